@@ -1,0 +1,41 @@
+# Two commands are enough: `make demo` and `make test`. Each sets up what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast test-all lint types clean
+
+help:
+	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
+	@echo "make test       lint, types and the whole suite"
+	@echo "make test-fast  the suite without the slow checks"
+	@echo "make clean      remove the environment and what was made"
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "bddtorque needs CPython 3.11, 3.12 or 3.13; $$($(PYTHON) --version) is $(PYTHON). Try: make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/bddtorque robots
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+test: lint types
+	$(BIN)/python -m pytest -n auto -q
+
+test-fast: $(READY)
+	$(BIN)/python -m pytest -n auto -q -m "not slow"
+
+clean:
+	rm -rf $(VENV) out build dist
