@@ -140,7 +140,10 @@ class Link:
     def inertia_about_origin(self) -> npt.NDArray[np.float64]:
         """Inertia about the origin of the link frame, kg·m², shape (3, 3) (parallel axes)."""
         c = np.array(self.centre_of_mass)
-        return np.array(self.inertia) + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        about_origin: npt.NDArray[np.float64] = np.array(self.inertia) + self.mass * (
+            c @ c * np.eye(3) - np.outer(c, c)
+        )
+        return about_origin
 
     def why_unphysical(self) -> str | None:
         """Say what no rigid body could have: asymmetry, a negative moment, a broken triangle inequality; or None."""
@@ -169,7 +172,7 @@ class Link:
         ):
             d = body_centre - centre
             inertia += body_inertia + body_mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Link(self.name, mass, tuple(centre), tuple(map(tuple, inertia)))
+        return Link(self.name, mass, vector(centre, self.name), matrix(inertia, self.name))
 
 
 @dataclass(frozen=True, slots=True)
