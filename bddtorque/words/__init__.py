@@ -1,0 +1,17 @@
+"""Words: fixed-point formats, the two rounding rules and the quantiser (compiled ones in `bddtorque.words.kernels`)."""
+
+from __future__ import annotations
+
+from bddtorque.words.formats import ExactValue, Format
+from bddtorque.words.joints import Formats, JointFormats, formats_from_plain
+from bddtorque.words.rounding import round_half_away, round_half_up_shift
+
+__all__ = [
+    "ExactValue",
+    "Format",
+    "Formats",
+    "JointFormats",
+    "formats_from_plain",
+    "round_half_away",
+    "round_half_up_shift",
+]

@@ -1,0 +1,213 @@
+"""`Format`: what the word of one quantity of one joint means.
+
+Two kinds, both two's complement:
+
+    angle   raw value = word · 2π / 2^bits                 a fraction of a turn; wraps and is never out of range
+    range   raw value = centre + word · lsb                lsb = (high - low) / 2^bits; saturates at the ends
+
+and for both, value at the joint = sign · raw value + offset, as an encoder is mounted. Centre and lsb are the float64
+numbers themselves, not what they approximate, so that `exact` has one answer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.words.rounding import half_away
+
+Kind = Literal["angle", "range"]
+Words = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SMALLEST_BITS, LARGEST_BITS = 2, 32
+"""Word lengths a format can have. A specification asks for 24 at most; the rest is room for guard bits."""
+TURN = 2.0 * math.pi
+"""2π as a float64, which is `TURN_REST` less than 2π."""
+TURN_REST = 2.4492935982947064e-16
+"""2π − TURN, to float64 precision (2π = 6.283185307179586476925286766559...)."""
+LARGEST_TURNS = 2.0**24
+"""Angles are reduced by at most so many turns: beyond, neighbouring floats differ by a visible part of a word."""
+RESOLUTION = 2.0**-8
+"""Parts of a unit that float64 must still resolve at the largest value of a format."""
+
+
+class ExactValue(NamedTuple):
+    """The value turns · 2π + rest, with both parts exact rationals."""
+
+    turns: Fraction
+    rest: Fraction
+
+
+def wrap_turn(raw: Any) -> Any:
+    """Reduce angles in radians to one turn about zero, accurate for up to `LARGEST_TURNS` turns.
+
+    fmod is exact, but with respect to the float TURN; each turn taken off is wrong by TURN_REST, which is put right.
+    Arrays in NumPy and scalars in Numba alike.
+    """
+    rest = np.fmod(raw, TURN)
+    rest = rest - TURN * (rest > TURN / 2) + TURN * (rest < -TURN / 2)
+    turns_taken = np.rint((raw - rest) / TURN)
+    return rest - turns_taken * TURN_REST
+
+
+@dataclass(frozen=True)
+class Format:
+    """A two's complement fixed-point format.
+
+    Attributes
+    ----------
+    kind : ``"angle"`` (a fraction of a turn) or ``"range"`` (scaled to low..high)
+    bits : word length, 2 to 32
+    low, high : ends of the raw value, in `unit`. For angles they are limits: values beyond them are counted and not
+        changed; infinite where there are none
+    sign, offset : value at the joint = sign · raw + offset; sign is +1 or -1
+    name : what the word holds, for messages: ``"position of joint 'elbow'"``
+    unit : ``"rad"``, ``"N·m"``, ...
+    """
+
+    kind: Kind
+    bits: int
+    low: float = -math.inf
+    high: float = math.inf
+    sign: int = 1
+    offset: float = 0.0
+    name: str = "word"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("angle", "range"):
+            raise BddTorqueError(f"{self.name}: kind 'angle' or 'range' required, {self.kind!r} given")
+        if type(self.bits) is not int or not SMALLEST_BITS <= self.bits <= LARGEST_BITS:
+            raise BddTorqueError(
+                f"{self.name}: {SMALLEST_BITS} to {LARGEST_BITS} bits (a whole number) required, {self.bits!r} given"
+            )
+        if type(self.sign) is not int or self.sign not in (1, -1):
+            raise BddTorqueError(f"{self.name}: sign 1 or -1 required, {self.sign!r} given")
+        for field in ("low", "high", "offset"):
+            number = getattr(self, field)
+            if isinstance(number, bool) or not isinstance(number, int | float | np.floating):
+                raise BddTorqueError(f"{self.name}: a number required for {field}, {number!r} given")
+            object.__setattr__(self, field, float(number))
+        if not self.low < self.high:  # refuses NaN as well
+            raise BddTorqueError(f"{self.name}: low below high required, {self.low} and {self.high} given")
+        if not math.isfinite(self.offset):
+            raise BddTorqueError(f"{self.name}: a finite offset required, {self.offset} given")
+        if self.kind == "range" and not math.isfinite(self.high - self.low):
+            raise BddTorqueError(f"{self.name}: a finite range required, {self.low} to {self.high} given")
+        largest = abs(self.offset) if self.kind == "angle" else max(abs(self.low), abs(self.high), abs(self.offset))
+        if math.ulp(largest) > RESOLUTION * self.lsb:
+            raise BddTorqueError(
+                f"{self.name}: one unit must be at least {1 / RESOLUTION:g} float spacings at {largest:g}, it is "
+                f"{self.lsb:g} {self.unit}: use fewer bits, a wider range or a smaller offset"
+            )
+
+    @property
+    def lowest(self) -> int:
+        """The lowest word, -2^(bits-1)."""
+        return -(1 << (self.bits - 1))
+
+    @property
+    def highest(self) -> int:
+        """The highest word, 2^(bits-1) - 1."""
+        return (1 << (self.bits - 1)) - 1
+
+    @cached_property
+    def lsb(self) -> float:
+        """One unit of the last bit, in `unit`."""
+        return (TURN if self.kind == "angle" else self.high - self.low) / (1 << self.bits)
+
+    @cached_property
+    def centre(self) -> float:
+        """The raw value of the word 0, in `unit`: 0 for angles."""
+        return 0.0 if self.kind == "angle" else self.low / 2 + self.high / 2
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The smallest and largest value at the joint over all words, in `unit`, each to float rounding."""
+        ends = [float(value) for value in self.dequantise([self.lowest, self.highest])]
+        return min(ends), max(ends)
+
+    def quantise(self, x: npt.ArrayLike) -> Words:
+        """Return the nearest words (ties away from zero) of values at the joint.
+
+        Angles wrap, ranges saturate. `x` in `unit`, any shape; NaN and infinity are refused. Angles may be up to 2^24
+        turns from zero.
+        """
+        return self.quantise_counted(x)[0]
+
+    def quantise_counted(self, x: npt.ArrayLike) -> tuple[Words, int]:
+        """Return the words of `x`, and how many values were out of range.
+
+        Out of range is what lies more than half a unit beyond the lowest or highest word, and so is saturated; for
+        angles, what lies beyond the limits.
+        """
+        raw = self.sign * (self._checked(x) - self.offset)
+        if self.kind == "angle":
+            words = self._wrapped(np.asarray(half_away(wrap_turn(raw) / TURN * (1 << self.bits))).astype(np.int64))
+            return words, int(np.count_nonzero((raw < self.low) | (raw > self.high)))
+        with np.errstate(over="ignore"):  # an infinite number of units saturates like any other
+            units = (raw - self.centre) / self.lsb
+        outside = (units < self.lowest - 0.5) | (units > self.highest + 0.5)
+        words = np.asarray(half_away(np.clip(units, self.lowest, self.highest))).astype(np.int64)
+        return words, int(np.count_nonzero(outside))
+
+    def dequantise(self, words: npt.ArrayLike) -> Floats:
+        """Return the values at the joint of words, in `unit`.
+
+        Any integers are taken as an evaluator takes them: angle words are masked to `bits`, others are clamped.
+        """
+        held = self.held(words)
+        # lsb of an angle is TURN over a power of two: one rounding, that of the product
+        values: Floats = np.asarray(self.sign * (self.centre + held * self.lsb) + self.offset, dtype=np.float64)
+        return values
+
+    def held(self, words: npt.ArrayLike) -> Words:
+        """Return integers as this format holds them: angle words masked to `bits`, others clamped to the ends."""
+        given = np.asarray(words)
+        if given.dtype.kind not in "iu":
+            raise BddTorqueError(f"{self.name}: integer words required, {given.dtype} given")
+        if self.kind == "angle":
+            return self._wrapped(given.astype(np.int64))
+        if given.dtype == np.uint64:  # clamped before the cast, or large words would turn negative
+            given = np.minimum(given, np.uint64(self.highest))
+        clamped: Words = np.clip(given.astype(np.int64), self.lowest, self.highest)
+        return clamped
+
+    def exact(self, word: int) -> ExactValue:
+        """Return the exact value at the joint of one word, as rationals: turns · 2π + rest (rest in `unit`)."""
+        if not self.lowest <= word <= self.highest:
+            raise BddTorqueError(f"{self.name}: a word from {self.lowest} to {self.highest} required, {word} given")
+        if self.kind == "angle":
+            return ExactValue(Fraction(self.sign * int(word), 1 << self.bits), Fraction(self.offset))
+        raw = Fraction(self.centre) + int(word) * Fraction(self.lsb)
+        return ExactValue(Fraction(0), Fraction(self.offset) + self.sign * raw)
+
+    def _wrapped(self, words: Words) -> Words:
+        half = 1 << (self.bits - 1)
+        return ((words & ((1 << self.bits) - 1)) ^ half) - half  # keeps the low bits and extends the sign
+
+    def _checked(self, x: npt.ArrayLike) -> Floats:
+        try:
+            given = np.asarray(x)
+        except ValueError:  # ragged lists
+            raise BddTorqueError(f"{self.name}: an array of numbers required, {x!r:.60} given") from None
+        if given.dtype.kind not in "iuf":
+            raise BddTorqueError(f"{self.name}: real numbers required, {given.dtype} given")
+        values = given.astype(np.float64)
+        bad = ~np.isfinite(values)
+        if self.kind == "angle":
+            bad |= np.abs(values) > LARGEST_TURNS * TURN
+        if bad.any():
+            required = "finite numbers" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:g} turns"
+            index = tuple(int(i) for i in np.argwhere(bad)[0])
+            at = f" at {list(index)}" if index else ""
+            raise BddTorqueError(f"{self.name}: {required} required, {values[index]} given{at}")
+        return values

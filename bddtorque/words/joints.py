@@ -1,0 +1,188 @@
+"""`Formats`: the words of a whole arm, one `Format` for each quantity of each joint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.words.formats import Floats, Format, Words
+
+QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
+"""The quantities of an arm, by the name of their `JointFormats` in `Formats`."""
+
+_PLAIN_KEYS = ("kind", "bits", "low", "high", "sign", "offset", "name", "unit")
+
+
+@dataclass(frozen=True)
+class JointFormats:
+    """The formats of one quantity, one a joint from base to tip; a sequence of `Format`.
+
+    Attributes
+    ----------
+    name : the quantity, for messages: ``"velocities"``
+    joints : n formats
+    """
+
+    name: str
+    joints: tuple[Format, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+    def __getitem__(self, joint: int) -> Format:
+        return self.joints[joint]
+
+    def __iter__(self) -> Iterator[Format]:
+        return iter(self.joints)
+
+    @property
+    def bits(self) -> tuple[int, ...]:
+        """Word length of each joint."""
+        return tuple(each.bits for each in self.joints)
+
+    @property
+    def lsb(self) -> Floats:
+        """One unit of the last bit of each joint, in the joint's unit, shape (n,)."""
+        return np.array([each.lsb for each in self.joints])
+
+    @property
+    def lowest(self) -> Words:
+        """The lowest word of each joint, shape (n,)."""
+        return np.array([each.lowest for each in self.joints], dtype=np.int64)
+
+    @property
+    def highest(self) -> Words:
+        """The highest word of each joint, shape (n,)."""
+        return np.array([each.highest for each in self.joints], dtype=np.int64)
+
+    def quantise(self, x: npt.ArrayLike) -> Words:
+        """Return the nearest words of values in the joints' units, shape (n,) or (N, n); see `Format.quantise`."""
+        return self.quantise_counted(x)[0]
+
+    def quantise_counted(self, x: npt.ArrayLike) -> tuple[Words, Words]:
+        """Return the words, shape (n,) or (N, n), and for each joint how many values were out of range, shape (n,)."""
+        given = self._shaped(x)
+        words = np.empty(given.shape, dtype=np.int64)
+        counts = np.zeros(len(self.joints), dtype=np.int64)
+        for joint, each in enumerate(self.joints):
+            words[..., joint], counts[joint] = each.quantise_counted(given[..., joint])
+        return words, counts
+
+    def dequantise(self, words: npt.ArrayLike) -> Floats:
+        """Return the values, in the joints' units, of words of shape (n,) or (N, n); see `Format.dequantise`."""
+        given = self._shaped(words)
+        values = np.empty(given.shape)
+        for joint, each in enumerate(self.joints):
+            values[..., joint] = each.dequantise(given[..., joint])
+        return values
+
+    def held(self, words: npt.ArrayLike) -> Words:
+        """Return integers of shape (n,) or (N, n) as the formats hold them: angles masked, others clamped."""
+        given = self._shaped(words)
+        held = np.empty(given.shape, dtype=np.int64)
+        for joint, each in enumerate(self.joints):
+            held[..., joint] = each.held(given[..., joint])
+        return held
+
+    def _shaped(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
+        n = len(self.joints)
+        try:
+            given = np.asarray(x)
+        except ValueError:  # ragged lists
+            raise BddTorqueError(f"{self.name}: shape ({n},) or (N, {n}) required, a ragged list given") from None
+        if given.ndim not in (1, 2) or given.shape[-1] != n:
+            raise BddTorqueError(f"{self.name}: shape ({n},) or (N, {n}) required, {given.shape} given")
+        return given
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The words of an arm with n joints.
+
+    Attributes
+    ----------
+    joint_names : names of the joints from base to tip
+    q, qd, qdd, tau : formats of positions, velocities, accelerations and torques (or forces)
+    """
+
+    joint_names: tuple[str, ...]
+    q: JointFormats
+    qd: JointFormats
+    qdd: JointFormats
+    tau: JointFormats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joint_names", tuple(self.joint_names))
+        for quantity, name in QUANTITIES.items():
+            given = len(getattr(self, quantity))
+            if given != len(self.joint_names):
+                raise BddTorqueError(
+                    f"formats of {name}: one a joint ({len(self.joint_names)}) required, {given} given"
+                )
+
+    @property
+    def inputs(self) -> tuple[JointFormats, JointFormats, JointFormats]:
+        """The formats of what an evaluator takes: positions, velocities, accelerations."""
+        return self.q, self.qd, self.qdd
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return numbers, strings, lists and dicts only, fit for JSON; infinite limits are None."""
+        plain: dict[str, Any] = {"joint_names": list(self.joint_names)}
+        for quantity in QUANTITIES:
+            plain[quantity] = [_format_to_plain(each) for each in getattr(self, quantity)]
+        return plain
+
+
+def formats_from_plain(plain: object, where: str = "formats") -> Formats:
+    """Return the `Formats` that `Formats.to_plain` wrote; every key and type is checked and `where` is named."""
+    table = _table(plain, ("joint_names", *QUANTITIES), where)
+    names = table["joint_names"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BddTorqueError(f"{where}, joint_names: a list of strings required, {names!r:.60} given")
+    quantities = {}
+    for quantity, name in QUANTITIES.items():
+        listed = table[quantity]
+        if not isinstance(listed, list):
+            raise BddTorqueError(f"{where}, {quantity}: a list of formats required, {listed!r:.60} given")
+        joints = (_format_from_plain(each, f"{where}, {quantity}[{i}]") for i, each in enumerate(listed))
+        quantities[quantity] = JointFormats(name, tuple(joints))
+    return Formats(tuple(names), **quantities)
+
+
+def _format_to_plain(word: Format) -> dict[str, Any]:
+    plain = {key: getattr(word, key) for key in _PLAIN_KEYS}
+    return {key: None if value in (math.inf, -math.inf) else value for key, value in plain.items()}
+
+
+def _format_from_plain(plain: object, where: str) -> Format:
+    table = _table(plain, _PLAIN_KEYS, where)
+    for key in ("name", "unit"):
+        if not isinstance(table[key], str):
+            raise BddTorqueError(f"{where}, {key}: a string required, {table[key]!r:.60} given")
+    low = -math.inf if table["low"] is None else table["low"]
+    high = math.inf if table["high"] is None else table["high"]
+    try:
+        return Format(**{**table, "low": low, "high": high})
+    except BddTorqueError as problem:
+        raise BddTorqueError(f"{where}: {problem}") from None
+
+
+def _table(plain: object, keys: tuple[str, ...], where: str) -> Mapping[str, Any]:
+    if not isinstance(plain, dict):
+        raise BddTorqueError(f"{where}: a table with {', '.join(keys)} required, {plain!r:.60} given")
+    for key in plain:
+        if key not in keys:
+            raise BddTorqueError(f"{where}: keys {', '.join(keys)} required, {key!r} given{nearest(str(key), keys)}")
+    for key in keys:
+        if key not in plain:
+            raise BddTorqueError(f"{where}: '{key}' required, not given")
+    return plain
