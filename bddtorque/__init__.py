@@ -1,1 +1,57 @@
-"""bddtorque."""
+"""bddtorque: a robot arm's inverse dynamics as fixed-point Boolean tables, proved within one last-bit unit.
+
+Names are loaded when first used, so that a controller that only evaluates never imports the compiler.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from bddtorque.dynamics.batch import inverse_dynamics
+    from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
+    from bddtorque.dynamics.terms import terms_of
+    from bddtorque.errors import BddTorqueError
+    from bddtorque.robots import load_robot
+    from bddtorque.robots.model import Robot
+    from bddtorque.trace.robot import trace_torques
+
+_HOME = {
+    "BddTorqueError": "errors",
+    "Robot": "robots.model",
+    "bias": "dynamics.matrices",
+    "forward_dynamics": "dynamics.matrices",
+    "gravity_torque": "dynamics.matrices",
+    "inverse_dynamics": "dynamics.batch",
+    "load_robot": "robots",
+    "mass_matrix": "dynamics.matrices",
+    "terms_of": "dynamics.terms",
+    "trace_torques": "trace.robot",
+}
+
+__all__ = [
+    "BddTorqueError",
+    "Robot",
+    "__version__",
+    "bias",
+    "forward_dynamics",
+    "gravity_torque",
+    "inverse_dynamics",
+    "load_robot",
+    "mass_matrix",
+    "terms_of",
+    "trace_torques",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numba
+from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def njit(function: Function) -> Function:
     """Compile a function with Numba: cached on disk, no Python objects, the GIL released."""
-    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    compiled: Function = numba.njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+def jitable(function: Function) -> Function:
+    """Leave a function plain Python for any number type, and let compiled code call it as well."""
+    jitable_function: Function = register_jitable(function)
+    return jitable_function

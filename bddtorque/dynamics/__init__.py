@@ -1,0 +1,1 @@
+"""The float truth: Newton-Euler, what follows from it, and its separate terms."""

@@ -1,0 +1,76 @@
+"""Inverse dynamics of one state or of many, in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import njit
+from bddtorque.dynamics.chain import Array, Chain, chain_of
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.errors import BddTorqueError
+from bddtorque.robots.model import Robot
+
+Floats = npt.NDArray[np.float64]
+
+
+@njit
+def torque_rows(chain: Chain, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
+    """Write the torques of N states (N, n) into `tau`, same shape."""
+    n = q.shape[1]
+    sine, cosine = np.zeros(n), np.ones(n)
+    wrench = np.zeros((n, WRENCH))
+    for row in range(q.shape[0]):
+        for i in range(n):
+            if chain.revolute[i]:
+                sine[i] = np.sin(q[row, i])
+                cosine[i] = np.cos(q[row, i])
+        newton_euler(chain, sine, cosine, q[row], qd[row], qdd[row], tau[row], wrench)
+
+
+def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
+    """Return the named arrays as finite float64 of one shape (N, n), or refuse with one line.
+
+    Each may be (n,) or (N, n); one-row arrays are repeated to the length of the longest.
+    """
+    n = robot.degrees_of_freedom
+    arrays: list[Floats] = []
+    for name, given in named.items():
+        try:
+            array = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise BddTorqueError(f"{name}: an array of numbers required, {type(given).__name__} given") from None
+        if array.ndim not in (1, 2) or array.shape[-1] != n:
+            raise BddTorqueError(
+                f"{name}: shape ({n},) or (N, {n}) required for robot '{robot.name}', {array.shape} given"
+            )
+        if not np.isfinite(array).all():
+            row, column = np.argwhere(~np.isfinite(np.atleast_2d(array)))[0]
+            value = np.atleast_2d(array)[row, column]
+            raise BddTorqueError(f"{name}: finite numbers required, {value} given at state {row}, joint {column + 1}")
+        arrays.append(np.atleast_2d(array))
+    rows = {len(array) for array in arrays} - {1}
+    if len(rows) > 1:
+        lengths = ", ".join(f"{name} {len(array)}" for name, array in zip(named, arrays, strict=True))
+        raise BddTorqueError(f"states: the same number of rows required, {lengths} given")
+    shape = (rows.pop() if rows else 1, n)
+    return tuple(np.ascontiguousarray(np.broadcast_to(array, shape)) for array in arrays)
+
+
+def like_given(result: Floats, *given: Any) -> Floats:
+    """Drop the row axis of a batch result again where every input was a single state."""
+    return result if any(np.ndim(array) == 2 for array in given) else result[0]
+
+
+def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any) -> Floats:
+    """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`.
+
+    Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
+    per s and s²; N·m or N.
+    """
+    positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)
+    tau = np.empty(positions.shape)
+    torque_rows(chain_of(robot), positions, velocities, accelerations, tau)
+    return like_given(tau, q, qd, qdd)

@@ -1,0 +1,99 @@
+"""What follows from inverse dynamics: mass matrix, bias, gravity, forward dynamics, energies; float64, in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bddtorque.compiled import njit
+from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states
+from bddtorque.dynamics.chain import Array, Chain, chain_of
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.robots.model import Robot
+
+
+@njit
+def _mass_rows(chain: Chain, q: Array, mass: Array) -> None:
+    """Write the mass matrices (N, n, n): column j is the torque of a unit acceleration of joint j without gravity."""
+    n = q.shape[1]
+    sine, cosine, zero, unit = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n)
+    tau, wrench = np.zeros(n), np.zeros((n, WRENCH))
+    for row in range(q.shape[0]):
+        for i in range(n):
+            if chain.revolute[i]:
+                sine[i] = np.sin(q[row, i])
+                cosine[i] = np.cos(q[row, i])
+        for j in range(n):
+            unit[j] = 1.0
+            newton_euler(chain, sine, cosine, q[row], zero, unit, tau, wrench)
+            unit[j] = 0.0
+            for i in range(n):
+                mass[row, i, j] = tau[i]
+
+
+def weightless(chain: Chain) -> Chain:
+    """Return the chain without gravity."""
+    return chain._replace(base_acceleration=np.zeros(3))
+
+
+def mass_matrix(robot: Robot, q: Any) -> Floats:
+    """Return J(q), rotor inertias included: (n, n) for q of shape (n,), (N, n, n) for (N, n)."""
+    (rows,) = states(robot, q=q)
+    mass = np.empty((*rows.shape, rows.shape[1]))
+    _mass_rows(weightless(chain_of(robot)), rows, mass)
+    mass = (mass + mass.transpose(0, 2, 1)) / 2  # symmetric to the last bit; rounding alone makes it differ
+    return like_given(mass, q)
+
+
+def bias(robot: Robot, q: Any, qd: Any) -> Floats:
+    """Return the torques at zero acceleration: Coriolis, centripetal and gravity, N·m or N."""
+    return inverse_dynamics(robot, q, qd, np.zeros(robot.degrees_of_freedom))
+
+
+def gravity_torque(robot: Robot, q: Any) -> Floats:
+    """Return the torques that hold the arm still, G(q), N·m or N."""
+    return bias(robot, q, np.zeros(robot.degrees_of_freedom))
+
+
+def forward_dynamics(robot: Robot, q: Any, qd: Any, tau: Any) -> Floats:
+    """Return the accelerations that torques `tau` (N·m or N) give: J⁻¹ (tau − bias), rad/s² or m/s²."""
+    positions, velocities, torques = states(robot, q=q, qd=qd, tau=tau)
+    drift = bias(robot, positions, velocities)
+    mass = mass_matrix(robot, positions)
+    accelerations = np.linalg.solve(mass, (torques - drift)[..., None])[..., 0].astype(np.float64)
+    return like_given(accelerations, q, qd, tau)
+
+
+def kinetic_energy(robot: Robot, q: Any, qd: Any) -> Floats:
+    """Return ½ q̇ᵀ J(q) q̇ in J, one number a state."""
+    positions, velocities = states(robot, q=q, qd=qd)
+    energy: Floats = np.einsum("ri,rij,rj->r", velocities, mass_matrix(robot, positions), velocities) / 2
+    return like_given(energy, q, qd)
+
+
+def potential_energy(robot: Robot, q: Any) -> Floats:
+    """Return the potential energy in J, one number a state; zero with all mass at the origin of the base."""
+    (rows,) = states(robot, q=q)
+    chain = chain_of(robot)
+    moments = np.zeros((len(rows), 3))  # Σ m_i c_i in base axes
+    R, p = np.broadcast_to(np.eye(3), (len(rows), 3, 3)), np.zeros((len(rows), 3))
+    for i in range(rows.shape[1]):
+        p = p + R @ chain.translation[i]
+        R = R @ chain.rotation[i]
+        if chain.revolute[i]:
+            R = R @ _about_z(rows[:, i])
+        else:
+            p = p + R[:, :, 2] * rows[:, i, None]
+        moments += R @ chain.body[i][:3, 3] + chain.body[i][3, 3] * p
+    energy: Floats = moments @ chain.base_acceleration
+    return like_given(energy, q)
+
+
+def _about_z(angles: Floats) -> Floats:
+    turns = np.zeros((len(angles), 3, 3))
+    turns[:, 0, 0] = turns[:, 1, 1] = np.cos(angles)
+    turns[:, 1, 0] = np.sin(angles)
+    turns[:, 0, 1] = -turns[:, 1, 0]
+    turns[:, 2, 2] = 1.0
+    return turns

@@ -1,0 +1,259 @@
+"""The separate terms of the torques: inertial, Coriolis, centripetal and gravity coefficients, and their harmonics.
+
+    tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i
+
+Each coefficient is a function of positions alone: a trigonometric polynomial of at most second degree in every
+revolute joint and a polynomial of at most second degree in every prismatic one. Sampled on five (three) points a joint
+it is therefore known exactly, and a discrete Fourier transform gives it as a sum of
+
+    (A cos m·q + B sin m·q) · Π q_p^power ,   m integer, the first non-zero m positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import njit
+from bddtorque.dynamics.batch import Floats, like_given, states
+from bddtorque.dynamics.chain import Array, Chain, chain_of
+from bddtorque.dynamics.matrices import weightless
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.errors import BddTorqueError
+from bddtorque.robots.model import Robot
+
+TermKind = Literal["inertial", "coriolis", "centripetal", "gravity"]
+Integers = npt.NDArray[np.int64]
+
+MOST_JOINTS = 7
+"""5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
+REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
+NOISE = 1e-12
+"""An amplitude below this, relative to the largest of all terms of its kind, is rounding noise."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A coefficient as a sum of H harmonics.
+
+    Attributes
+    ----------
+    multipliers : (H, n) integers m, zero for prismatic joints
+    powers : (H, n) integers, zero for revolute joints
+    cosine, sine : (H,), the amplitudes A and B
+    """
+
+    multipliers: Integers
+    powers: Integers
+    cosine: Floats
+    sine: Floats
+
+    @property
+    def depends_on(self) -> tuple[int, ...]:
+        """The joints, counted from 0, whose position matters."""
+        return tuple(
+            int(j) for j in np.flatnonzero((self.multipliers != 0).any(axis=0) | (self.powers != 0).any(axis=0))
+        )
+
+    def __len__(self) -> int:
+        return len(self.cosine)
+
+    def __call__(self, q: Floats) -> Floats:
+        """Return the coefficient at positions (N, n), shape (N,)."""
+        total = np.zeros(len(q))
+        for m, power, A, B in zip(self.multipliers, self.powers, self.cosine, self.sine, strict=True):
+            phase = q @ m
+            total += (A * np.cos(phase) + B * np.sin(phase)) * np.prod(q**power, axis=1)
+        return total
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term: its kind, the torque it belongs to, the joints whose motion it is multiplied with, its coefficient.
+
+    An inertial term (i, (j,)) with i < j stands in torque j as well, times q̈_i: J is symmetric and counted once.
+    Joints count from 0.
+    """
+
+    kind: TermKind
+    joint: int
+    motion: tuple[int, ...]
+    expansion: Expansion
+
+    @property
+    def name(self) -> str:
+        """J12, C1_22, C1_12 or G1, joints counted from 1 as in the papers."""
+        if self.kind == "inertial":
+            return f"J{self.joint + 1}{self.motion[0] + 1}"
+        if self.kind == "gravity":
+            return f"G{self.joint + 1}"
+        return f"C{self.joint + 1}_" + "".join(str(j + 1) for j in self.motion)
+
+    def summands(self) -> list[tuple[int, tuple[str, ...]]]:
+        """Return where the term enters: (torque, names of the motion inputs it is multiplied with)."""
+        if self.kind == "gravity":
+            return [(self.joint, ())]
+        if self.kind != "inertial":
+            return [(self.joint, tuple(f"qd{j + 1}" for j in self.motion))]
+        (j,) = self.motion
+        own = (self.joint, (f"qdd{j + 1}",))
+        return [own] if j == self.joint else [own, (j, (f"qdd{self.joint + 1}",))]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """All non-zero terms of a robot."""
+
+    robot: Robot
+    terms: tuple[Term, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many terms, harmonics (over all terms) and distinct phases m·q there are."""
+        phases = {tuple(m) for term in self.terms for m in term.expansion.multipliers if m.any()}
+        return {
+            "terms": len(self.terms),
+            "harmonics": sum(len(term.expansion) for term in self.terms),
+            "phases": len(phases),
+        }
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Floats:
+        """Return the torques as the sum of all terms; shapes and units as in `bddtorque.inverse_dynamics`."""
+        rows = states(self.robot, q=q, qd=qd, qdd=qdd)
+        motion = {
+            f"{kind}{j + 1}": values[:, j]
+            for kind, values in zip(("qd", "qdd"), rows[1:], strict=True)
+            for j in range(values.shape[1])
+        }
+        tau = np.zeros(rows[0].shape)
+        for term in self.terms:
+            coefficient = term.expansion(rows[0])
+            for torque, names in term.summands():
+                product = coefficient
+                for name in names:
+                    product = product * motion[name]
+                tau[:, torque] += product
+        return like_given(tau, q, qd, qdd)
+
+
+def terms_of(robot: Robot) -> Terms:
+    """Return every non-zero term of a robot of at most 7 joints, expanded in harmonics."""
+    n = robot.degrees_of_freedom
+    if n > MOST_JOINTS:
+        raise BddTorqueError(
+            f"terms of robot '{robot.name}': at most {MOST_JOINTS} joints required, {n} given "
+            f"({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples a coefficient)"
+        )
+    revolute = [joint.revolute for joint in robot.joints]
+    grid = _grid(revolute)
+    chain = chain_of(robot)
+    keys = list(_keys(n))
+    samples = np.empty((len(keys), len(grid)))
+    _sample(chain, weightless(chain), grid, samples)
+    amplitudes = [_amplitudes(values, revolute) for values in samples]
+    largest: dict[TermKind, float] = {}
+    for (kind, _, _), amplitude in zip(keys, amplitudes, strict=True):
+        largest[kind] = max(largest.get(kind, 0.0), float(np.abs(amplitude).max()))
+    terms = (
+        Term(kind, joint, motion, _expansion(amplitude, revolute, NOISE * largest[kind]))
+        for (kind, joint, motion), amplitude in zip(keys, amplitudes, strict=True)
+    )
+    return Terms(robot, tuple(term for term in terms if len(term.expansion)))
+
+
+def _keys(n: int) -> Iterable[tuple[TermKind, int, tuple[int, ...]]]:
+    """Name every coefficient, in the order in which `_sample` writes them."""
+    for i in range(n):
+        for j in range(i, n):
+            yield "inertial", i, (j,)
+    for i in range(n):
+        for j in range(n):
+            yield "centripetal", i, (j, j)
+    for i in range(n):
+        for j, k in combinations(range(n), 2):
+            yield "coriolis", i, (j, k)
+    for i in range(n):
+        yield "gravity", i, ()
+
+
+def _grid(revolute: list[bool]) -> Floats:
+    """Return the sample positions (points, n): fifths of a turn, and −1, 0, 1 m."""
+    fifths = 2 * np.pi * np.arange(REVOLUTE_POINTS) / REVOLUTE_POINTS
+    axes = [fifths if turns else np.array([-1.0, 0.0, 1.0]) for turns in revolute]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
+
+
+@njit
+def _sample(chain: Chain, floating: Chain, grid: Array, samples: Array) -> None:
+    """Write all coefficients (terms, points): each is a Newton-Euler run with unit motions, differences for j < k."""
+    n = grid.shape[1]
+    sine, cosine, zero, unit = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n)
+    tau, wrench, squares = np.zeros(n), np.zeros((n, WRENCH)), np.zeros((n, n))
+    centripetal = n * (n + 1) // 2
+    coriolis = centripetal + n * n
+    pairs = n * (n - 1) // 2
+    for point in range(grid.shape[0]):
+        for i in range(n):
+            if chain.revolute[i]:
+                sine[i] = np.sin(grid[point, i])
+                cosine[i] = np.cos(grid[point, i])
+        place = 0
+        for j in range(n):
+            unit[j] = 1.0
+            newton_euler(floating, sine, cosine, grid[point], zero, unit, tau, wrench)
+            for i in range(j + 1):
+                samples[i * n - i * (i - 1) // 2 + (j - i), point] = tau[i]
+            newton_euler(floating, sine, cosine, grid[point], unit, zero, tau, wrench)
+            for i in range(n):
+                samples[centripetal + i * n + j, point] = squares[j, i] = tau[i]
+            unit[j] = 0.0
+        for j in range(n):
+            for k in range(j + 1, n):
+                unit[j] = unit[k] = 1.0
+                newton_euler(floating, sine, cosine, grid[point], unit, zero, tau, wrench)
+                unit[j] = unit[k] = 0.0
+                for i in range(n):
+                    samples[coriolis + i * pairs + place, point] = tau[i] - squares[j, i] - squares[k, i]
+                place += 1
+        newton_euler(chain, sine, cosine, grid[point], zero, zero, tau, wrench)
+        for i in range(n):
+            samples[coriolis + n * pairs + i, point] = tau[i]
+
+
+def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex128]:
+    """Return the complex amplitudes over (m_1 or power_1, m_2 or power_2, ...): Fourier, or the parabola's."""
+    shape = [REVOLUTE_POINTS if turns else PRISMATIC_POINTS for turns in revolute]
+    amplitude = values.reshape(shape).astype(np.complex128)
+    parabola = np.array([[0.0, 1.0, 0.0], [-0.5, 0.0, 0.5], [0.5, -1.0, 0.5]])  # from values at −1, 0, 1 to 1, q, q²
+    for axis, turns in enumerate(revolute):
+        if turns:
+            amplitude = np.fft.fft(amplitude, axis=axis, norm="forward")
+        else:
+            amplitude = np.moveaxis(np.tensordot(parabola, amplitude, axes=(1, axis)), 0, axis)
+    return amplitude
+
+
+def _expansion(amplitude: npt.NDArray[np.complex128], revolute: list[bool], noise: float) -> Expansion:
+    """Return the harmonics above the noise; of m and −m, which are conjugate, the one whose first m is positive."""
+    places = np.argwhere(np.abs(amplitude) > noise / 2)
+    values = amplitude[tuple(places.T)]
+    turns = np.array(revolute)
+    multipliers = np.where(turns, (places + 2) % REVOLUTE_POINTS - 2, 0)
+    powers = np.where(turns, 0, places)
+    first = np.take_along_axis(multipliers, (multipliers != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    keep = first >= 0
+    twice = np.where(first == 0, 1.0, 2.0)
+    cosine, sine = twice * values.real, -twice * values.imag
+    cosine, sine = (np.where(np.abs(part) > noise, part, 0.0) for part in (cosine, sine))
+    keep &= (cosine != 0) | (sine != 0)
+    order = np.lexsort((*multipliers[keep].T[::-1], *powers[keep].T[::-1]))
+    return Expansion(
+        multipliers[keep][order].astype(np.int64),
+        powers[keep][order].astype(np.int64),
+        cosine[keep][order],
+        sine[keep][order],
+    )

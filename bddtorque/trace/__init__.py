@@ -1,0 +1,1 @@
+"""One expression graph for whatever was computed, whoever wrote the equations."""

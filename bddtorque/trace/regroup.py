@@ -1,0 +1,167 @@
+"""The same robot with fewer numbers: frames of Khalil and Kleinfinger, and base parameters.
+
+The torques do not change when the frame of a link is turned about, or shifted along, the axis of its joint; nor when
+what a joint's motion leaves as it is (masses on the axis of a revolute joint, the second moments of a sliding body) is
+counted with the link before it. Used freely, both leave a chain full of zeros, which the tracer then drops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.dynamics.chain import Chain, transform
+
+Floats = npt.NDArray[np.float64]
+
+NOISE = 1e-12
+"""What is smaller than this, relative to the largest number of its kind, is rounding noise and becomes zero."""
+
+
+class Regrouped(NamedTuple):
+    """A chain of the same torques, with an angle (n,) in rad to be added to each revolute joint's position."""
+
+    chain: Chain
+    offset: Floats
+
+
+def regrouped(chain: Chain) -> Regrouped:
+    """Return an equivalent chain with as few non-zero numbers as these rules give."""
+    rotation, translation = chain.rotation.astype(float), chain.translation.astype(float)
+    body, rotor = chain.body.astype(float), chain.rotor.astype(float)
+    base_acceleration = rotation[0].T @ chain.base_acceleration
+    rotation[0] = np.eye(3)  # the base turns along; where it stands does not matter
+    translation[0] = 0.0
+    scale = max(float(np.abs(translation).max()), NOISE)
+    _shift_frames(chain.revolute, rotation, translation, body, scale)
+    _turn_frames(rotation, translation, body, scale)
+    rotation = _cleaned(rotation, 1.0)
+    translation = _cleaned(translation, scale)
+    base_acceleration = rotation[0].T @ base_acceleration
+    rotation[0] = np.eye(3)
+    offset = _offsets(chain.revolute, rotation)
+    _move_bodies(chain.revolute, rotation, translation, body)
+    _drop_unseen(chain.revolute, rotation, body, rotor)
+    for moments in (body[:, :3, :3], body[:, :3, 3], body[:, 3, :3], body[:, 3:, 3]):
+        moments[:] = _cleaned(moments, float(np.abs(moments).max()))
+    base_acceleration = _cleaned(base_acceleration, float(np.abs(base_acceleration).max()))
+    return Regrouped(Chain(chain.revolute, rotation, translation, body, rotor, base_acceleration), offset)
+
+
+def _cleaned(values: Floats, scale: float) -> Floats:
+    """Return the values with rounding noise about 0 and ±scale removed."""
+    values = np.where(np.abs(values) <= NOISE * scale, 0.0, values)
+    return np.where(np.abs(np.abs(values) - scale) <= NOISE * scale, np.copysign(scale, values), values)
+
+
+def _place_frame(i: int, move: Floats, rotation: Floats, translation: Floats, body: Floats) -> None:
+    """Give link i a new frame, whose pose in the old one is `move`; the pose must commute with the joint's motion."""
+    turn, shift = move[:3, :3], move[:3, 3]
+    translation[i] += rotation[i] @ shift
+    rotation[i] = rotation[i] @ turn
+    back = np.linalg.inv(move)
+    body[i] = back @ body[i] @ back.T
+    if i + 1 < len(rotation):
+        translation[i + 1] = turn.T @ (translation[i + 1] - shift)
+        rotation[i + 1] = turn.T @ rotation[i + 1]
+
+
+def _shift_frames(
+    revolute: npt.NDArray[np.bool_], rotation: Floats, translation: Floats, body: Floats, scale: float
+) -> None:
+    """Put each origin where the common normal to the next axis starts, from the tip inward."""
+    last = len(rotation) - 1
+    for i in range(last, -1, -1):
+        if not revolute[i]:  # a sliding frame may stand anywhere: where the next one does
+            shift = translation[i + 1] if i < last else np.zeros(3)
+        elif i == last:  # where the common normal from the axis before ends
+            axis, start = rotation[i].T @ [0.0, 0.0, 1.0], -rotation[i].T @ translation[i]
+            shift = _foot(axis, start) if i > 0 else np.zeros(3)
+        else:
+            shift = _foot(rotation[i + 1][:, 2], translation[i + 1])
+        if np.abs(shift).max() > NOISE * scale:
+            _place_frame(i, transform(np.eye(3), shift), rotation, translation, body)
+
+
+def _foot(axis: Floats, point: Floats) -> Floats:
+    """Return the point of the z axis nearest to the line through `point` along `axis` (level with it if parallel)."""
+    inclined = float(axis[0] ** 2 + axis[1] ** 2)
+    if inclined < NOISE:
+        return np.array([0.0, 0.0, point[2]])
+    along = -float(axis[0] * point[0] + axis[1] * point[1]) / inclined
+    return np.array([0.0, 0.0, point[2] + along * axis[2]])
+
+
+def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: float) -> None:
+    """Lay each x axis along the common normal to the next axis; the last one as the joint before leaves it."""
+    for i in range(len(rotation)):
+        if i + 1 == len(rotation):
+            turn = _about_z(-math.atan2(-rotation[i][0, 1], rotation[i][0, 0]))  # leaves Rx(α) alone
+        else:
+            axis, point = rotation[i + 1][:, 2], translation[i + 1]
+            if math.hypot(axis[0], axis[1]) > math.sqrt(NOISE):
+                normal = (-axis[1], axis[0])
+            elif math.hypot(point[0], point[1]) > NOISE * scale:
+                normal = (point[0], point[1])
+            else:
+                continue
+            angle = math.atan2(normal[1], normal[0])
+            if abs(angle) > math.pi / 2:  # either direction of the normal will do: the nearer
+                angle -= math.copysign(math.pi, angle)
+            turn = _about_z(angle)
+        _place_frame(i, transform(turn, np.zeros(3)), rotation, translation, body)
+
+
+def _about_z(angle: float) -> Floats:
+    quarter = angle / (math.pi / 2)
+    if abs(quarter - round(quarter)) < NOISE:  # exact for right angles
+        c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarter) % 4]
+    else:
+        c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:
+    """Take a constant turn about the joint's own axis out of the rotation, to be added to q; right angles may stay."""
+    offset = np.zeros(len(rotation))
+    for i in range(len(rotation)):
+        top = rotation[i][0, :2]
+        if revolute[i] and np.count_nonzero(top) == 2:
+            offset[i] = math.atan2(-top[1], top[0])
+            rotation[i] = _cleaned(rotation[i] @ _about_z(-offset[i]), 1.0)
+    return offset
+
+
+def _move_bodies(revolute: npt.NDArray[np.bool_], rotation: Floats, translation: Floats, body: Floats) -> None:
+    """Count with link i-1 what the motion of joint i leaves as it is, from the tip inward."""
+    for i in range(len(rotation) - 1, 0, -1):
+        moved = np.zeros((4, 4))
+        kept = slice(2, 4) if revolute[i] else slice(0, 3)  # on the axis: z and 1; sliding: second moments
+        moved[kept, kept] = body[i][kept, kept]
+        body[i] -= moved
+        T = transform(rotation[i], translation[i])
+        body[i - 1] += T @ moved @ T.T
+
+
+def _drop_unseen(revolute: npt.NDArray[np.bool_], rotation: Floats, body: Floats, rotor: Floats) -> None:
+    """Drop second moments that no joint feels: of links that never turn, or only about their own z axis."""
+    turning: Floats | None = None  # the one direction, in link i, about which the links so far turn
+    for i in range(len(rotation)):
+        if turning is not None:
+            turning = rotation[i].T @ turning
+        if revolute[i]:
+            if turning is not None and abs(turning[2]) < 1.0:
+                return
+            turning = np.array([0.0, 0.0, 1.0])
+        if turning is None:
+            body[i][:3, :3] = 0.0
+        elif abs(turning[2]) == 1.0:
+            about_z = body[i][0, 0] + body[i][1, 1]
+            if i == 0:  # on a fixed base the rotor turns as the link does
+                about_z += rotor[0]
+                rotor[0] = 0.0
+            body[i][:3, :3] = 0.0
+            body[i][0, 0] = about_z
