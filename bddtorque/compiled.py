@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import register_jitable
@@ -13,8 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def njit(function: Function) -> Function:
     """Compile a function with Numba: cached on disk, no Python objects, the GIL released."""
-    compiled: Function = numba.njit(cache=True, nogil=True)(function)
-    return compiled
+    return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
 def jitable(function: Function) -> Function:
