@@ -1,0 +1,189 @@
+"""Robots from TOML: standard DH rows, or explicit transforms. The schema is documented in docs/robots.md."""
+
+from __future__ import annotations
+
+import tomllib
+from os import PathLike
+from typing import cast
+
+import numpy as np
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.robots.chain import Limits, Segment, build_robot, moved
+from bddtorque.robots.files import read_bytes, shown
+from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
+from bddtorque.robots.model import ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
+from bddtorque.robots.toml_table import Table
+
+_ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
+_JOINT_KEYS = ("name", "type", "dh", "origin", "axis", "link", "limits", "rotor_inertia", "motor_inertia", "gear_ratio")
+_LINK_KEYS = ("name", "mass", "centre_of_mass", "inertia")
+_LIMIT_KEYS = ("position", "velocity", "acceleration", "effort")
+
+
+def load_toml(path: str | PathLike[str]) -> Robot:
+    """Return the robot that a TOML file describes.
+
+    Parameters
+    ----------
+    path : str or path
+        A file in the schema of docs/robots.md.
+
+    Raises
+    ------
+    BddTorqueError
+        One line that says what was required, what was given, and where.
+    """
+    data, where = read_bytes(path), shown(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BddTorqueError(f"{where}: UTF-8 text required, byte {error.start} is not") from None
+    return from_toml(text, where)
+
+
+def from_toml(text: str, where: str = "TOML text") -> Robot:
+    """Return the robot that a TOML text describes; `where` begins every error."""
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: also integers beyond what Python converts
+        raise BddTorqueError(f"{where}: valid TOML required, {shown(error)}") from None
+    try:
+        with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
+            return _robot(Table(values, where))
+    except BddTorqueError as error:
+        message = str(error)
+        # What the model itself refuses names link and joint, but cannot know the file.
+        raise BddTorqueError(message if message.startswith(where) else f"{where}: {message}") from None
+
+
+def _robot(table: Table) -> Robot:
+    table.only(*_ROBOT_KEYS)
+    joints = table.tables("joint")
+    forms = {"dh" in joint for joint in joints}
+    if len(forms) > 1:
+        raise BddTorqueError(f"{table.where}: 'dh' in every joint or in none required, some have it")
+    segments, tail = [], identity()
+    for index, joint in enumerate(joints, start=1):
+        name = joint.name("name", default=f"joint{index}")
+        joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
+        joint.only(*_JOINT_KEYS)
+        segment, tail = _dh_segment(name, joint, tail) if "dh" in joint else _explicit_segment(name, joint)
+        segments.append(segment)
+    tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
+    return build_robot(
+        table.name("name"),
+        segments,
+        tip,
+        table.vector("gravity") if "gravity" in table else STANDARD_GRAVITY,
+        payload=_body(table.table("payload"), "payload") if "payload" in table else None,
+        source=table.text("source", default=""),
+        allow_unphysical=table.flag("allow_unphysical"),
+    )
+
+
+def _dh_segment(name: str, joint: Table, tail: Pose) -> tuple[Segment, Pose]:
+    """Return a standard DH row as a segment, and O_i in its frame (the tail).
+
+    The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
+    of what does, go before the joint: they commute with the motion, and offsets nearer to the base cost less.
+    """
+    for key in ("origin", "axis"):
+        if key in joint:
+            raise BddTorqueError(f"{joint.where}: 'dh' or '{key}' required, both are given")
+    row, kind = joint.table("dh"), _kind(joint)
+    row.only("a", "alpha", "d", "theta")
+    theta = row.angle("theta", default=0.0 if kind == "revolute" else None)
+    d = row.number("d", default=0.0 if kind == "prismatic" else None)
+    before = Pose(rotation_z(theta), np.array([0.0, 0.0, d]))
+    after = Pose(rotation_x(row.angle("alpha")), np.array([row.number("a"), 0.0, 0.0]))
+    return _segment(name, joint, tail @ before, (0.0, 0.0, 1.0), after), after
+
+
+def _explicit_segment(name: str, joint: Table) -> tuple[Segment, Pose]:
+    """Return a segment given by its pose and axis; its frame is the link's frame, so there is no tail."""
+    origin = _pose(joint.table("origin")) if "origin" in joint else identity()
+    axis = joint.vector("axis") if "axis" in joint else (0.0, 0.0, 1.0)
+    return _segment(name, joint, origin, axis, identity()), identity()
+
+
+def _segment(name: str, joint: Table, origin: Pose, axis: tuple[float, ...], link_frame: Pose) -> Segment:
+    direction = unit(np.array(axis), 0.0)
+    if direction is None:
+        raise BddTorqueError(f"{joint.where}: axis: a direction required, zero given")
+    kind, body = _kind(joint), _body(joint.table("link"), f"{name} link")
+    return Segment(
+        name, kind, origin, direction, moved(body, link_frame), _limits(joint, kind), rotor_inertia=_rotor(joint)
+    )
+
+
+def _kind(joint: Table) -> Kind:
+    return cast(Kind, joint.choice("type", ("revolute", "prismatic")))
+
+
+def _pose(table: Table) -> Pose:
+    table.only("xyz", "rpy", "rotation")
+    if "rpy" in table and "rotation" in table:
+        raise BddTorqueError(f"{table.where}: 'rpy' or 'rotation' required, both are given")
+    rotation = np.eye(3)
+    if "rpy" in table:
+        rotation = rotation_rpy(table.numbers("rpy", 3, angles=True))
+    elif "rotation" in table:
+        rotation = np.array(table.matrix("rotation"))
+        if np.abs(rotation.T @ rotation - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
+            raise BddTorqueError(
+                f"{table.where}: rotation: orthonormal rows and determinant 1 required, {rotation.tolist()} given"
+            )
+    translation = np.array(table.vector("xyz")) if "xyz" in table else np.zeros(3)
+    return Pose(rotation, translation)
+
+
+def _body(table: Table, name: str) -> Link:
+    table.only(*_LINK_KEYS)
+    # All three are required: a default would be a torque that nobody asked for.
+    mass, centre, inertia = table.number("mass"), table.vector("centre_of_mass"), _inertia(table)
+    return Link(table.name("name", default=name), mass, centre, inertia)
+
+
+def _inertia(table: Table) -> Matrix:
+    """Return an inertia given as three principal moments or as a matrix; six numbers have no agreed order."""
+    given = table.take("inertia")
+    if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
+        return table.matrix("inertia")
+    if not isinstance(given, list) or len(given) != 3:
+        count = f"a list of {len(given)}" if isinstance(given, list) else shown(repr(given), 60)
+        raise BddTorqueError(f"{table.where}: inertia: [Ixx, Iyy, Izz] or 3 rows of 3 required, {count} given")
+    x, y, z = table.numbers("inertia", 3)
+    return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
+
+
+def _limits(joint: Table, kind: Kind) -> Limits:
+    if "limits" not in joint:
+        return Limits()
+    table, none = joint.table("limits"), Limits()
+    table.only(*_LIMIT_KEYS)
+    lower, upper = none.lower, none.upper
+    if "position" in table:
+        lower, upper = table.numbers("position", 2, angles=kind == "revolute")
+    return Limits(
+        lower,
+        upper,
+        velocity=table.number("velocity", none.velocity),
+        acceleration=table.number("acceleration", none.acceleration),
+        effort=table.number("effort", none.effort),
+    )
+
+
+def _rotor(joint: Table) -> float:
+    """Return the drive's inertia at the joint: as given, or the motor's times the gear ratio squared."""
+    if "rotor_inertia" in joint:
+        for key in ("motor_inertia", "gear_ratio"):
+            if key in joint:
+                raise BddTorqueError(f"{joint.where}: 'rotor_inertia' or '{key}' required, both are given")
+        return joint.number("rotor_inertia")
+    if "motor_inertia" in joint or "gear_ratio" in joint:
+        motor, ratio = joint.number("motor_inertia"), joint.number("gear_ratio")
+        if motor < 0:
+            raise BddTorqueError(f"{joint.where}: motor_inertia: at least 0 kg·m² required, {motor} given")
+        return motor * ratio * ratio
+    return 0.0
