@@ -1,0 +1,233 @@
+"""Choosing a chain in a URDF tree and folding everything rigid into its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.robots.chain import Segment, moved
+from bddtorque.robots.frames import Pose, identity
+from bddtorque.robots.model import Kind, Link
+from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+
+Lock = Mapping[str, float] | str | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chain within a tree, and which joints are held where."""
+
+    tree: Tree
+    path: list[UrdfJoint]
+    locked: dict[str, float]
+
+    def rigid(self, joint: UrdfJoint) -> bool:
+        """Whether a joint does not move: fixed, or locked."""
+        return joint.kind == "fixed" or joint.name in self.locked
+
+    def pose(self, joint: UrdfJoint) -> Pose:
+        """Return the pose of a joint that is rigid, or of one that moves at its zero."""
+        return joint.pose_at(self.locked.get(joint.name, 0.0))
+
+    @property
+    def chain(self) -> list[UrdfJoint]:
+        """The joints that move, from base to tip."""
+        return [joint for joint in self.path if not self.rigid(joint)]
+
+
+def choose(tree: Tree, base: str, tip: str | None, lock: Lock) -> Choice:
+    """Return the chain from link `base` to link `tip`, or the only one there is."""
+    locked = _positions(tree, lock)
+    if tip is None:
+        if isinstance(lock, str):
+            raise BddTorqueError(f'{tree.where}: a tip required with lock = "others", none given')
+        path = _only_path(tree, base, locked)
+    else:
+        path = tree.path(base, tip)
+    if isinstance(lock, str):
+        locked = _others(tree, base, path)
+    choice = Choice(tree, path, locked)
+    _check_joints(choice)
+    return choice
+
+
+def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> tuple[list[Segment], Pose]:
+    """Return the segments of the chain, and the pose of the tip in the last one's frame."""
+    pose, found = identity(), []
+    for joint in choice.path:
+        pose = pose @ choice.pose(joint)
+        if choice.rigid(joint):
+            continue
+        if joint.fault:
+            raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
+        if joint.friction and not ignore_friction:
+            given = ", ".join(f'{key}="{value}"' for key, value in joint.friction)
+            raise BddTorqueError(
+                f"{choice.tree.where}, joint '{joint.name}': no friction required (it is not compiled yet), "
+                f"<dynamics {given}> given; ignore_friction = True leaves it out of the torques"
+            )
+        assert joint.axis is not None  # a joint that moves has one: the reader saw to it
+        kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
+        body = _body(choice, joint, allow_massless)
+        found.append(Segment(joint.name, kind, pose, joint.axis, body, joint.limits))
+        pose = identity()
+    if not found:
+        raise BddTorqueError(
+            f"{choice.tree.where}: at least one moving joint between base and tip required, none given"
+        )
+    return found, pose
+
+
+def pose_in_root(choice: Choice, link: str) -> Pose | str:
+    """Return the pose of a link in the root's frame, or the name of a joint between them that is free to move."""
+    pose = identity()
+    for joint in choice.tree.path(choice.tree.root, link):
+        if not choice.rigid(joint):
+            return joint.name
+        pose = pose @ choice.pose(joint)
+    return pose
+
+
+def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
+    """Return the positions asked for, checked, with those of the joints that mimic them."""
+    if lock is None:
+        return {}
+    if isinstance(lock, str):
+        if lock != "others":
+            raise BddTorqueError(f'{tree.where}: lock = "others" or positions by joint name required, {lock!r} given')
+        return {}
+    locked: dict[str, float] = {}
+    for name, position in lock.items():
+        if name not in tree.joints or not tree.joints[name].moves:
+            known = [joint.name for joint in tree.joints.values() if joint.moves]
+            raise BddTorqueError(
+                f"{tree.where}: lock: a revolute or prismatic joint of this file required, {name!r} given"
+                f"{nearest(str(name), known)}"
+            )
+        locked[name] = _within_limits(tree, tree.joints[name], position)
+    return _with_followers(tree, locked)
+
+
+def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
+    """Add the joints that mimic a locked one, followers of followers too."""
+    locked, changed = dict(locked), True
+    while changed:
+        changed = False
+        for joint in tree.joints.values():
+            if joint.mimic is None or joint.mimic.leader not in locked:
+                continue
+            position = joint.mimic.multiplier * locked[joint.mimic.leader] + joint.mimic.offset
+            if joint.name not in locked:
+                locked[joint.name] = position
+                changed = True
+            elif abs(locked[joint.name] - position) > 1e-9:
+                raise BddTorqueError(
+                    f"{tree.where}: lock: '{joint.name}' mimics '{joint.mimic.leader}', so {position:.6g} required, "
+                    f"{locked[joint.name]:.6g} given"
+                )
+    return locked
+
+
+def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
+    lower, upper = joint.limits.lower, joint.limits.upper
+    allowance = 1e-9
+    number = isinstance(position, int | float) and not isinstance(position, bool)
+    if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == float("inf"):
+        raise BddTorqueError(
+            f"{tree.where}: lock: a position of joint '{joint.name}' within {lower:.6g} to {upper:.6g} required, "
+            f"{position!r} given"
+        )
+    return float(position)
+
+
+def _only_path(tree: Tree, base: str, locked: Mapping[str, float]) -> list[UrdfJoint]:
+    """Return the path of the only chain below `base`; beyond its last joint, as far as there is but one way to go."""
+    path: list[UrdfJoint] = []
+    link = base
+    while True:
+        ways = [joint for joint in tree.child_joints[link] if _movable_below(tree, joint, locked)]
+        if len(ways) > 1:
+            names = " and ".join(f"'{_movable_below(tree, joint, locked)[0]}'" for joint in ways[:2])
+            raise BddTorqueError(
+                f"{tree.where}: one chain required, joints {names} branch off at link '{link}'; choose one with tip, "
+                "lock the joints that do not belong to it"
+            )
+        if not ways and len(tree.child_joints[link]) != 1:
+            return path
+        path.append(ways[0] if ways else tree.child_joints[link][0])
+        link = path[-1].child
+
+
+def _movable_below(tree: Tree, joint: UrdfJoint, locked: Mapping[str, float]) -> list[str]:
+    """Return the joints that are free to move from this one on outwards."""
+    here = [joint, *(other for link in tree.below(joint.child) for other in tree.child_joints[link])]
+    return [other.name for other in here if other.kind != "fixed" and other.name not in locked]
+
+
+def _others(tree: Tree, base: str, path: list[UrdfJoint]) -> dict[str, float]:
+    """Return zero for every joint off the path, or what it must be for those that mimic one of these."""
+    off = [joint for joint in tree.joints.values() if joint.moves and joint not in path]
+    locked = _with_followers(tree, {joint.name: 0.0 for joint in off if joint.mimic is None})
+    carried = {link for joint in path if joint.moves for link in tree.below(joint.child)}
+    before = tree.path(tree.root, base)
+    for joint in off:
+        # Where the others are, which hang from the base, is all the same to the chain.
+        if joint.name in locked and (joint.parent in carried or joint in before):
+            _within_limits(tree, joint, locked[joint.name])
+    return locked
+
+
+def _check_joints(choice: Choice) -> None:
+    """Refuse joints on the chain that are not of one degree of freedom of their own."""
+    where, names = choice.tree.where, {joint.name for joint in choice.chain}
+    for joint in choice.chain:
+        if not joint.moves:
+            raise BddTorqueError(
+                f"{where}, joint '{joint.name}': revolute, continuous, prismatic or fixed required on the chain, "
+                f"{joint.kind} given"
+            )
+        if joint.mimic is not None:
+            raise BddTorqueError(
+                f"{where}, joint '{joint.name}': joints that move by themselves required on the chain, "
+                f"it mimics '{joint.mimic.leader}'"
+            )
+    for joint in choice.tree.joints.values():
+        # Wherever it is, it loads the drive of the joint it follows.
+        if joint.mimic is not None and joint.mimic.leader in names:
+            raise BddTorqueError(
+                f"{where}, joint '{joint.name}': joints that move by themselves required, it mimics "
+                f"'{joint.mimic.leader}' of the chain and so loads its drive"
+            )
+
+
+def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
+    """Return all that joint `carrier` carries up to the next joint of the chain, in the frame of its child link."""
+    tree, where = choice.tree, choice.tree.where
+    parts: list[Link] = []
+    waiting = [(carrier.child, identity())]
+    while waiting:
+        link, pose = waiting.pop()
+        inertial = tree.links[link]
+        if inertial is not None and (inertial.mass > 0 or any(any(row) for row in inertial.inertia)):
+            parts.append(inertial if link == carrier.child else moved(inertial, pose))
+        for joint in tree.child_joints[link]:
+            if choice.rigid(joint):
+                waiting.append((joint.child, pose @ choice.pose(joint)))
+            elif joint not in choice.path:
+                remedy = (
+                    f"lock it: lock = {{'{joint.name}': position}} or lock = \"others\"" if joint.moves else "remove it"
+                )
+                raise BddTorqueError(
+                    f"{where}, joint '{joint.name}': only joints from base to tip may move, this {joint.kind} joint "
+                    f"hangs from link '{link}' off the chain; {remedy}"
+                )
+    if not parts and not allow_massless:
+        raise BddTorqueError(
+            f"{where}, link '{carrier.child}': an <inertial> with mass required, as joint '{carrier.name}' moves it, "
+            "none given; allow_massless = True takes it to weigh nothing"
+        )
+    body = Link(carrier.child)
+    for index, part in enumerate(parts):
+        body = Link(carrier.child, part.mass, part.centre_of_mass, part.inertia) if index == 0 else body.joined(part)
+    return body

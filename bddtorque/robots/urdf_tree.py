@@ -1,0 +1,140 @@
+"""The links and joints of a URDF as a tree, and the paths through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.robots.chain import Limits
+from bddtorque.robots.frames import Array, Pose, rotation_about
+from bddtorque.robots.model import Link
+
+MOVING = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """A joint that follows another: position = multiplier · (position of `leader`) + offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UrdfJoint:
+    """A joint as the file states it.
+
+    Attributes
+    ----------
+    kind : one of the URDF types
+    origin : pose of the child's frame, at position zero, in the parent's frame
+    axis : unit vector in the child's frame, shape (3,); None where none is needed
+    fault : what is missing for this joint to move in a chain; joints elsewhere need not be complete
+    friction : what ``<dynamics>`` says, by attribute, where it is not zero
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: Array | None
+    limits: Limits
+    fault: str = ""
+    friction: tuple[tuple[str, str], ...] = ()
+    mimic: Mimic | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it turns or slides."""
+        return self.kind in MOVING
+
+    def pose_at(self, position: float) -> Pose:
+        """Return the pose of the child's frame in the parent's at a position in rad or m."""
+        if position == 0.0 or self.axis is None:
+            return self.origin
+        if self.kind == "prismatic":
+            return self.origin @ Pose(np.eye(3), position * self.axis)
+        return self.origin @ Pose(rotation_about(self.axis, position), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All links (None: without inertial) and joints; one root, every other link with one parent."""
+
+    name: str
+    links: dict[str, Link | None]
+    joints: dict[str, UrdfJoint]
+    where: str
+
+    def __post_init__(self) -> None:
+        parents: dict[str, str] = {}
+        for joint in self.joints.values():
+            for link in (joint.parent, joint.child):
+                if link not in self.links:
+                    raise BddTorqueError(
+                        f"{self.where}, joint '{joint.name}': a link of this file required, '{link}' given"
+                        f"{nearest(link, self.links)}"
+                    )
+            if joint.child in parents:
+                raise BddTorqueError(
+                    f"{self.where}, link '{joint.child}': one joint to its parent required, "
+                    f"'{parents[joint.child]}' and '{joint.name}' given"
+                )
+            parents[joint.child] = joint.name
+        roots = [link for link in self.links if link not in parents]
+        if len(roots) != 1:
+            given = " and ".join(f"'{root}'" for root in roots[:3]) or ("a loop" if self.links else "no links")
+            raise BddTorqueError(f"{self.where}: one root link required, {given} given")
+        reached = set(self.below(roots[0]))
+        for link in self.links:
+            if link not in reached:
+                raise BddTorqueError(f"{self.where}: a tree required, link '{link}' is part of a loop")
+
+    @cached_property
+    def parent_joint(self) -> dict[str, UrdfJoint]:
+        """The joint that carries each link but the root."""
+        return {joint.child: joint for joint in self.joints.values()}
+
+    @cached_property
+    def child_joints(self) -> dict[str, list[UrdfJoint]]:
+        """The joints that hang from each link, in the order of the file."""
+        hanging: dict[str, list[UrdfJoint]] = {link: [] for link in self.links}
+        for joint in self.joints.values():
+            hanging[joint.parent].append(joint)
+        return hanging
+
+    @cached_property
+    def root(self) -> str:
+        """The link that no joint carries."""
+        return next(link for link in self.links if link not in self.parent_joint)
+
+    def below(self, link: str) -> list[str]:
+        """Return a link and all that hang from it."""
+        found, waiting = [], [link]
+        while waiting:
+            found.append(waiting.pop())
+            waiting.extend(joint.child for joint in self.child_joints[found[-1]])
+        return found
+
+    def path(self, start: str, end: str) -> list[UrdfJoint]:
+        """Return the joints from one link down to another, or refuse if it does not hang from it."""
+        joints: list[UrdfJoint] = []
+        link = end
+        while link != start:
+            if link not in self.parent_joint:
+                raise BddTorqueError(f"{self.where}: a tip that hangs from base '{start}' required, '{end}' given")
+            joints.append(self.parent_joint[link])
+            link = joints[-1].parent
+        return joints[::-1]
+
+    def link(self, name: str, what: str) -> str:
+        """Return the name of a link of this tree, or refuse and suggest the nearest."""
+        if name not in self.links:
+            hint = nearest(name, self.links) if isinstance(name, str) else ""
+            raise BddTorqueError(f"{self.where}: {what}: a link of this file required, {name!r} given{hint}")
+        return name

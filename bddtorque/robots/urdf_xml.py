@@ -1,0 +1,215 @@
+"""The strict part of reading URDF: what the XML must say before it is handed to the URDF library.
+
+The library fills in what is missing (a moment of inertia of 1 kg·m², a mass of 0), repairs broken XML and overlooks
+misspelt or repeated elements. Any of these would become a wrong torque that nobody notices, so all are refused here,
+and the library gets only the elements that were checked: no meshes, no extensions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from difflib import SequenceMatcher
+from xml.etree import ElementTree
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.robots.files import plain_name, shown
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_DEEPEST = 100
+_RESEMBLES = 0.7
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+_CHILDREN = {
+    "link": ("inertial", "visual", "collision"),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
+}
+_ATTRIBUTES = {
+    "origin": ("xyz", "rpy"),
+    "mass": ("value",),
+    "inertia": _MOMENTS,
+    "axis": ("xyz",),
+    "parent": ("link",),
+    "child": ("link",),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+_KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")}
+
+
+def checked_xml(data: bytes, where: str) -> ElementTree.Element:
+    """Return the `<robot>` element with nothing but the checked links and joints in it."""
+    root = _parsed(data, where)
+    _refuse_xacro(root, where)
+    if root.tag != "robot":
+        raise BddTorqueError(f"{where}: a <robot> element required, <{shown(root.tag, 60)}> given")
+    kept = ElementTree.Element("robot", name=plain_name(root.get("name"), f"{where}: robot name"))
+    names: set[tuple[str, str]] = set()
+    for element in root:
+        if element.tag not in _KEPT:
+            _refuse_resembling(str(element.tag), _KEPT, where)
+            continue  # materials, transmissions, simulator extensions
+        name = plain_name(element.get("name"), f"{where}: {element.tag} name")
+        if (element.tag, name) in names:
+            raise BddTorqueError(f"{where}: names that differ required, {element.tag} '{name}' is given twice")
+        names.add((element.tag, name))
+        _check(element, f"{where}, {element.tag} '{name}'")
+        kept.append(_pruned(element))
+    return kept
+
+
+class _Builder(ElementTree.TreeBuilder):
+    """Builds the tree, and stops at a document type (entities live there) or at absurd nesting."""
+
+    depth = 0
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        """Refuse before any entity is declared, let alone expanded."""
+        raise BddTorqueError("XML without a document type (DOCTYPE, ENTITY) required, one is given")
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> ElementTree.Element:
+        """Open an element."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise BddTorqueError(f"elements nested at most {_DEEPEST} deep required, more given")
+        return super().start(tag, attrs)
+
+    def end(self, tag: str, /) -> ElementTree.Element:
+        """Close an element."""
+        self.depth -= 1
+        return super().end(tag)
+
+
+def _parsed(data: bytes, where: str) -> ElementTree.Element:
+    parser = ElementTree.XMLParser(target=_Builder())
+    try:
+        parser.feed(data)
+        root: ElementTree.Element = parser.close()
+    except BddTorqueError as error:
+        raise BddTorqueError(f"{where}: {error}") from None
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last two: unknown encodings
+        hint = "; if this is a xacro file, run `xacro` on it first" if b"xacro:" in data else ""
+        raise BddTorqueError(f"{where}: well-formed XML required, {shown(error)}{hint}") from None
+    return root
+
+
+def _refuse_xacro(root: ElementTree.Element, where: str) -> None:
+    """Refuse macros that were not expanded; a mere xmlns:xacro, which expansion leaves behind, is no element."""
+    for element in root.iter():
+        expressions = any("${" in value or "$(" in value for value in element.attrib.values())
+        if "xacro" in str(element.tag) or (expressions and element.tag in (*_KEPT, *_ATTRIBUTES, "limit", "dynamics")):
+            raise BddTorqueError(
+                f"{where}: URDF required, xacro given; run `xacro robot.urdf.xacro > robot.urdf` first and load that"
+            )
+
+
+def _check(element: ElementTree.Element, where: str) -> None:
+    """Check one element and those in it: known and not repeated, numbers finite, what is required there."""
+    tag = str(element.tag)
+    seen: set[str] = set()
+    for child in element if tag in _CHILDREN else ():
+        name, inside = str(child.tag), _CHILDREN[tag]
+        if name not in inside:
+            # Others put things into links and joints too, but a misspelt <axis> or a stray <mass> must not pass.
+            if tag == "inertial" or name in ("mass", "inertia"):
+                raise BddTorqueError(
+                    f"{where}: no <{shown(name, 60)}> directly in <{tag}> required, one given{nearest(name, inside)}"
+                )
+            _refuse_resembling(name, inside, where)
+            continue
+        if name in seen and name not in ("visual", "collision"):
+            raise BddTorqueError(f"{where}: one <{name}> required, several given")
+        seen.add(name)
+        if name not in ("visual", "collision", "calibration", "safety_controller"):
+            _check(child, f"{where}, {name}")
+    if tag in _ATTRIBUTES:
+        for key in element.attrib:
+            if key not in _ATTRIBUTES[tag]:
+                raise BddTorqueError(
+                    f"{where}: unknown attribute {shown(repr(key), 60)}{nearest(key, _ATTRIBUTES[tag])}; "
+                    f"known: {', '.join(_ATTRIBUTES[tag])}"
+                )
+    if tag in _CHECKS:
+        _CHECKS[tag](element, where)
+
+
+def _refuse_resembling(name: str, known: Iterable[str], where: str) -> None:
+    """Refuse an element that looks like a misspelt one that counts; others, of simulators and tools, pass."""
+    for right in known:
+        if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
+            raise BddTorqueError(f"{where}: unknown element <{shown(name, 60)}> (did you mean <{right}>?)")
+
+
+def _check_inertial(element: ElementTree.Element, where: str) -> None:
+    for required in ("mass", "inertia"):
+        if element.find(required) is None:
+            raise BddTorqueError(f"{where}: a <{required}> required, none given")
+
+
+def _check_joint(element: ElementTree.Element, where: str) -> None:
+    kind = element.get("type")
+    if kind not in JOINT_TYPES:
+        hint = nearest(kind or "", JOINT_TYPES)
+        raise BddTorqueError(f"{where}: type {', '.join(JOINT_TYPES)} required, {shown(repr(kind), 60)} given{hint}")
+    for required in ("parent", "child"):
+        if element.find(required) is None:
+            raise BddTorqueError(f"{where}: a <{required}> required, none given")
+
+
+def _check_link_reference(element: ElementTree.Element, where: str) -> None:
+    plain_name(element.get("link"), f"{where}: link")
+
+
+def _check_mimic(element: ElementTree.Element, where: str) -> None:
+    plain_name(element.get("joint"), f"{where}: joint")
+    _check_numbers(element, where, {"multiplier": 1, "offset": 1})
+
+
+def _check_numbers(element: ElementTree.Element, where: str, counts: dict[str, int], required: bool = False) -> None:
+    for key, count in counts.items():
+        given = element.get(key)
+        if given is None:
+            if required:
+                raise BddTorqueError(f"{where}: attribute '{key}' required, not given")
+            continue
+        numbers = [decimal(word) for word in given.split()]
+        if len(numbers) != count or None in numbers:
+            what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
+            raise BddTorqueError(f"{where}: {key}: {what} required, {shown(repr(given), 60)} given")
+
+
+def decimal(word: str) -> float | None:
+    """Return a finite decimal number, or None: not "nan", "inf", "1e400" nor "1_000", which Python would take."""
+    if not _NUMBER.fullmatch(word):
+        return None
+    value = float(word)
+    return value if abs(value) < float("inf") else None
+
+
+def _pruned(element: ElementTree.Element) -> ElementTree.Element:
+    """Return a copy of a link or joint with only what matters to the dynamics."""
+    copy = ElementTree.Element(element.tag, dict(element.attrib))
+    for child in element:
+        if child.tag in _KEPT[str(element.tag)]:
+            copy.append(child)
+    return copy
+
+
+def _numbers(counts: dict[str, int], required: bool = False) -> Callable[[ElementTree.Element, str], None]:
+    return lambda element, where: _check_numbers(element, where, counts, required)
+
+
+_CHECKS: dict[str, Callable[[ElementTree.Element, str], None]] = {
+    "inertial": _check_inertial,
+    "joint": _check_joint,
+    "parent": _check_link_reference,
+    "child": _check_link_reference,
+    "mimic": _check_mimic,
+    "origin": _numbers({"xyz": 3, "rpy": 3}),
+    "axis": _numbers({"xyz": 3}, required=True),
+    "mass": _numbers({"value": 1}, required=True),
+    "inertia": _numbers(dict.fromkeys(_MOMENTS, 1), required=True),
+    "limit": _numbers(dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration"), 1)),
+    "dynamics": _numbers({"damping": 1, "friction": 1}),
+}
