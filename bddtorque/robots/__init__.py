@@ -1,0 +1,25 @@
+"""Robots: the immutable `Robot`, its readers for TOML and URDF, and the built-in arms."""
+
+from __future__ import annotations
+
+from bddtorque.robots.library import builtin_names, load_robot
+from bddtorque.robots.listing import RobotSummary, print_robots, summaries
+from bddtorque.robots.model import Frame, Joint, Link, Robot
+from bddtorque.robots.toml_reader import from_toml, load_toml
+from bddtorque.robots.urdf_reader import from_urdf, load_urdf
+
+__all__ = [
+    "Frame",
+    "Joint",
+    "Link",
+    "Robot",
+    "RobotSummary",
+    "builtin_names",
+    "from_toml",
+    "from_urdf",
+    "load_robot",
+    "load_toml",
+    "load_urdf",
+    "print_robots",
+    "summaries",
+]
