@@ -1,0 +1,228 @@
+"""Shared reduced ordered binary decision diagrams with complement edges, in packed arrays.
+
+Conventions, used by every file of this package:
+
+- *variable* i is bit i of a table's index, 0 being the most significant; ``order[level]`` is the variable tested
+  at a level, level 0 at the top;
+- node 0 is the constant *false*; its level is the number of variables;
+- an *edge* is ``2 * node + complement``, so edge 0 is false and edge 1 is true;
+- the low edge (variable = 0) of a node is regular (even): then each function has one edge, and a regular edge is a
+  function that is 0 at the all-zero input;
+- nodes are numbered from the deepest level up, within a level by (low, high), so children come before parents
+  and the arrays follow from the functions and the order alone;
+- ``roots[b]`` is the edge of output bit b, bit 0 being the least significant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import njit
+from bddtorque.diagrams import statistics
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
+from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
+from bddtorque.diagrams.validation import check_arrays, check_order
+
+
+@dataclass(frozen=True, eq=False)
+class Diagram:
+    """A shared diagram of all output bits of a table; see the module for the conventions.
+
+    Build it with `build` or `reduce`, or from stored arrays with `from_arrays`, which checks them; the constructor
+    trusts its arguments.
+
+    Parameters
+    ----------
+    level
+        Shape ``(nodes + 1,)``, int16: level of each node, the number of variables for node 0.
+    low, high
+        Shape ``(nodes + 1,)``, int32: edges followed when the tested variable is 0 and 1.
+    roots
+        Shape ``(output_bits,)``, int32: edge of each output bit, least significant bit first.
+    order
+        Variable at each level, top first.
+    signed
+        Whether the output word is two's complement.
+    """
+
+    level: Int16Array
+    low: Int32Array
+    high: Int32Array
+    roots: Int32Array
+    order: tuple[int, ...]
+    signed: bool
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("level", np.int16), ("low", np.int32), ("high", np.int32), ("roots", np.int32)):
+            object.__setattr__(self, name, frozen(getattr(self, name), dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Diagram, (self.level, self.low, self.high, self.roots, self.order, self.signed)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        level: npt.ArrayLike,
+        low: npt.ArrayLike,
+        high: npt.ArrayLike,
+        roots: npt.ArrayLike,
+        order: npt.ArrayLike,
+        signed: bool,
+    ) -> Diagram:
+        """Return the diagram that stored arrays hold.
+
+        Raises
+        ------
+        BddTorqueError
+            Unless the arrays are a reduced, ordered, canonical diagram in this module's numbering, every node of
+            which is reachable from a root.
+        """
+        variables = check_order(np.asarray(order))
+        checked = check_arrays(np.asarray(level), np.asarray(low), np.asarray(high), np.asarray(roots), len(variables))
+        return cls(*checked, order=variables, signed=bool(signed))
+
+    def arrays(self) -> dict[str, IntegerArray]:
+        """Return what `from_arrays` takes, but `signed`: `level`, `low`, `high`, `roots`, and `order` as int16."""
+        return {
+            "level": self.level,
+            "low": self.low,
+            "high": self.high,
+            "roots": self.roots,
+            "order": np.array(self.order, np.int16),
+        }
+
+    @property
+    def input_bits(self) -> int:
+        """Number of variables."""
+        return len(self.order)
+
+    @property
+    def output_bits(self) -> int:
+        """Number of roots."""
+        return len(self.roots)
+
+    @property
+    def node_count(self) -> int:
+        """Number of decision nodes; the constant is not counted."""
+        return len(self.level) - 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the packed arrays."""
+        return self.level.nbytes + self.low.nbytes + self.high.nbytes + self.roots.nbytes
+
+    @property
+    def positions(self) -> IntegerArray:
+        """Position in the index (0 = least significant) of the bit tested at each level; int8."""
+        return self.input_bits - 1 - np.array(self.order, np.int8)
+
+    @cached_property
+    def content_key(self) -> str:
+        """SHA-256 (hexadecimal) of the arrays, the order and the sign: the same on every machine."""
+        digest = hashlib.sha256(f"diagram:{self.output_bits}:{int(self.signed)}:".encode())
+        for array in self.arrays().values():
+            digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def level_widths(self) -> tuple[int, ...]:
+        """Number of nodes at each level, top first."""
+        return tuple(int(width) for width in np.bincount(self.level[1:], minlength=self.input_bits))
+
+    @cached_property
+    def crossings(self) -> tuple[int, ...]:
+        """Number of distinct subfunctions that cross each cut; see `statistics.signed_crossings`."""
+        return statistics.signed_crossings(self.level, self.low, self.high, self.roots)
+
+    @property
+    def rails(self) -> tuple[int, ...]:
+        """Wires of a cascade cut just above each level, and at the leaves: ceil(log2) of `crossings`."""
+        return tuple(statistics.rails(count) for count in self.crossings)
+
+    @cached_property
+    def depth(self) -> int:
+        """Most tests on any path from a root: at most `input_bits`."""
+        return statistics.depth(self.low, self.high, self.roots)
+
+    def expand(self) -> IntegerArray:
+        """Return the values of the table, shape ``(2**input_bits,)``, expanded level by level from the roots."""
+        return expand_words(self.level, self.low, self.high, self.roots, self.order, self.signed)
+
+
+def expand_words(
+    level: Int16Array,
+    low: Int32Array,
+    high: Int32Array,
+    roots: Int32Array,
+    order: tuple[int, ...],
+    signed: bool,
+) -> IntegerArray:
+    """Return the values of the table that a diagram's arrays hold, shape ``(2**input_bits,)``."""
+    dtype = word_dtype(len(roots), signed)
+    words = np.zeros(1 << len(order), dtype)
+    edges = np.empty(1 << len(order), np.int32)
+    for bit, root in enumerate(roots):
+        edges[0] = root
+        _expand_levels(edges, len(order), level, low, high)
+        weight = -(1 << bit) if signed and bit == len(roots) - 1 else 1 << bit
+        words += edges.astype(dtype) * dtype.type(weight)
+    return restore_bits(words, order)
+
+
+@njit
+def _expand_levels(edges: Int32Array, levels: int, level: Int16Array, low: Int32Array, high: Int32Array) -> None:
+    """Turn one root edge in ``edges[0]`` into all 2**levels terminal edges, in place, a level at a time."""
+    for depth in range(levels):
+        # backwards, because entry i gives entries 2i and 2i + 1
+        for i in range((1 << depth) - 1, -1, -1):
+            edge = edges[i]
+            node = edge >> 1
+            if level[node] == depth:
+                sign = edge & 1
+                edges[2 * i + 1] = high[node] ^ sign
+                edges[2 * i] = low[node] ^ sign
+            else:
+                edges[2 * i + 1] = edge
+                edges[2 * i] = edge
+
+
+def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Diagram:
+    """Return the shared diagram of all output bits of a table.
+
+    Parameters
+    ----------
+    table
+        The truth table.
+    order
+        Variable at each level, top first; by default the table's own order, most significant bit at the top.
+    memory_limit
+        Bytes that building may take (see `memory_needed`).
+
+    Raises
+    ------
+    BddTorqueError
+        If `order` is no permutation of the variables, or memory would not do.
+    """
+    order = check_order(np.arange(table.input_bits) if order is None else np.asarray(order), table.input_bits)
+    consing = Consing(terminals=1, complement=1, memory_limit=memory_for_nodes(table.input_bits, memory_limit))
+    words = table.reordered(order)
+    edges = np.empty(len(words), np.int32)
+    roots = []
+    for bit in range(table.output_bits):
+        np.bitwise_and(words >> bit, 1, out=edges, casting="unsafe")
+        roots.append(consing.add(edges))
+    nodes = consing.finish(roots)
+    return Diagram(
+        level=np.concatenate([np.array([table.input_bits], np.int16), nodes.level]),
+        low=np.concatenate([np.zeros(1, np.int32), nodes.low]),
+        high=np.concatenate([np.zeros(1, np.int32), nodes.high]),
+        roots=nodes.roots,
+        order=order,
+        signed=table.signed,
+    )

@@ -1,0 +1,176 @@
+"""The decision diagram packages that look for a good variable order: CUDD, or pure Python where CUDD is missing.
+
+Our own arrays are what evaluators, files and checks use. An engine is handed a finished diagram, sifts it, and is
+asked for the order it found and the number of nodes it holds: an independent check of ours. This is the only file
+that imports `dd`, and only when an engine is made.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol
+
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
+from bddtorque.errors import BddTorqueError, nearest
+
+
+class Engine(Protocol):
+    """A package that holds one shared diagram and can reorder it.
+
+    Attributes
+    ----------
+    name
+        Name under which `make_engine` knows it.
+    load_limit
+        Most nodes of a diagram that is worth loading.
+    sift_limit
+        Most nodes worth sifting, all start orders of a table together.
+    """
+
+    name: str
+    load_limit: int
+    sift_limit: int
+
+    def load(self, diagram: Diagram) -> None:
+        """Hold `diagram` instead of what was held before, under its own order; raises `EngineLimit`."""
+
+    def sift(self) -> None:
+        """Move each variable once to its best level; raises `EngineLimit`."""
+
+    def node_count(self) -> int:
+        """Return the number of decision nodes held, the constant not counted."""
+
+    def order(self) -> tuple[int, ...]:
+        """Return the variable at each level, top first."""
+
+    def close(self) -> None:
+        """Let go of everything held."""
+
+
+class EngineLimit(BddTorqueError):  # noqa: N818 - it names what happened
+    """A diagram is beyond what an engine takes: nothing wrong with the diagram."""
+
+
+class _DdEngine:
+    """What both engines of dd have in common."""
+
+    name: str
+    module: str
+
+    def __init__(self, memory_limit: int) -> None:
+        self._memory_limit = memory_limit
+        self._dd: Any = import_module(self.module)
+        self._bdd: Any = None
+        self._roots: list[Any] = []
+        self._variables = 0
+
+    def _configure(self) -> None:
+        """Turn automatic reordering off: it would reorder while nodes are made, at a cost and out of our control."""
+        self._bdd.configure(reordering=False)
+
+    def load(self, diagram: Diagram) -> None:
+        self.close()
+        self._bdd = self._dd.BDD()
+        self._configure()
+        self._variables = diagram.input_bits
+        names = [f"x{variable}" for variable in diagram.order]
+        self._bdd.declare(*names)
+        try:
+            self._roots = self._make_nodes(diagram, [self._bdd.var(name) for name in names])
+        except (ValueError, MemoryError) as error:  # dd meets a null pointer where CUDD is out of memory
+            self.close()
+            raise EngineLimit(
+                f"engine '{self.name}': {diagram.node_count} nodes do not fit in {self._memory_limit} bytes"
+            ) from error
+
+    def _make_nodes(self, diagram: Diagram, variables: list[Any]) -> list[Any]:
+        """Make one node an `ite`, children first; `find_or_add` would crash CUDD on a complemented high edge."""
+        ite = self._bdd.ite
+        nodes = [self._bdd.false]
+
+        def function(edge: int) -> Any:
+            return ~nodes[edge >> 1] if edge & 1 else nodes[edge >> 1]
+
+        columns = (array[1:].tolist() for array in (diagram.level, diagram.low, diagram.high))
+        for level, low, high in zip(*columns, strict=True):
+            nodes.append(ite(variables[level], function(high), nodes[low >> 1]))
+        return [function(edge) for edge in diagram.roots.tolist()]
+
+    def sift(self) -> None:
+        try:
+            self._dd.reorder(self._bdd)
+        except (ValueError, RuntimeError, AssertionError, MemoryError) as error:
+            self.close()
+            raise EngineLimit(f"engine '{self.name}': sifting does not fit in {self._memory_limit} bytes") from error
+
+    def order(self) -> tuple[int, ...]:
+        return tuple(int(self._bdd.var_at_level(level)[1:]) for level in range(self._variables))
+
+    def close(self) -> None:
+        # functions first: a manager complains about functions that outlive it
+        self._roots = []
+        self._bdd = None
+
+
+class CuddEngine(_DdEngine):
+    """CUDD, through `dd.cudd`."""
+
+    name = "cudd"
+    module = "dd.cudd"
+    load_limit = 1_000_000
+    sift_limit = 150_000
+
+    def _configure(self) -> None:
+        self._bdd.configure(reordering=False, max_memory=self._memory_limit)
+
+    def node_count(self) -> int:
+        """Return the number of decision nodes held, the constant not counted."""
+        return int(self._dd.count_nodes(self._roots)) - 1
+
+
+class AutorefEngine(_DdEngine):
+    """Pure Python, through `dd.autoref`: slower by a factor of about 50."""
+
+    name = "autoref"
+    module = "dd.autoref"
+    load_limit = 50_000
+    sift_limit = 5_000
+
+    def node_count(self) -> int:
+        """Return the number of decision nodes held, the constant not counted."""
+        self._bdd.collect_garbage()
+        return len(self._bdd) - 1
+
+
+ENGINES: dict[str, type[CuddEngine] | type[AutorefEngine]] = {"cudd": CuddEngine, "autoref": AutorefEngine}
+
+
+def make_engine(name: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Engine:
+    """Return a new engine.
+
+    Parameters
+    ----------
+    name
+        ``"cudd"``, ``"autoref"``, or ``"auto"``: CUDD where it is installed, else autoref.
+    memory_limit
+        Bytes that the engine may take (CUDD only; autoref is bounded by its limits on nodes).
+
+    Raises
+    ------
+    BddTorqueError
+        If there is no such engine, or it is not installed.
+    """
+    if name == "auto":
+        try:
+            return CuddEngine(memory_limit)
+        except ImportError:
+            return AutorefEngine(memory_limit)
+    if name not in ENGINES:
+        raise BddTorqueError(
+            f"engine must be 'auto', 'cudd' or 'autoref', not '{name}'{nearest(name, ['auto', *ENGINES])}"
+        )
+    try:
+        return ENGINES[name](memory_limit)
+    except ImportError as error:
+        raise BddTorqueError(f"engine '{name}' is not installed here; use engine='auto'") from error

@@ -1,0 +1,36 @@
+"""Lowered forms of a block: one lowering a file, all of them listed here.
+
+A new form is a file with a class that offers what `Form` asks for, and one entry in `FORMS`.
+"""
+
+from __future__ import annotations
+
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
+from bddtorque.diagrams.forms.bits import Bits
+from bddtorque.diagrams.forms.dense import Dense
+from bddtorque.diagrams.forms.form import Form, check_form
+from bddtorque.diagrams.forms.multi_terminal import MultiTerminal
+from bddtorque.diagrams.table import Table
+from bddtorque.errors import BddTorqueError, nearest
+
+FORMS: dict[str, type[Form]] = {"bits": Bits, "multi_terminal": MultiTerminal, "dense": Dense}
+
+
+def lower(
+    name: str, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+) -> Form:
+    """Return the form `name` of a table, checked on every entry.
+
+    Raises
+    ------
+    BddTorqueError
+        If there is no such form, memory would not do, or the form differs from the table anywhere.
+    """
+    if name not in FORMS:
+        raise BddTorqueError(f"form must be one of {', '.join(FORMS)}, not '{name}'{nearest(name, FORMS)}")
+    form = FORMS[name].from_table(table, order, memory_limit)
+    check_form(form, table)
+    return form
+
+
+__all__ = ["FORMS", "Bits", "Dense", "Form", "MultiTerminal", "check_form", "lower"]

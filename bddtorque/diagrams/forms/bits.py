@@ -1,0 +1,166 @@
+"""Form `bits`: each output bit walks the shared diagram by itself, one test a level at most.
+
+The evaluator of the Boolean scheme (digest 4.3, point 4): v input bits need at most v tests an output bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import njit
+from bddtorque.diagrams.bdd import Diagram, build, expand_words
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
+from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.table import IntegerArray, Table, frozen
+
+Int8Array = npt.NDArray[np.int8]
+
+
+@njit
+def walk_bit(edge: int, index: int, positions: Int8Array, successors: Int32Array) -> int:
+    """Return one output bit, 0 or 1.
+
+    Parameters
+    ----------
+    edge
+        Root edge of the output bit.
+    index
+        Concatenated input words; bits above the table's are ignored.
+    positions, successors
+        Arrays of `Bits`.
+    """
+    while edge > 1:
+        bit = (index >> positions[edge >> 1]) & 1
+        edge = successors[(edge & ~1) | bit] ^ (edge & 1)
+    return edge
+
+
+@njit
+def walk_bit_counted(edge: int, index: int, positions: Int8Array, successors: Int32Array) -> tuple[int, int]:
+    """Return one output bit and the number of tests made: `walk_bit`, counted."""
+    tests = 0
+    while edge > 1:
+        bit = (index >> positions[edge >> 1]) & 1
+        edge = successors[(edge & ~1) | bit] ^ (edge & 1)
+        tests += 1
+    return edge, tests
+
+
+@njit
+def walk_word(index: int, roots: Int32Array, positions: Int8Array, successors: Int32Array, signed: int) -> int:
+    """Return the whole output word, one bit after another; `signed` is 1 for two's complement, else 0."""
+    word = 0
+    for bit in range(len(roots)):
+        word |= walk_bit(roots[bit], index, positions, successors) << bit
+    return word - (((word >> (len(roots) - 1)) & signed) << len(roots))
+
+
+@njit
+def _walk_words(
+    indices: Int64Array,
+    roots: Int32Array,
+    positions: Int8Array,
+    successors: Int32Array,
+    signed: int,
+    words: Int64Array,
+) -> None:
+    for i in range(len(indices)):
+        words[i] = walk_word(indices[i], roots, positions, successors, signed)
+
+
+@njit
+def _count_tests(
+    indices: Int64Array, roots: Int32Array, positions: Int8Array, successors: Int32Array, tests: npt.NDArray[np.int64]
+) -> None:
+    for i in range(len(indices)):
+        for bit in range(len(roots)):
+            tests[i, bit] = walk_bit_counted(roots[bit], indices[i], positions, successors)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Bits:
+    """A shared diagram laid out for walking; edges and node numbers are those of `Diagram`.
+
+    Parameters
+    ----------
+    positions
+        Shape ``(nodes + 1,)``, int8: position in the index (0 = least significant) of the bit each node tests; 0
+        for the constant, which tests none.
+    successors
+        Shape ``(2 * (nodes + 1),)``, int32: low and high edge of node k at ``2k`` and ``2k + 1``.
+    roots
+        Shape ``(output_bits,)``, int32: edge of each output bit, least significant first.
+    order
+        Variable at each level, top first.
+    signed
+        Whether the output word is two's complement.
+    """
+
+    name: ClassVar[str] = "bits"
+
+    positions: Int8Array
+    successors: Int32Array
+    roots: Int32Array
+    order: tuple[int, ...]
+    signed: bool
+
+    def __post_init__(self) -> None:
+        for field, dtype in (("positions", np.int8), ("successors", np.int32), ("roots", np.int32)):
+            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bits, (self.positions, self.successors, self.roots, self.order, self.signed)
+
+    @classmethod
+    def from_table(
+        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+    ) -> Bits:
+        """Build the diagram of a table under an order and lower it."""
+        return cls.from_diagram(build(table, order, memory_limit))
+
+    @classmethod
+    def from_diagram(cls, diagram: Diagram) -> Bits:
+        """Lower a diagram."""
+        return cls(
+            positions=np.append(diagram.positions, np.int8(0))[diagram.level],
+            successors=np.stack([diagram.low, diagram.high], axis=1).reshape(-1),
+            roots=diagram.roots,
+            order=diagram.order,
+            signed=diagram.signed,
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
+
+    def expand(self) -> IntegerArray:
+        """Return all values, shape ``(2**input_bits,)``, level by level."""
+        level = node_levels(self.positions, self.order)
+        level[0] = len(self.order)
+        pairs = self.successors.reshape(-1, 2)
+        low, high = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        return expand_words(level, low, high, self.roots, self.order, self.signed)
+
+    def walk(self, indices: Int64Array) -> Int64Array:
+        """Return the words at some table indices, each bit by a walk of its own."""
+        words = np.empty(len(indices), np.int64)
+        _walk_words(indices, self.roots, self.positions, self.successors, int(self.signed), words)
+        return words
+
+    def count_tests(self, indices: Int64Array) -> Int64Array:
+        """Return the tests that each output bit takes, shape ``(len(indices), output_bits)``."""
+        tests = np.empty((len(indices), len(self.roots)), np.int64)
+        _count_tests(indices, self.roots, self.positions, self.successors, tests)
+        return tests
+
+
+def node_levels(positions: Int8Array, order: tuple[int, ...]) -> npt.NDArray[np.int16]:
+    """Return the level of each node from the position of the bit it tests."""
+    level_of_position = np.empty(len(order), np.int16)
+    level_of_position[len(order) - 1 - np.array(order)] = np.arange(len(order))
+    return level_of_position[positions]

@@ -1,0 +1,181 @@
+"""Form `multi_terminal`: one diagram whose terminals are whole words, so that one walk gives the word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import njit
+from bddtorque.diagrams import statistics
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
+from bddtorque.diagrams.forms.bits import Int8Array, node_levels
+from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits
+from bddtorque.diagrams.validation import check_order
+
+DIRECT_SPAN = 1 << 24  # words that lie this close together are numbered by a table, others by sorting
+
+
+@njit
+def walk_terminal(root: int, index: int, positions: Int8Array, successors: Int32Array) -> int:
+    """Return the place in `words` of the word at a table index.
+
+    Parameters
+    ----------
+    root
+        Node, or ``~place`` if the whole table is one word.
+    index
+        Concatenated input words; bits above the table's are ignored.
+    positions, successors
+        Arrays of `MultiTerminal`.
+    """
+    node = root
+    while node >= 0:
+        node = successors[2 * node + ((index >> positions[node]) & 1)]
+    return ~node
+
+
+@njit
+def walk_terminal_counted(root: int, index: int, positions: Int8Array, successors: Int32Array) -> tuple[int, int]:
+    """Return the place in `words` and the number of tests made: `walk_terminal`, counted."""
+    node = root
+    tests = 0
+    while node >= 0:
+        node = successors[2 * node + ((index >> positions[node]) & 1)]
+        tests += 1
+    return ~node, tests
+
+
+@njit
+def _walk_places(
+    indices: Int64Array, root: int, positions: Int8Array, successors: Int32Array, places: Int64Array
+) -> None:
+    for i in range(len(indices)):
+        places[i] = walk_terminal(root, indices[i], positions, successors)
+
+
+@njit
+def _expand_levels(nodes: Int32Array, levels: int, level: Int16Array, successors: Int32Array) -> None:
+    """Turn the root in ``nodes[0]`` into all 2**levels terminals, in place, a level at a time."""
+    for depth in range(levels):
+        for i in range((1 << depth) - 1, -1, -1):  # backwards, because entry i gives entries 2i and 2i + 1
+            node = nodes[i]
+            if node >= 0 and level[node] == depth:
+                nodes[2 * i + 1] = successors[2 * node + 1]
+                nodes[2 * i] = successors[2 * node]
+            else:
+                nodes[2 * i + 1] = node
+                nodes[2 * i] = node
+
+
+@dataclass(frozen=True, eq=False)
+class MultiTerminal:
+    """A multi-terminal diagram in packed arrays, nodes from the deepest level up, by (low, high) within a level.
+
+    Parameters
+    ----------
+    positions
+        Shape ``(nodes,)``, int8: position in the index (0 = least significant) of the bit each node tests.
+    successors
+        Shape ``(2 * nodes,)``, int32: what follows node k on 0 and 1 at ``2k`` and ``2k + 1``: a node, or ``~place``.
+    words
+        Shape ``(distinct words,)``: the words in increasing order, in the table's type.
+    root
+        Node, or ``~place`` if the whole table is one word.
+    order
+        Variable at each level, top first.
+    """
+
+    name: ClassVar[str] = "multi_terminal"
+
+    positions: Int8Array
+    successors: Int32Array
+    words: IntegerArray
+    root: int
+    order: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for field, dtype in (("positions", np.int8), ("successors", np.int32), ("words", self.words.dtype)):
+            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MultiTerminal, (self.positions, self.successors, self.words, self.root, self.order)
+
+    @classmethod
+    def from_table(
+        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+    ) -> MultiTerminal:
+        """Build the diagram of a table under an order (by default the table's own).
+
+        Raises
+        ------
+        BddTorqueError
+            If `order` is no permutation of the variables, or memory would not do.
+        """
+        order = check_order(np.arange(table.input_bits) if order is None else np.asarray(order), table.input_bits)
+        limit = memory_for_nodes(table.input_bits, memory_limit)
+        words, places = _number_words(table.reordered(order))
+        consing = Consing(terminals=len(words), complement=0, memory_limit=limit)
+        nodes = consing.finish([consing.add(places)])
+        ids = np.stack([nodes.low, nodes.high], axis=1).reshape(-1)
+        root = int(nodes.roots[0])
+        return cls(
+            positions=(table.input_bits - 1 - np.array(order, np.int8))[nodes.level],
+            successors=np.where(ids < len(words), ~ids, ids - len(words)),
+            words=words,
+            root=~root if root < len(words) else root - len(words),
+            order=order,
+        )
+
+    @property
+    def node_count(self) -> int:
+        """Number of decision nodes; terminals are not counted."""
+        return len(self.positions)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.positions.nbytes + self.successors.nbytes + self.words.nbytes
+
+    @cached_property
+    def crossings(self) -> tuple[int, ...]:
+        """Number of distinct word functions that cross each cut: the column multiplicity of a cascade cut there."""
+        return statistics.word_crossings(self._levels(), self.successors, self.root, len(self.words), len(self.order))
+
+    @property
+    def rails(self) -> tuple[int, ...]:
+        """Wires that a cascade of whole words needs just above each level: ceil(log2) of `crossings`."""
+        return tuple(statistics.rails(count) for count in self.crossings)
+
+    def expand(self) -> IntegerArray:
+        """Return all values, shape ``(2**input_bits,)``, level by level."""
+        nodes = np.empty(1 << len(self.order), np.int32)
+        nodes[0] = self.root
+        _expand_levels(nodes, len(self.order), self._levels(), self.successors)
+        return restore_bits(self.words[~nodes], self.order)
+
+    def walk(self, indices: Int64Array) -> Int64Array:
+        """Return the words at some table indices, each by a walk of its own."""
+        places = np.empty(len(indices), np.int64)
+        _walk_places(indices, self.root, self.positions, self.successors, places)
+        return self.words[places].astype(np.int64)
+
+    def _levels(self) -> Int16Array:
+        return node_levels(self.positions, self.order)
+
+
+def _number_words(values: IntegerArray) -> tuple[IntegerArray, npt.NDArray[np.int32]]:
+    """Return the distinct values in increasing order, and the place of each value among them."""
+    lowest, highest = int(values.min()), int(values.max())
+    if highest - lowest >= DIRECT_SPAN:
+        words, places = np.unique(values, return_inverse=True)
+        return words, places.astype(np.int32)
+    offsets = values.astype(np.int64) - lowest
+    present = np.zeros(highest - lowest + 1, np.bool_)
+    present[offsets] = True
+    place = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    return (np.flatnonzero(present) + lowest).astype(values.dtype), place[offsets]
