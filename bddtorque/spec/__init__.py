@@ -1,0 +1,22 @@
+"""Table specifications: what to compile, with which ranges, word lengths, accuracy and budgets."""
+
+from __future__ import annotations
+
+from bddtorque.spec.files import from_toml, load_spec, save_spec, spec_names, to_toml
+from bddtorque.spec.model import Spec, spec_from_plain
+from bddtorque.spec.records import InputBits, JointSpec, Ranges
+from bddtorque.spec.resolve import assume_missing
+
+__all__ = [
+    "InputBits",
+    "JointSpec",
+    "Ranges",
+    "Spec",
+    "assume_missing",
+    "from_toml",
+    "load_spec",
+    "save_spec",
+    "spec_from_plain",
+    "spec_names",
+    "to_toml",
+]

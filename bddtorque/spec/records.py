@@ -1,0 +1,75 @@
+"""What a specification says of one joint, of all joints, and of the inputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.spec.values import RANGED, Bits, Range, as_bits, as_range, as_ranges, is_number
+
+
+@dataclass(frozen=True)
+class JointSpec:
+    """What a specification says of one joint.
+
+    Attributes
+    ----------
+    name : the joint's name in the robot; None where the joints are listed in order from base to tip
+    position, velocity, acceleration, torque : (low, high) at the joint; None: as the rest of the spec or the robot says
+    offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
+    """
+
+    name: str | None = None
+    position: Range | None = None
+    velocity: Range | None = None
+    acceleration: Range | None = None
+    torque: Range | None = None
+    offset: float = 0.0
+    sign: int = 1
+
+    def __post_init__(self) -> None:
+        if self.name is not None and not (isinstance(self.name, str) and self.name):
+            raise BddTorqueError(f"joint, name: text required, {self.name!r:.60} given")
+        where = f"joint '{self.name}'" if self.name else "joint"
+        for quantity in RANGED:
+            given = getattr(self, quantity)
+            if given is not None:
+                object.__setattr__(self, quantity, as_range(given, f"{where}, {quantity}"))
+        if not (is_number(self.offset) and math.isfinite(self.offset)):
+            raise BddTorqueError(f"{where}, offset: a finite number required, {self.offset!r:.60} given")
+        object.__setattr__(self, "offset", float(self.offset))
+        if self.sign not in (1, -1) or isinstance(self.sign, bool):
+            raise BddTorqueError(f"{where}, sign: 1 or -1 required, {self.sign!r:.60} given")
+        object.__setattr__(self, "sign", int(self.sign))
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Ranges where a joint says nothing itself: one (low, high) for all, or one a joint; None: the robot's limits."""
+
+    position: Range | tuple[Range, ...] | None = None
+    velocity: Range | tuple[Range, ...] | None = None
+    acceleration: Range | tuple[Range, ...] | None = None
+    torque: Range | tuple[Range, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for quantity in RANGED:
+            given = getattr(self, quantity)
+            if given is not None:
+                object.__setattr__(self, quantity, as_ranges(given, f"ranges, {quantity}"))
+
+
+@dataclass(frozen=True)
+class InputBits:
+    """Word lengths of the inputs, each for all joints or one a joint; None: `Spec.bits`."""
+
+    position: Bits | None = None
+    velocity: Bits | None = None
+    acceleration: Bits | None = None
+
+    def __post_init__(self) -> None:
+        for quantity in RANGED[:3]:
+            given = getattr(self, quantity)
+            if given is not None:
+                object.__setattr__(self, quantity, as_bits(given, f"input_bits, {quantity}"))

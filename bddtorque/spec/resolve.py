@@ -1,0 +1,177 @@
+"""A specification meets its robot: every joint gets its bits and its ranges, and these become words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.spec.records import InputBits, JointSpec, Ranges
+from bddtorque.spec.values import RANGED, Bits, Range
+from bddtorque.words import Format, Formats, JointFormats
+
+if TYPE_CHECKING:
+    from bddtorque.robots.model import Joint, Robot
+    from bddtorque.spec.model import Spec
+
+ACCELERATION_PER_VELOCITY = 4.0
+"""1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
+
+UNITS = {
+    "position": ("rad", "m"),
+    "velocity": ("rad/s", "m/s"),
+    "acceleration": ("rad/s²", "m/s²"),
+    "torque": ("N·m", "N"),
+}
+"""Units of a revolute and of a prismatic joint."""
+
+
+def resolve(spec: Spec, robot: Robot) -> Spec:
+    """Return the spec with nothing left open.
+
+    A joint's own range comes first, then the spec's range for all joints, then the robot's limits. Positions of
+    revolute joints may stay open: their words cover a whole turn in any case, and a range only says which values are
+    counted as out of range.
+    """
+    said = joints_said(spec, robot)
+    for index, joint in enumerate(robot.joints):
+        for quantity in RANGED:
+            if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
+                raise BddTorqueError(_missing(spec, joint, quantity))
+    bits = _one_a_joint(spec.bits, robot, f"{spec.where}, bits")
+    inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
+    return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said)
+
+
+def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
+    """Return for each joint of the robot what spec and robot together say of it; what nobody says stays None."""
+    joints = []
+    for index, (joint, own) in enumerate(zip(robot.joints, _matched(spec, robot), strict=True)):
+        ranges: dict[str, Any] = {}
+        for quantity in RANGED:
+            ranges[quantity] = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
+            ranges[quantity] = ranges[quantity] or _robot_range(joint, quantity)
+        joints.append(replace(own, name=joint.name, **ranges))
+    return tuple(joints)
+
+
+def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
+    """Fill in accelerations that nobody gives, from the velocities, and say so in one line a joint.
+
+    Returns
+    -------
+    the spec, and the lines to show to the user (none where nothing had to be assumed)
+    """
+    joints, notes = [], []
+    for joint, said in zip(robot.joints, joints_said(spec, robot), strict=True):
+        filled = said
+        if said.acceleration is None and said.velocity is not None:
+            largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
+            filled = replace(said, acceleration=(-largest, largest))
+            unit = UNITS["acceleration"][not joint.revolute]
+            notes.append(
+                f"joint '{joint.name}': acceleration ±{largest:g} {unit} assumed "
+                f"({ACCELERATION_PER_VELOCITY:g}/s times its velocity), since neither robot nor spec gives one"
+            )
+        joints.append(filled)
+    return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), tuple(notes)
+
+
+def formats_of(spec: Spec, robot: Robot) -> Formats:
+    """Return the words of every input and torque of the robot."""
+    resolved = resolve(spec, robot)
+    inputs = resolved.input_bits
+    if not isinstance(inputs, InputBits):
+        raise TypeError("a resolved spec has the bits of every input")
+    bits = {**{quantity: getattr(inputs, quantity) for quantity in RANGED[:3]}, "torque": resolved.bits}
+    by_quantity = [
+        tuple(
+            _format(quantity, bits[quantity][index], joint, resolved.joints[index])
+            for index, joint in enumerate(robot.joints)
+        )
+        for quantity in RANGED
+    ]
+    names = ("positions", "velocities", "accelerations", "torques")
+    return Formats(robot.joint_names, *(JointFormats(*pair) for pair in zip(names, by_quantity, strict=True)))
+
+
+def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:
+    offset = said.offset if quantity == "position" else 0.0
+    kind = "angle" if joint.revolute and quantity == "position" else "range"
+    low, high = getattr(said, quantity) or (-math.inf, math.inf)
+    # the spec speaks of the joint, the format of the encoder: raw = sign · (joint - offset)
+    raw = sorted((said.sign * (low - offset), said.sign * (high - offset)))
+    name, unit = f"{quantity} of joint '{joint.name}'", UNITS[quantity][not joint.revolute]
+    return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)  # type: ignore[arg-type]
+
+
+def _matched(spec: Spec, robot: Robot) -> list[JointSpec]:
+    """Return one `JointSpec` a joint, from base to tip, from joints listed in order or by name."""
+    if not spec.joints:
+        return [JointSpec() for _ in robot.joints]
+    by_name = {joint.name: joint for joint in spec.joints}
+    if None in by_name:
+        if len(spec.joints) != len(robot.joints):
+            raise BddTorqueError(
+                f"{spec.where}: {len(robot.joints)} joints as in robot '{robot.name}', or names to tell them by, "
+                f"required, {len(spec.joints)} without names given"
+            )
+        return list(spec.joints)
+    for name in by_name:
+        if name is not None and name not in robot.joint_names:
+            known = ", ".join(f"'{each}'" for each in robot.joint_names)
+            raise BddTorqueError(
+                f"{spec.where}: joint names of robot '{robot.name}' ({known}) required, '{name}' given"
+                f"{nearest(name, robot.joint_names)}"
+            )
+    return [by_name.get(name, JointSpec()) for name in robot.joint_names]
+
+
+def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Range | None:
+    given = getattr(spec.ranges, quantity)
+    if given is None or isinstance(given[0], float):
+        return given  # type: ignore[no-any-return]
+    if len(given) != len(robot.joints):
+        raise BddTorqueError(
+            f"{spec.where}, {quantity}: one range for all joints or one a joint ({len(robot.joints)}) required, "
+            f"{len(given)} given"
+        )
+    return given[index]  # type: ignore[no-any-return]
+
+
+def _robot_range(joint: Joint, quantity: str) -> Range | None:
+    if quantity == "position":
+        low, high = joint.lower, joint.upper
+    else:
+        high = getattr(joint, "effort" if quantity == "torque" else quantity)
+        low = -high
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
+    unit = UNITS[quantity][not joint.revolute]
+    example = "[0.0, 0.5]" if quantity == "position" else "10.0"
+    kind = "" if joint.revolute else "prismatic "
+    return (
+        f"{spec.where}: a range of {quantity} in {unit} required for {kind}joint '{joint.name}', neither spec nor "
+        f"robot gives one: write {quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}="
+    )
+
+
+def _input_bits(spec: Spec, quantity: str, robot: Robot) -> tuple[int, ...] | None:
+    given = spec.input_bits
+    if isinstance(given, InputBits):
+        given = getattr(given, quantity)
+    return None if given is None else _one_a_joint(given, robot, f"{spec.where}, input_bits")
+
+
+def _one_a_joint(bits: Bits, robot: Robot, where: str) -> tuple[int, ...]:
+    if isinstance(bits, int):
+        return (bits,) * len(robot.joints)
+    if len(bits) != len(robot.joints):
+        raise BddTorqueError(
+            f"{where}: one number, or one a joint ({len(robot.joints)} in robot '{robot.name}'), required, "
+            f"{len(bits)} given"
+        )
+    return bits
