@@ -7,12 +7,14 @@ the opposite sign. Signs cost nothing and make −(a·b) and (−a)·b the same 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
+
+from bddtorque.errors import BddTorqueError
 
 
 class Op(IntEnum):
@@ -79,13 +81,18 @@ class Graph:
             "sine_cosines": found[Op.SINE] + found[Op.COSINE],
         }
 
-    def evaluate(self, inputs: Mapping[str, Any], arithmetic: Any = np) -> list[Any]:
+    def evaluate(
+        self, inputs: Mapping[str, Any], arithmetic: Any = np, constant: Callable[[float], Any] = float
+    ) -> list[Any]:
         """Return the outputs for the given inputs, over any number type with `+`, `-`, `*`.
 
-        `arithmetic` offers `sin` and `cos` for it (NumPy by default, so floats and arrays work as they are), and may
-        offer `constant` to turn a float into a number of its own.
+        `arithmetic` offers `sin` and `cos` for it (NumPy by default, so floats and arrays work as they are);
+        `constant` turns a float of the graph into such a number. An output that depends on no input is one number,
+        whatever the shape of the inputs.
         """
-        constant = getattr(arithmetic, "constant", float)
+        missing = [name for name in self.input_names if name not in inputs]
+        if missing:
+            raise BddTorqueError(f"graph: inputs {', '.join(self.input_names)} required, {missing[0]} not given")
         values: list[Any] = []
 
         def take(reference: int) -> Any:
@@ -109,6 +116,14 @@ class Graph:
                     values.append(arithmetic.cos(take(node.left)))
         return [take(reference) for reference in self.outputs]
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the graph as plain data for JSON; constants as hexadecimal floats, which lose nothing."""
+        return {
+            "nodes": [[int(node.op), node.left, node.right, node.name, node.value.hex()] for node in self.nodes],
+            "outputs": list(self.outputs),
+            "output_names": list(self.output_names),
+        }
+
     def supports(self) -> list[frozenset[str]]:
         """Return, for each output, the names of the inputs it depends on."""
         reached: list[frozenset[str]] = []
@@ -120,8 +135,12 @@ class Graph:
     def critical_paths(self, costs: Mapping[str, float]) -> list[float]:
         """Return, for each output, the longest path when every operation has its own processor.
 
-        `costs` gives the time of ``"sum"``, ``"product"`` and ``"sine_cosine"``; inputs, constants and signs are free.
+        `costs` gives the time of ``"sum"``, ``"product"`` and ``"sine_cosine"``, 0 where it gives none; inputs,
+        constants and signs are free.
         """
+        for name in costs:
+            if name not in ("sum", "product", "sine_cosine"):
+                raise BddTorqueError(f"costs: 'sum', 'product' or 'sine_cosine' required, {name!r} given")
         cost = {
             Op.SUM: costs.get("sum", 0.0),
             Op.PRODUCT: costs.get("product", 0.0),
@@ -151,3 +170,9 @@ def kept(nodes: Sequence[Node], outputs: Sequence[int], names: Sequence[str]) ->
         for node in (nodes[index] for index in sorted(needed))
     )
     return Graph(renumbered, tuple(map(moved, outputs)), tuple(names))
+
+
+def graph_from_plain(plain: Any) -> Graph:
+    """Return the graph that `Graph.to_plain` wrote."""
+    nodes = tuple(Node(Op(op), left, right, name, float.fromhex(value)) for op, left, right, name, value in plain["nodes"])
+    return Graph(nodes, tuple(plain["outputs"]), tuple(plain["output_names"]))

@@ -9,6 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from bddtorque.errors import BddTorqueError
 from bddtorque.trace.graph import Graph, Op
 
 
@@ -50,7 +51,7 @@ def python_source(graph: Graph, name: str = "evaluate") -> str:
 
 def numpy_function(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """Return the graph as a function on arrays, arguments in the order of `input_names`."""
-    return _defined(python_source(graph), {"sin": np.sin, "cos": np.cos})
+    return _defined("evaluate", python_source(graph), {"sin": np.sin, "cos": np.cos})
 
 
 def numba_rows(graph: Graph, inputs: Sequence[str]) -> Callable[..., None]:
@@ -58,20 +59,23 @@ def numba_rows(graph: Graph, inputs: Sequence[str]) -> Callable[..., None]:
 
     `inputs` names the columns of `rows`; a column that the graph does not read is passed over.
     """
-    row = _defined(python_source(graph), {"sin": np.sin, "cos": np.cos})
+    for name in graph.input_names:
+        if name not in inputs:
+            raise BddTorqueError(f"graph: a column for each input required, none for {name} given")
+    row = _defined("evaluate", python_source(graph), {"sin": np.sin, "cos": np.cos})
     arguments = ", ".join(f"rows[k, {inputs.index(name)}]" for name in graph.input_names)
     targets = ", ".join(f"out[k, {k}]" for k in range(len(graph.outputs)))
     loop = f"def run(rows, out):\n    for k in range(len(rows)):\n        {targets}, = row({arguments})\n"
-    compiled = numba.njit(nogil=True, inline="never")(row)
-    function: Callable[..., None] = numba.njit(nogil=True)(_defined(loop, {"row": compiled}))
+    compiled = numba.njit(nogil=True)(row)
+    function: Callable[..., None] = numba.njit(nogil=True)(_defined("run", loop, {"row": compiled}))
     return function
 
 
-def _defined(source: str, names: dict[str, Any]) -> Callable[..., Any]:
-    """Return the one function that our own source text defines; tracebacks show its lines."""
+def _defined(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function `name` that our own source text defines; tracebacks show its lines."""
     place = f"<bddtorque graph {abs(hash(source)):x}>"
     linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
     namespace = dict(names)
     exec(compile(source, place, "exec"), namespace)
-    function: Callable[..., Any] = next(value for key, value in namespace.items() if key in ("evaluate", "run"))
+    function: Callable[..., Any] = namespace[name]
     return function
