@@ -38,10 +38,7 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
     n = robot.degrees_of_freedom
     arrays: list[Floats] = []
     for name, given in named.items():
-        try:
-            array = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise BddTorqueError(f"{name}: an array of numbers required, {type(given).__name__} given") from None
+        array = _numbers(name, given)
         if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise BddTorqueError(
                 f"{name}: shape ({n},) or (N, {n}) required for robot '{robot.name}', {array.shape} given"
@@ -49,7 +46,10 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
         if not np.isfinite(array).all():
             row, column = np.argwhere(~np.isfinite(np.atleast_2d(array)))[0]
             value = np.atleast_2d(array)[row, column]
-            raise BddTorqueError(f"{name}: finite numbers required, {value} given at state {row}, joint {column + 1}")
+            raise BddTorqueError(
+                f"{name}: finite numbers required, {value} given at state {row} (from 0), "
+                f"joint {column + 1} ('{robot.joint_names[column]}')"
+            )
         arrays.append(np.atleast_2d(array))
     rows = {len(array) for array in arrays} - {1}
     if len(rows) > 1:
@@ -57,6 +57,26 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
         raise BddTorqueError(f"states: the same number of rows required, {lengths} given")
     shape = (rows.pop() if rows else 1, n)
     return tuple(np.ascontiguousarray(np.broadcast_to(array, shape)) for array in arrays)
+
+
+def _numbers(name: str, given: Any) -> Floats:
+    """Return what was given as float64; refuse what NumPy would turn into numbers without a word (text, complex)."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise BddTorqueError(f"{name}: rows of one length required, a ragged {type(given).__name__} given") from None
+    kind, given_type = (
+        array.dtype.kind,
+        {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name),
+    )
+    if kind == "O" and not any(isinstance(item, str | bytes) for item in array.flat):  # fractions, long integers
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            given_type = f"{given_type} ({error})"
+    if kind not in "iuf":
+        raise BddTorqueError(f"{name}: an array of real numbers required, {given_type} given")
+    return array.astype(np.float64, copy=False)
 
 
 def like_given(result: Floats, *given: Any) -> Floats:

@@ -68,9 +68,9 @@ def chain_of(robot: Robot) -> Chain:
         bodies[-1] = bodies[-1] + T @ pseudo_inertia(robot.payload) @ T.T
     return Chain(
         np.array([joint.revolute for joint in robot.joints]),
-        np.array([joint.rotation for joint in robot.joints]),
-        np.array([joint.translation for joint in robot.joints]),
+        np.array([joint.rotation for joint in robot.joints], dtype=np.float64),
+        np.array([joint.translation for joint in robot.joints], dtype=np.float64),
         np.array(bodies),
-        np.array([joint.rotor_inertia for joint in robot.joints]),
+        np.array([joint.rotor_inertia for joint in robot.joints], dtype=np.float64),
         -np.array(robot.gravity),
     )

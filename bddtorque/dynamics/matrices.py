@@ -10,6 +10,7 @@ from bddtorque.compiled import njit
 from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states
 from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.errors import BddTorqueError
 from bddtorque.robots.model import Robot
 
 
@@ -61,7 +62,13 @@ def forward_dynamics(robot: Robot, q: Any, qd: Any, tau: Any) -> Floats:
     positions, velocities, torques = states(robot, q=q, qd=qd, tau=tau)
     drift = bias(robot, positions, velocities)
     mass = mass_matrix(robot, positions)
-    accelerations = np.linalg.solve(mass, (torques - drift)[..., None])[..., 0].astype(np.float64)
+    try:
+        accelerations = np.linalg.solve(mass, (torques - drift)[..., None])[..., 0].astype(np.float64)
+    except np.linalg.LinAlgError:
+        raise BddTorqueError(
+            f"forward dynamics of robot '{robot.name}': an invertible mass matrix required, a singular one found: "
+            "every joint must move some mass or rotor"
+        ) from None
     return like_given(accelerations, q, qd, tau)
 
 
