@@ -46,18 +46,18 @@ class Segment:
 def moved(body: Link, pose: Pose) -> Link:
     """Return a body given in one frame as seen from another, in which `pose` is that frame."""
     R = pose.rotation
-    inertia = R @ np.array(body.inertia) @ R.T
+    inertia, where = R @ np.array(body.inertia) @ R.T, f"link '{body.name}'"
     return Link(
         body.name,
         body.mass,
-        vector((R @ np.array(body.centre_of_mass) + pose.translation + 0.0).tolist(), body.name),
-        as_matrix((inertia + inertia.T) / 2),  # symmetric to the last bit
+        vector((R @ np.array(body.centre_of_mass) + pose.translation + 0.0).tolist(), f"{where}, centre of mass"),
+        as_matrix((inertia + inertia.T) / 2, f"{where}, inertia"),  # symmetric to the last bit
     )
 
 
-def as_matrix(array: Array) -> Matrix:
-    """Return an array (3, 3) as the tuples that a `Robot` holds."""
-    return matrix((array + 0.0).tolist(), "matrix")  # + 0.0: no negative zeros
+def as_matrix(array: Array, what: str) -> Matrix:
+    """Return an array (3, 3) as the tuples that a `Robot` holds, or refuse infinities and name `what`."""
+    return matrix((array + 0.0).tolist(), what)  # + 0.0: no negative zeros
 
 
 def build_robot(
@@ -82,13 +82,13 @@ def build_robot(
     joints, links = [], []
     turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
     for segment in segments:
-        to_axis = align_z(segment.axis)
+        to_axis, where = align_z(segment.axis), f"joint '{segment.name}', origin"
         joints.append(
             Joint(
                 segment.name,
                 segment.kind,
-                rotation=as_matrix(snap_rotation(turned.T @ segment.origin.rotation @ to_axis, snap)),
-                translation=vector((turned.T @ segment.origin.translation + 0.0).tolist(), segment.name),
+                rotation=as_matrix(snap_rotation(turned.T @ segment.origin.rotation @ to_axis, snap), where),
+                translation=vector((turned.T @ segment.origin.translation + 0.0).tolist(), where),
                 rotor_inertia=segment.rotor_inertia,
                 lower=segment.limits.lower,
                 upper=segment.limits.upper,
@@ -100,7 +100,7 @@ def build_robot(
         links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))
         turned = to_axis
     frame = Frame(
-        as_matrix(snap_rotation(turned.T @ tip.rotation, snap)),
+        as_matrix(snap_rotation(turned.T @ tip.rotation, snap), "tip"),
         vector((turned.T @ tip.translation + 0.0).tolist(), "tip"),
     )
     return Robot(

@@ -130,6 +130,10 @@ class Link:
         object.__setattr__(self, "mass", float(self.mass))
         object.__setattr__(self, "centre_of_mass", vector(self.centre_of_mass, f"{where}, centre of mass"))
         object.__setattr__(self, "inertia", matrix(self.inertia, f"{where}, inertia"))
+        if not math.isfinite(self.mass * sum(x * x for x in self.centre_of_mass)):  # the dynamics will form this
+            raise BddTorqueError(
+                f"{where}: mass times distance squared finite required, {self.mass} kg at {self.centre_of_mass} given"
+            )
 
     @property
     def first_moment(self) -> npt.NDArray[np.float64]:

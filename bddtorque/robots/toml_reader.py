@@ -12,7 +12,7 @@ from bddtorque.errors import BddTorqueError
 from bddtorque.robots.chain import Limits, Segment, build_robot, moved
 from bddtorque.robots.files import read_bytes, shown
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.model import ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
+from bddtorque.robots.model import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
 from bddtorque.robots.toml_table import Table
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
@@ -149,6 +149,9 @@ def _inertia(table: Table) -> Matrix:
     """Return an inertia given as three principal moments or as a matrix; six numbers have no agreed order."""
     given = table.take("inertia")
     if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
+        rows = np.array(table.matrix("inertia"))
+        if np.abs(rows - rows.T).max() > PHYSICAL_TOLERANCE * np.abs(rows).max():  # whatever else is allowed
+            raise BddTorqueError(f"{table.where}: inertia: a symmetric matrix required, {rows.tolist()} given")
         return table.matrix("inertia")
     if not isinstance(given, list) or len(given) != 3:
         count = f"a list of {len(given)}" if isinstance(given, list) else shown(repr(given), 60)

@@ -154,7 +154,7 @@ def _link(link: Any, where: str) -> Link | None:
     if link.inertial is None:
         return None
     try:
-        body = Link(link.name, link.inertial.mass, inertia=as_matrix(link.inertial.inertia))
+        body = Link(link.name, link.inertial.mass, inertia=as_matrix(link.inertial.inertia, f"link '{link.name}'"))
         return moved(body, _pose(link.inertial.origin, 0.0))
     except BddTorqueError as error:
         raise BddTorqueError(f"{where}, {error}") from None

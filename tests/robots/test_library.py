@@ -1,0 +1,98 @@
+"""`load_robot`, the names, and what the listing shows."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from sample_robots import TWO_LINKS
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.robots import Joint, Link, Robot, builtin_names, load_robot, print_robots
+from bddtorque.robots.listing import summarise
+
+
+def refused(robot: object, *expected: str, **options: object) -> None:
+    with pytest.raises(BddTorqueError) as error:
+        load_robot(robot, **options)
+    message = str(error.value)
+    assert "\n" not in message
+    for part in expected:
+        assert part in message
+
+
+def test_each_way_to_name_a_robot(tmp_path: Path) -> None:
+    robot = load_robot("planar2r")
+    assert load_robot(robot) is robot
+    assert load_robot("planar2r") is robot  # immutable, so read once
+    urdf = tmp_path / "two.URDF"
+    urdf.write_text(TWO_LINKS)
+    assert load_robot(str(urdf)).joint_names == ("shoulder", "elbow")
+    assert load_robot(urdf, base="upper", gravity=(0, 0, -1)).joint_names == ("elbow",)
+    toml = tmp_path / "arm.toml"
+    toml.write_text(
+        'name = "one"\n[[joint]]\ntype = "revolute"\n'
+        "link = { mass = 1, centre_of_mass = [1, 0, 0], inertia = [0, 0, 0] }\n"
+    )
+    assert load_robot(toml).name == "one"
+
+
+def test_refusals(tmp_path: Path) -> None:
+    refused("pumma560", "unknown robot 'pumma560' (did you mean 'puma560'?)", "planar2r")
+    refused("", "unknown robot")
+    refused("no\nsuch", "unknown robot 'no such'")
+    refused(3, "a robot's name, a file or a Robot required, 3 given")
+    refused(None, "None given")
+    refused(tmp_path / "arm.txt", "a .toml or .urdf file required")
+    refused("none.toml", "none.toml: a robot file required, there is no such file")
+    refused("none.urdf", "none.urdf: a robot file required, there is no such file")
+    refused("arm.urdf.xacro", "run `xacro")
+    refused("a\0b.toml", "a readable file required")
+    refused("ur5", "no options required, tip given; they are for URDF files", tip="tool0")
+    refused(load_robot("ur5"), "no options required", tip="tool0")
+    refused("none.urdf", "unknown option 'bas' (did you mean 'base'?)", bas="base")
+
+
+def test_built_in_robots_do_not_load_readers_they_do_not_need() -> None:
+    code = (
+        "import sys; from bddtorque.robots import load_robot; load_robot('ur5');"
+        "sys.exit(any(name in sys.modules for name in ('yourdfpy', 'trimesh', 'lxml', 'msgspec', 'dd', 'rich')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def printed(width: int, as_json: bool) -> str:
+    file = io.StringIO()
+    print_robots(Console(file=file, width=width), as_json=as_json)
+    return file.getvalue()
+
+
+def test_table() -> None:
+    text = printed(200, as_json=False)
+    for name in builtin_names():
+        assert name in text
+    assert "RRPRRR" in text
+    assert "±160°" in text
+    assert "0.3048..1.27 m" in text
+
+
+def test_json_is_whole_at_any_width() -> None:
+    robots = {robot["name"]: robot for robot in json.loads(printed(20, as_json=True))}
+    assert tuple(robots) == builtin_names()
+    planar = robots["planar2r"]
+    assert (planar["degrees_of_freedom"], planar["types"]) == (2, "RR")
+    assert planar["joints"][0]["lower"] == -math.pi
+    assert planar["source"] == load_robot("planar2r").source
+
+
+def test_unlimited_joints_in_the_listing() -> None:
+    summary = summarise(Robot("free", (Joint("a", "revolute"),), (Link("b", 1.0),)))
+    assert summary.ranges == ("any",)
+    assert summary.joints[0]["upper"] is None
+    json.dumps(summary.joints, allow_nan=False)
