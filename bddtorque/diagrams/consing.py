@@ -222,8 +222,8 @@ def memory_needed(input_bits: int, output_bits: int, nodes: int | None = None) -
 
     Notes
     -----
-    A table entry takes 4 bytes of edges, 4 more to expand them, and up to 24 while bits are permuted and picked. Node
-    arrays double as they fill, and old and new exist together for a moment.
+    A table entry takes 4 bytes of edges and up to 36 while bits are permuted, and words sorted. Node arrays double
+    as they fill, and old and new exist together for a moment.
     """
     if nodes is None:
         nodes = most_nodes(input_bits, output_bits)
@@ -234,7 +234,7 @@ def memory_needed(input_bits: int, output_bits: int, nodes: int | None = None) -
 
 def table_memory(input_bits: int) -> int:
     """Return the bytes that the entries of a table take while its diagram is built, nodes left out."""
-    return 32 << input_bits
+    return 40 << input_bits
 
 
 def memory_for_nodes(input_bits: int, memory_limit: int) -> int:

@@ -52,11 +52,21 @@ class EngineLimit(BddTorqueError):  # noqa: N818 - it names what happened
     """A diagram is beyond what an engine takes: nothing wrong with the diagram."""
 
 
+class _Name(str):
+    """A variable's name, x0, x1, ...: autoref sifts in the order of a set of names, random for plain strings."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return int(self[1:])
+
+
 class _DdEngine:
     """What both engines of dd have in common."""
 
     name: str
     module: str
+    memory_errors: tuple[type[Exception], ...] = (MemoryError,)
 
     def __init__(self, memory_limit: int) -> None:
         self._memory_limit = memory_limit
@@ -74,11 +84,11 @@ class _DdEngine:
         self._bdd = self._dd.BDD()
         self._configure()
         self._variables = diagram.input_bits
-        names = [f"x{variable}" for variable in diagram.order]
+        names = [_Name(f"x{variable}") for variable in diagram.order]
         self._bdd.declare(*names)
         try:
             self._roots = self._make_nodes(diagram, [self._bdd.var(name) for name in names])
-        except (ValueError, MemoryError) as error:  # dd meets a null pointer where CUDD is out of memory
+        except self.memory_errors as error:
             self.close()
             raise EngineLimit(
                 f"engine '{self.name}': {diagram.node_count} nodes do not fit in {self._memory_limit} bytes"
@@ -98,9 +108,11 @@ class _DdEngine:
         return [function(edge) for edge in diagram.roots.tolist()]
 
     def sift(self) -> None:
+        if self._variables < 2:  # nothing to reorder, which autoref takes for an error
+            return
         try:
             self._dd.reorder(self._bdd)
-        except (ValueError, RuntimeError, AssertionError, MemoryError) as error:
+        except self.memory_errors as error:
             self.close()
             raise EngineLimit(f"engine '{self.name}': sifting does not fit in {self._memory_limit} bytes") from error
 
@@ -118,6 +130,11 @@ class CuddEngine(_DdEngine):
 
     name = "cudd"
     module = "dd.cudd"
+    memory_errors = (
+        MemoryError,
+        RuntimeError,
+        ValueError,
+    )  # dd stumbles over a null pointer where CUDD has no memory left
     load_limit = 1_000_000
     sift_limit = 150_000
 

@@ -23,7 +23,7 @@ def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> IntegerArray:
     source = np.asarray(array)
     result = np.ascontiguousarray(source, dtype=dtype)
     if result.flags.writeable:
-        if np.shares_memory(result, source):
+        if np.may_share_memory(result, source):
             result = result.copy()
         result.flags.writeable = False
     return result

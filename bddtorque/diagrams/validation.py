@@ -35,18 +35,14 @@ def check_order(order: npt.NDArray[Any], variables: int | None = None) -> tuple[
     return found
 
 
-def integers(array: npt.NDArray[Any], name: str, lowest: int, highest: int) -> IntegerArray:
+def within(array: npt.NDArray[Any], name: str, lowest: int, highest: int) -> IntegerArray:
     """Return `array` as int64.
 
     Raises
     ------
     BddTorqueError
-        Unless it is one-dimensional, of integers, each from `lowest` to `highest`.
+        Unless every entry is from `lowest` to `highest`.
     """
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise BddTorqueError(
-            f"diagram: {name} must be integers in one dimension, not {array.dtype} of shape {array.shape}"
-        )
     refuse((array < lowest) | (array > highest), name, f"must be {lowest} to {highest}", array)
     return array.astype(np.int64)
 
@@ -68,6 +64,11 @@ def check_arrays(
     BddTorqueError
         Unless they are a reduced, ordered diagram in canonical numbering (conventions in `bdd`).
     """
+    for name, array in (("level", level), ("low", low), ("high", high), ("roots", roots)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise BddTorqueError(
+                f"diagram: {name} must be integers in one dimension, not {array.dtype} of shape {array.shape}"
+            )
     if not len(level) == len(low) == len(high) or not 1 <= len(level) <= MOST_NODES:
         raise BddTorqueError(
             f"diagram: level, low and high must be equally long, with the constant at least 1, "
@@ -76,9 +77,9 @@ def check_arrays(
     if not 1 <= len(roots) <= MOST_OUTPUT_BITS:
         raise BddTorqueError(f"diagram: there must be 1 to {MOST_OUTPUT_BITS} roots, not {len(roots)}")
     edges = 2 * len(level) - 1
-    level = integers(level, "level", 0, variables)
-    low, high = integers(low, "low", 0, edges), integers(high, "high", 0, edges)
-    roots = integers(roots, "roots", 0, edges)
+    level = within(level, "level", 0, variables)
+    low, high = within(low, "low", 0, edges), within(high, "high", 0, edges)
+    roots = within(roots, "roots", 0, edges)
     _check_constant(level, low, high, variables)
     node = np.arange(len(level))
     inner = node > 0

@@ -17,8 +17,6 @@ from bddtorque.diagrams.forms.form import Int64Array
 from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits
 from bddtorque.diagrams.validation import check_order
 
-DIRECT_SPAN = 1 << 24  # words that lie this close together are numbered by a table, others by sorting
-
 
 @njit
 def walk_terminal(root: int, index: int, positions: Int8Array, successors: Int32Array) -> int:
@@ -171,7 +169,7 @@ class MultiTerminal:
 def _number_words(values: IntegerArray) -> tuple[IntegerArray, npt.NDArray[np.int32]]:
     """Return the distinct values in increasing order, and the place of each value among them."""
     lowest, highest = int(values.min()), int(values.max())
-    if highest - lowest >= DIRECT_SPAN:
+    if highest - lowest >= len(values):  # a table of all numbers in between would be larger than the values
         words, places = np.unique(values, return_inverse=True)
         return words, places.astype(np.int32)
     offsets = values.astype(np.int64) - lowest

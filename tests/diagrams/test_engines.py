@@ -1,0 +1,175 @@
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from diagram_samples import interleaved, ordered_tables, parity, rounded_product
+from hypothesis import HealthCheck, given, settings
+
+from bddtorque.diagrams import Diagram, Table, build, make_engine, reduce, reduce_reported, reduction, start_orders
+from bddtorque.diagrams.engine import ENGINES, CuddEngine, EngineLimit
+from bddtorque.errors import BddTorqueError
+
+CUDD_MISSING = False
+try:
+    make_engine("cudd")
+except BddTorqueError:
+    CUDD_MISSING = True
+
+needs_cudd = pytest.mark.skipif(CUDD_MISSING, reason="dd.cudd is not installed here")
+every_engine = pytest.mark.parametrize("engine", [pytest.param("cudd", marks=needs_cudd), "autoref"])
+
+
+@every_engine
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(sample=ordered_tables())
+def test_engine_counts_our_nodes(engine: str, sample: tuple[Table, tuple[int, ...]]) -> None:
+    table, order = sample
+    diagram = build(table, order)
+    held = make_engine(engine)
+    held.load(diagram)
+    assert held.node_count() == diagram.node_count
+    assert held.order() == order
+    held.sift()
+    assert held.node_count() == build(table, held.order()).node_count <= diagram.node_count
+    held.close()
+
+
+@every_engine
+@pytest.mark.parametrize("sift", [True, False])
+def test_reduce(engine: str, sift: bool) -> None:
+    table = rounded_product(5, 7)
+    result = reduce_reported(table, engine, sift)
+    np.testing.assert_array_equal(result.diagram.expand(), table.values)
+    assert result.engine == engine
+    assert result.checked
+    assert result.notes == ()
+    assert [name for name, _, _ in result.starts] == ["words", "interleaved", "reversed words"]
+    assert result.diagram.node_count == min(after for _, _, after in result.starts)
+    assert all(after <= before for _, before, after in result.starts)
+    if not sift:
+        assert result.diagram.order in start_orders(table.input_widths).values()
+
+
+@every_engine
+def test_reduce_is_deterministic(engine: str) -> None:
+    table = rounded_product(6, 7)
+    keys = {reduce(table, engine).content_key for _ in range(3)}
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        keys.add(pool.submit(reduce, table, engine).result().content_key)
+    assert len(keys) == 1
+
+
+@every_engine
+@pytest.mark.parametrize("value", [0, 5])
+def test_constant_table(engine: str, value: int) -> None:
+    result = reduce_reported(Table(np.full(8, value), (2, 1), 3, False), engine)
+    assert result.diagram.node_count == 0
+    assert result.checked
+
+
+@every_engine
+def test_sifting_finds_a_much_better_order(engine: str) -> None:
+    # comparing two words: 3n - 1 nodes interleaved, more than 2**n one word after the other
+    words = np.arange(1 << 14)
+    table = Table(((words >> 7) < (words & 127)).astype(np.int64), (7, 7), 1, False)
+    assert build(table).node_count > 128
+    assert reduce(table, engine).node_count == 20
+
+
+@every_engine
+def test_limits_are_kept_and_said(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = rounded_product(5, 7)
+    nodes = build(table).node_count
+    monkeypatch.setattr(ENGINES[engine], "sift_limit", nodes - 1)
+    result = reduce_reported(table, engine)
+    assert result.checked
+    assert result.diagram.order == tuple(range(10))
+    assert f"order 'words' not sifted: {nodes} nodes, {nodes - 1} left of {engine}'s {nodes - 1}" in result.notes
+    monkeypatch.setattr(ENGINES[engine], "load_limit", nodes - 1)
+    result = reduce_reported(table, engine)
+    assert not result.checked
+    assert result.notes[-1].startswith(f"node count not checked: {nodes} nodes are more than the {nodes - 1}")
+    np.testing.assert_array_equal(result.diagram.expand(), table.values)
+
+
+def test_autoref_leaves_large_diagrams_unsifted() -> None:
+    result = reduce_reported(rounded_product(8, 10), "autoref")
+    assert result.diagram.node_count > 5_000
+    assert any("autoref's 5000" in note for note in result.notes)
+    assert result.checked
+
+
+@needs_cudd
+def test_cudd_out_of_memory_is_said_not_fatal() -> None:
+    diagram = build(rounded_product(9, 11), interleaved(9))
+    with pytest.raises(EngineLimit, match="nodes do not fit in 1000000 bytes"):
+        make_engine("cudd", memory_limit=1_000_000).load(diagram)
+
+
+@needs_cudd
+def test_full_engine_leaves_the_start_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: CuddEngine) -> None:
+        raise EngineLimit("engine 'cudd': sifting does not fit")
+
+    monkeypatch.setattr(CuddEngine, "sift", full)
+    result = reduce_reported(rounded_product(4, 5), "cudd")
+    assert result.start == "words"
+    assert result.checked  # it was loaded once more for the check
+    assert "order 'words' not sifted: engine 'cudd': sifting does not fit" in result.notes
+
+
+@every_engine
+def test_a_wrong_count_is_an_error(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = ENGINES[engine].node_count
+    monkeypatch.setattr(ENGINES[engine], "node_count", lambda self: honest(self) + 1)
+    with pytest.raises(BddTorqueError, match="one of the two is wrong"):
+        reduce(parity(4), engine)
+
+
+def test_start_orders() -> None:
+    assert start_orders((2, 3)) == {
+        "words": (0, 1, 2, 3, 4),
+        "interleaved": (0, 2, 1, 3, 4),
+        "reversed words": (2, 3, 4, 0, 1),
+    }
+    assert start_orders((3,)) == {"words": (0, 1, 2), "least significant first": (2, 1, 0)}
+    assert start_orders((1,)) == {"words": (0,)}
+    assert len(start_orders((2, 2, 2))) == 3
+
+
+def test_unknown_engine() -> None:
+    with pytest.raises(BddTorqueError, match=r"not 'cud' \(did you mean 'cudd'"):
+        make_engine("cud")
+
+
+def test_auto_falls_back_where_cudd_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dd.cudd", None)
+    assert make_engine("auto").name == "autoref"
+    with pytest.raises(BddTorqueError, match="engine 'cudd' is not installed"):
+        make_engine("cudd")
+    assert isinstance(reduce(parity(3)), Diagram)
+
+
+def test_memory_limit_reaches_the_builder() -> None:
+    with pytest.raises(BddTorqueError, match="raise the memory limit"):
+        reduce(parity(12), memory_limit=100_000)
+
+
+def test_diagrams_load_without_dd() -> None:
+    program = (
+        "import sys; sys.modules.update({'dd': None, 'msgspec': None, 'rich': None, 'typer': None})\n"
+        "import numpy as np, bddtorque.diagrams as d\n"
+        "table = d.Table(np.arange(16), (2, 2), 4, False)\n"
+        "diagram = d.build(table)\n"
+        "d.Diagram.from_arrays(**diagram.arrays(), signed=False)\n"
+        "[d.lower(name, table) for name in d.FORMS]\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_search_is_bounded_by_counts() -> None:
+    assert reduction.MOST_SIFTS == 2
+    assert reduction.LEAST_GAIN == 0.01
