@@ -1,0 +1,91 @@
+"""Angle sums: sines and cosines of whole combinations of angles become functions of one wrapping word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.trace.graph import Graph
+from bddtorque.trace.tracer import Number, Traced, Tracer
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Σ multiplier·angle over named angles, whole multipliers; the number type angles are traced with."""
+
+    multipliers: tuple[tuple[str, int], ...]
+
+    __array_ufunc__ = None
+
+    def __neg__(self) -> Combination:
+        return self * -1
+
+    def __add__(self, other: Combination) -> Combination:
+        if not isinstance(other, Combination):
+            raise BddTorqueError(f"plan: angles may be added to angles only, {other!r} given")
+        total = dict(self.multipliers)
+        for name, multiplier in other.multipliers:
+            total[name] = total.get(name, 0) + multiplier
+        return Combination(tuple(sorted((name, m) for name, m in total.items() if m)))
+
+    def __sub__(self, other: Combination) -> Combination:
+        return self + -other
+
+    def __mul__(self, factor: float) -> Combination:
+        if isinstance(factor, Traced | Combination) or factor != int(factor):
+            raise BddTorqueError(f"plan: an angle may be multiplied with whole numbers only, {factor!r} given")
+        return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers))
+
+    __rmul__ = __mul__
+
+    @property
+    def name(self) -> str:
+        """``q1+q2``, ``2q1-q3``."""
+        shown = [f"{m:+d}".replace("1", "") + name if abs(m) == 1 else f"{m:+d}{name}" for name, m in self.multipliers]
+        return "".join(shown).removeprefix("+")
+
+
+class _Arithmetic:
+    """Traces a graph again, with one input for every combination of two or more angles under a sine or cosine."""
+
+    def __init__(self) -> None:
+        self.tracer = Tracer()
+        self.sums: dict[str, Combination] = {}
+
+    @staticmethod
+    def constant(value: float) -> float:
+        return value
+
+    def sin(self, angle: Any) -> Number:
+        word, sign = self._word(angle)
+        return sign * self.tracer.sin(word)
+
+    def cos(self, angle: Any) -> Number:
+        return self.tracer.cos(self._word(angle)[0])
+
+    def _word(self, angle: Combination) -> tuple[Number, int]:
+        if not isinstance(angle, Combination):
+            raise BddTorqueError("plan: sines and cosines of sums of angles required, of something else given")
+        sign = 1 if angle.multipliers[0][1] > 0 else -1
+        angle = angle * sign
+        if len(angle.multipliers) == 1:
+            ((name, multiplier),) = angle.multipliers
+            return multiplier * self.tracer.input(name), sign
+        self.sums[angle.name] = angle
+        return self.tracer.input(angle.name), sign
+
+
+def with_angle_sums(graph: Graph, angles: Mapping[str, bool]) -> tuple[Graph, dict[str, Combination]]:
+    """Return the graph over inputs and angle sums, and what the sums are by name.
+
+    `angles` tells of every input whether it is an angle; angles may only stand under sines and cosines.
+    """
+    arithmetic = _Arithmetic()
+    inputs = {
+        name: Combination(((name, 1),)) if angles[name] else arithmetic.tracer.input(name)
+        for name in graph.input_names
+    }
+    outputs = graph.evaluate(inputs, arithmetic)
+    return arithmetic.tracer.graph(outputs, graph.output_names), arithmetic.sums

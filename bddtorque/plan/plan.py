@@ -1,0 +1,263 @@
+"""`Plan`: the cascade. Wires carry words; blocks are truth tables; sums join the words of each output.
+
+Everything here is exact integers and rationals: a plan says what is computed, to the last bit, and how many units each
+rounding may cost. It knows nothing of robots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from bddtorque.trace.graph import Graph
+from bddtorque.words.argument import Argument
+
+
+@dataclass(frozen=True)
+class FunctionBlock:
+    """A truth table of a real function, rounded once: nearest word, ties away from zero.
+
+    Attributes
+    ----------
+    graph : the function; inputs x0, x1, ...; one output
+    arguments : what the words of x0, x1, ... stand for
+    lsb : the value of one unit of the output word
+    low, high : a sound range of the output word
+    """
+
+    graph: Graph
+    arguments: tuple[Argument, ...]
+    lsb: Fraction
+    low: int
+    high: int
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return tuple(argument.bits for argument in self.arguments)
+
+    @property
+    def kind(self) -> str:
+        """``"function"``."""
+        return "function"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what defines the table, for files and content keys."""
+        return {
+            "kind": self.kind,
+            "graph": self.graph.to_plain(),
+            "arguments": [argument.to_plain() for argument in self.arguments],
+            "lsb": str(self.lsb),
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class ProductBlock:
+    """A truth table of a product of two words, floor(x·y/2^shift + 1/2).
+
+    Signed words are two's complement; unsigned ones serve as the limbs of wider products.
+    """
+
+    widths: tuple[int, int]
+    signed: bool
+    shift: int
+    low: int
+    high: int
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return self.widths
+
+    @property
+    def kind(self) -> str:
+        """``"product"``."""
+        return "product"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what defines the table, for files and content keys."""
+        return {
+            "kind": self.kind,
+            "widths": list(self.widths),
+            "signed": self.signed,
+            "shift": self.shift,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+Block = FunctionBlock | ProductBlock
+
+
+def signed_bits(low: int, high: int) -> int:
+    """Return the bits of a two's complement word that holds low to high."""
+    return max((-low - 1).bit_length() if low < 0 else 0, high.bit_length() if high > 0 else 0) + 1
+
+
+def output_format(block: Block) -> tuple[int, bool]:
+    """Return the output bits of a block, and whether the word is signed."""
+    if block.low >= 0 and isinstance(block, ProductBlock) and not block.signed:
+        return max(block.high.bit_length(), 1), False
+    return signed_bits(block.low, block.high), True
+
+
+def block_key(block: Block) -> str:
+    """Return the content key of a block: equal blocks have equal tables."""
+    text = json.dumps(block.to_plain(), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input word: which quantity of which joint, whether it wraps, and its bits."""
+
+    name: str
+    bits: int
+    wraps: bool
+
+    kind: Literal["input"] = "input"
+
+
+@dataclass(frozen=True)
+class AngleSum:
+    """A wrapping sum of angle words: Σ multiplier·(word << shift), kept to `bits` bits."""
+
+    name: str
+    bits: int
+    parts: tuple[tuple[int, int, int], ...]
+    """(wire, multiplier, shift) of each angle word."""
+
+    kind: Literal["angle_sum"] = "angle_sum"
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The output word of a block at the words of some wires."""
+
+    name: str
+    block: int
+    wires: tuple[int, ...]
+
+    kind: Literal["lookup"] = "lookup"
+
+
+@dataclass(frozen=True)
+class Product:
+    """floor(left·right/2^shift + 1/2), exact, and rounded once.
+
+    Below it lies one way to get it: a block of both words, or limbs. Limbs multiply magnitudes piece by piece with one
+    unsigned block (`limb_bits` by `limb_bits`), add the pieces and put the sign back. Any other way that gives the same
+    words may replace it.
+    """
+
+    name: str
+    left: int
+    right: int
+    shift: int
+    block: int
+    limb_bits: int
+    low: int
+    high: int
+    """`limb_bits` is 0 where the block takes both words whole."""
+
+    kind: Literal["product"] = "product"
+
+
+Wire = Input | AngleSum | Lookup | Product
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output word: clamp(floor((Σ sign·word + constant)/2^shift + 1/2))."""
+
+    name: str
+    parts: tuple[tuple[int, int], ...]
+    """(wire, sign) of each summand."""
+    constant: int
+    constant_error: Fraction
+    """How far the rounded constant is off, in units of the output word."""
+    shift: int
+    low: int
+    high: int
+    lsb: Fraction
+    """The value of one unit of the output word."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cascade: wires in the order they are computed, the blocks they look up, the outputs they make."""
+
+    wires: tuple[Wire, ...]
+    blocks: tuple[Block, ...]
+    outputs: tuple[Output, ...]
+    source: str
+    target: str
+    block_bits: int
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The content keys of the blocks."""
+        return tuple(block_key(block) for block in self.blocks)
+
+    def bits_of(self, wire: int) -> int:
+        """Return the width of a wire's two's complement word."""
+        match self.wires[wire]:
+            case Input() | AngleSum() as word:
+                return word.bits
+            case Lookup(block=index):
+                bits, signed = output_format(self.blocks[index])
+                return bits if signed else bits + 1
+            case Product(low=low, high=high):
+                return signed_bits(low, high)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many wires of each kind, blocks, table rows and summands there are."""
+        kinds = [wire.kind for wire in self.wires]
+        return {
+            "inputs": kinds.count("input"),
+            "angle_sums": kinds.count("angle_sum"),
+            "lookups": kinds.count("lookup"),
+            "products": kinds.count("product"),
+            "blocks": len(self.blocks),
+            "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
+            "summands": sum(len(output.parts) for output in self.outputs),
+        }
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the plan as plain data for JSON, in an order that is always the same."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "block_bits": self.block_bits,
+            "wires": [_wire_to_plain(wire) for wire in self.wires],
+            "blocks": [block.to_plain() for block in self.blocks],
+            "outputs": [
+                {
+                    "name": output.name,
+                    "parts": [list(part) for part in output.parts],
+                    "constant": output.constant,
+                    "constant_error": str(output.constant_error),
+                    "shift": output.shift,
+                    "low": output.low,
+                    "high": output.high,
+                    "lsb": str(output.lsb),
+                }
+                for output in self.outputs
+            ],
+        }
+
+
+def _wire_to_plain(wire: Wire) -> dict[str, Any]:
+    plain: dict[str, Any] = {"kind": wire.kind}
+    for field in wire.__dataclass_fields__:
+        value = getattr(wire, field)
+        plain[field] = [list(part) for part in value] if field == "parts" else value
+    if "wires" in plain:
+        plain["wires"] = list(plain["wires"])
+    return plain

@@ -1,0 +1,41 @@
+"""Trace the separate terms of a robot into one graph: the source `terms`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bddtorque.dynamics.terms import Expansion, Terms
+from bddtorque.trace.graph import Graph
+from bddtorque.trace.tracer import Number, Tracer
+
+
+def trace_terms(terms: Terms) -> Graph:
+    """Return the graph of all torques as sums of terms, names as in `trace_torques`."""
+    n, tracer = terms.robot.degrees_of_freedom, Tracer()
+    tau: list[Number] = [0.0] * n
+    for term in terms.terms:
+        coefficient = _traced(term.expansion, tracer, n)
+        for torque, motion in term.summands():
+            product = coefficient
+            for name in motion:
+                product = product * tracer.input(name)
+            tau[torque] = tau[torque] + product
+    return tracer.graph(tau, [f"tau{i + 1}" for i in range(n)])
+
+
+def _traced(expansion: Expansion, tracer: Tracer, n: int) -> Number:
+    """Return Σ (A cos m·q + B sin m·q) Π q^power under trace."""
+    q: list[Any] = [tracer.input(f"q{j + 1}") for j in range(n)]
+    total: Number = 0.0
+    for m, powers, A, B in zip(expansion.multipliers, expansion.powers, expansion.cosine, expansion.sine, strict=True):
+        phase: Number = 0.0
+        for j in np.flatnonzero(m):
+            phase = phase + float(m[j]) * q[j]
+        harmonic = float(A) * tracer.cos(phase) + float(B) * tracer.sin(phase)
+        for j in np.flatnonzero(powers):
+            for _ in range(powers[j]):
+                harmonic = harmonic * q[j]
+        total = total + harmonic
+    return total

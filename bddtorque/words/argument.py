@@ -1,0 +1,75 @@
+"""`Argument`: what one input word of a function stands for, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.words.bounded import ULP, Bounded, Interval, Turn
+from bddtorque.words.formats import Format
+
+
+@dataclass(frozen=True)
+class Argument:
+    """The exact value of a two's complement input word.
+
+    Attributes
+    ----------
+    kind : ``"angle"``, value = 2π·scale·word/2^bits + centre (rad), or ``"word"``, value = scale·word + centre
+    bits : word length
+    scale, centre : rationals; the scale of an angle is a whole number
+    """
+
+    kind: Literal["angle", "word"]
+    bits: int
+    scale: Fraction = Fraction(1)
+    centre: Fraction = Fraction(0)
+
+    @property
+    def lowest(self) -> int:
+        """The lowest word."""
+        return -(1 << (self.bits - 1))
+
+    @property
+    def highest(self) -> int:
+        """The highest word."""
+        return (1 << (self.bits - 1)) - 1
+
+    def words(self) -> npt.NDArray[np.int64]:
+        """Return all words in the order of a table's index: 0, 1, ..., highest, lowest, ..., −1."""
+        index = np.arange(1 << self.bits, dtype=np.int64)
+        return np.where(index > self.highest, index - (1 << self.bits), index)
+
+    def bounded(self, words: npt.NDArray[np.int64]) -> Bounded | Turn:
+        """Return the values of words, with bounds; angles stay exact."""
+        if self.kind == "angle":
+            return Turn(words * int(self.scale), self.bits, self.centre)
+        scale, centre = float(self.scale), float(self.centre)
+        value = words * scale + centre
+        return Bounded(value, 4 * ULP * (np.abs(words * scale) + abs(centre)))
+
+    def interval(self) -> Interval:
+        """Return the range of the value over all words, rounded outward (for angles it has no meaning: all)."""
+        ends = sorted(float(self.scale * word + self.centre) for word in (self.lowest, self.highest))
+        slack = 4 * ULP * max(abs(ends[0]), abs(ends[1]))
+        return Interval(ends[0] - slack, ends[1] + slack)
+
+    def to_plain(self) -> list[Any]:
+        """Return kind, bits, scale and centre; rationals as text."""
+        return [self.kind, self.bits, str(self.scale), str(self.centre)]
+
+
+def argument_of(word: Format) -> Argument:
+    """Return the argument of a format: its value at the joint."""
+    if word.kind == "angle":
+        return Argument("angle", word.bits, Fraction(word.sign), Fraction(word.offset))
+    return Argument(
+        "word",
+        word.bits,
+        word.sign * Fraction(word.lsb),
+        word.sign * Fraction(word.centre) + Fraction(word.offset),
+    )

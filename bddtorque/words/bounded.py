@@ -1,0 +1,193 @@
+"""Arithmetic that knows how far it can be off: arrays of float64 with a proved radius, intervals, and exact angles.
+
+All serve `Graph.evaluate` as number types: the same graph gives floats, floats with bounds, or ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+ULP = 2.0**-52
+"""Twice the largest relative error of one float64 operation: the slack also covers the rounding of the radius."""
+TINY = 1e-290
+"""More than any underflow can lose."""
+SINE_RADIUS = 2e-15
+"""How far a sine of a reduced exact angle can be off: π rounded, one product, and 4 units in the last place of the
+function itself, which is what NumPy's vectorised sine promises; with room to spare."""
+
+
+class Bounded:
+    """A float64 array `value` with an array `radius`: the true value lies within radius of value."""
+
+    __slots__ = ("radius", "value")
+    __array_ufunc__ = None  # NumPy leaves mixed arithmetic to us
+
+    def __init__(self, value: Any, radius: Any = 0.0) -> None:
+        self.value = value
+        self.radius = radius
+
+    def __neg__(self) -> Bounded:
+        return Bounded(-self.value, self.radius)
+
+    def __add__(self, other: Any) -> Bounded:
+        if not isinstance(other, Bounded):
+            if isinstance(other, float) and other == 0.0:
+                return self
+            other = Bounded(other)
+        value = self.value + other.value
+        return Bounded(value, (self.radius + other.radius) * (1 + ULP) + ULP * np.abs(value) + TINY)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Bounded:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Bounded:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        if not isinstance(other, Bounded):
+            if isinstance(other, float) and other == 0.0:
+                return 0.0  # exactly nothing, whatever the error
+            other = Bounded(other)
+        value = self.value * other.value
+        crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
+        return Bounded(value, crossed * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Exact angles: 2π·numerator/2^bits + rest, numerators an integer array, rest a rational (rad)."""
+
+    numerator: npt.NDArray[np.int64]
+    bits: int
+    rest: Fraction = Fraction(0)
+
+    def __neg__(self) -> Turn:
+        return Turn(-self.numerator, self.bits, -self.rest)
+
+    def __add__(self, other: Turn) -> Turn:
+        bits = max(self.bits, other.bits)
+        total = (self.numerator << (bits - self.bits)) + (other.numerator << (bits - other.bits))
+        return Turn(total, bits, self.rest + other.rest)
+
+    def __sub__(self, other: Turn) -> Turn:
+        return self + -other
+
+    def __mul__(self, factor: float) -> Turn:
+        if factor != int(factor):
+            raise ArithmeticError(f"an angle can be multiplied with whole numbers only, not {factor}")
+        return Turn(self.numerator * int(factor), self.bits, self.rest * int(factor))
+
+    __rmul__ = __mul__
+
+    def octant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return quarter turns k (0 to 3) and numerators y with |y| <= 2^bits/8: the angle without rest is k/4 + y."""
+        whole, quarter, bits = 1 << (self.bits + 3), 1 << (self.bits + 1), self.bits + 3  # in eighths, so it is exact
+        numerator = (self.numerator << 3) & (whole - 1)
+        k = (numerator + quarter // 2) >> (bits - 2)
+        return k & 3, numerator - (k << (bits - 2))
+
+
+class BoundedArithmetic:
+    """Sines, cosines and constants for `Bounded` numbers and `Turn` angles."""
+
+    @staticmethod
+    def constant(value: float) -> float:
+        """Constants are exact floats."""
+        return value
+
+    def sin(self, angle: Turn) -> Bounded:
+        """Return the sine of exact angles."""
+        return self._sine_cosine(angle)[0]
+
+    def cos(self, angle: Turn) -> Bounded:
+        """Return the cosine of exact angles."""
+        return self._sine_cosine(angle)[1]
+
+    @staticmethod
+    def _sine_cosine(angle: Turn) -> tuple[Bounded, Bounded]:
+        k, y = angle.octant()
+        small = y * (2 * np.pi / (1 << (angle.bits + 3)))
+        s, c = np.sin(small), np.cos(small)
+        s, c = np.where(y == 0, 0.0, s), np.where(y == 0, 1.0, c)
+        sines, cosines = np.choose(k, (s, c, -s, -c)), np.choose(k, (c, -s, -c, s))
+        radius = np.where(y == 0, 0.0, SINE_RADIUS)
+        sine, cosine = Bounded(sines, radius), Bounded(cosines, radius)
+        if angle.rest == 0:
+            return sine, cosine
+        # the angle sum formula; the rest is a constant, its sine and cosine good to a few units in the last place
+        rest = float(angle.rest)
+        slack = SINE_RADIUS + ULP * abs(rest)
+        rs, rc = Bounded(math.sin(rest), slack), Bounded(math.cos(rest), slack)
+        return sine * rc + cosine * rs, cosine * rc - sine * rs
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from low to high; every operation rounds outward."""
+
+    low: float
+    high: float
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.high, -self.low)
+
+    def __add__(self, other: Interval | float) -> Interval:
+        other = interval(other)
+        return Interval(
+            math.nextafter(self.low + other.low, -math.inf), math.nextafter(self.high + other.high, math.inf)
+        )
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Interval | float) -> Interval:
+        return self + -other
+
+    def __rsub__(self, other: Interval | float) -> Interval:
+        return -self + other
+
+    def __mul__(self, other: Interval | float) -> Interval:
+        other = interval(other)
+        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        if self is other:  # a square
+            ends = [0.0 if self.low < 0 < self.high else min(ends[0], ends[3]), ends[0], ends[3]]
+        return Interval(math.nextafter(min(ends), -math.inf), math.nextafter(max(ends), math.inf))
+
+    __rmul__ = __mul__
+
+    @property
+    def magnitude(self) -> float:
+        """The largest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+
+def interval(number: Interval | float) -> Interval:
+    """Return a number as an interval."""
+    return number if isinstance(number, Interval) else Interval(number, number)
+
+
+class IntervalArithmetic:
+    """Sines and cosines for ranges: angles are taken to be any."""
+
+    @staticmethod
+    def constant(value: float) -> Interval:
+        """Return the constant as an interval."""
+        return Interval(value, value)
+
+    @staticmethod
+    def sin(angle: Any) -> Interval:  # noqa: ARG004
+        """Return −1 to 1."""
+        return Interval(-1.0, 1.0)
+
+    cos = sin

@@ -1,0 +1,82 @@
+"""Extended precision, for the few table entries that float64 cannot decide. Needs mpmath; evaluators never do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from bddtorque.trace.graph import Graph
+from bddtorque.words.argument import Argument
+
+DIGITS = 60
+TIE = 1e-45
+"""What is so close to a tie, in units, is one: nothing but an exact tie comes near."""
+
+
+class _Arithmetic:
+    """mpmath numbers; angles are pairs (turns, rest) of rationals, added and multiplied exactly."""
+
+    @staticmethod
+    def constant(value: float) -> Any:
+        return mpmath.mpf(value)
+
+    @staticmethod
+    def sin(angle: _Angle) -> Any:
+        base = mpmath.sinpi(2 * _real(angle.turns)), mpmath.cospi(2 * _real(angle.turns))
+        if angle.rest == 0:
+            return base[0]
+        return base[0] * mpmath.cos(_real(angle.rest)) + base[1] * mpmath.sin(_real(angle.rest))
+
+    @classmethod
+    def cos(cls, angle: _Angle) -> Any:
+        return cls.sin(_Angle(angle.turns + Fraction(1, 4), angle.rest))
+
+
+class _Angle:
+    def __init__(self, turns: Fraction, rest: Fraction) -> None:
+        self.turns, self.rest = turns - round(turns), rest
+
+    def __neg__(self) -> _Angle:
+        return _Angle(-self.turns, -self.rest)
+
+    def __add__(self, other: _Angle) -> _Angle:
+        return _Angle(self.turns + other.turns, self.rest + other.rest)
+
+    def __sub__(self, other: _Angle) -> _Angle:
+        return self + -other
+
+    def __mul__(self, factor: Any) -> _Angle:
+        whole = int(factor)
+        return _Angle(self.turns * whole, self.rest * whole)
+
+    __rmul__ = __mul__
+
+
+def _real(number: Fraction) -> Any:
+    return mpmath.mpf(number.numerator) / number.denominator
+
+
+def rounded_exactly(
+    graph: Graph, arguments: Mapping[str, Argument], words: Sequence[Mapping[str, int]], lsb: Fraction
+) -> list[int]:
+    """Return the one output of the graph, in units of `lsb`, at each set of words: nearest, ties away from zero."""
+    with mpmath.workdps(DIGITS):
+        unit = _real(lsb)
+        results = []
+        for state in words:
+            inputs = {name: _value(arguments[name], word) for name, word in state.items()}
+            units = graph.evaluate(inputs, _Arithmetic)[0] / unit
+            magnitude = abs(units)
+            below = int(mpmath.floor(magnitude))
+            up = magnitude - below >= mpmath.mpf(1) / 2 - TIE
+            results.append((below + up) * (-1 if units < 0 else 1))
+        return results
+
+
+def _value(argument: Argument, word: int) -> Any:
+    if argument.kind == "angle":
+        return _Angle(argument.scale * word / (1 << argument.bits), argument.centre)
+    return _real(argument.centre + argument.scale * word)
