@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ def torque_rows(chain: Chain, q: Array, qd: Array, qdd: Array, tau: Array) -> No
 
 
 def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
-    """Return the named arrays as finite float64 of one shape (N, n), or refuse with one line.
+    """Return the named arrays as finite, read-only float64 of one shape (N, n), or refuse with one line.
 
     Each may be (n,) or (N, n); one-row arrays are repeated to the length of the longest.
     """
@@ -56,7 +56,14 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
         lengths = ", ".join(f"{name} {len(array)}" for name, array in zip(named, arrays, strict=True))
         raise BddTorqueError(f"states: the same number of rows required, {lengths} given")
     shape = (rows.pop() if rows else 1, n)
-    return tuple(np.ascontiguousarray(np.broadcast_to(array, shape)) for array in arrays)
+    return tuple(_frozen(np.broadcast_to(array, shape)) for array in arrays)
+
+
+def _frozen(array: Floats) -> Floats:
+    """Return the rows in memory order and read-only, always: Numba compiles anew for every mixture of the two."""
+    rows = np.ascontiguousarray(array).view()
+    rows.flags.writeable = False
+    return rows
 
 
 def _numbers(name: str, given: Any) -> Floats:
@@ -65,16 +72,13 @@ def _numbers(name: str, given: Any) -> Floats:
         array = np.asarray(given)
     except ValueError:
         raise BddTorqueError(f"{name}: rows of one length required, a ragged {type(given).__name__} given") from None
-    kind, given_type = (
-        array.dtype.kind,
-        {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name),
-    )
-    if kind == "O" and not any(isinstance(item, str | bytes) for item in array.flat):  # fractions, long integers
+    given_type = {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name)
+    if array.dtype.kind == "O" and all(isinstance(item, SupportsFloat) for item in array.flat):  # fractions, decimals
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            given_type = f"{given_type} ({error})"
-    if kind not in "iuf":
+            given_type = f"objects ({error})"
+    if array.dtype.kind not in "iuf":
         raise BddTorqueError(f"{name}: an array of real numbers required, {given_type} given")
     return array.astype(np.float64, copy=False)
 
