@@ -34,7 +34,7 @@ MOST_JOINTS = 7
 """5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
 REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
 NOISE = 1e-12
-"""An amplitude below this, relative to the largest of all terms of its kind, is rounding noise."""
+"""An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise."""
 
 
 @dataclass(frozen=True)
@@ -149,20 +149,19 @@ def terms_of(robot: Robot) -> Terms:
             f"({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples a coefficient)"
         )
     revolute = [joint.revolute for joint in robot.joints]
-    grid = _grid(revolute)
+    grid = sample_grid(revolute)
     chain = chain_of(robot)
     keys = list(_keys(n))
     samples = np.empty((len(keys), len(grid)))
     _sample(chain, weightless(chain), grid, samples)
-    amplitudes = [_amplitudes(values, revolute) for values in samples]
-    largest: dict[TermKind, float] = {}
-    for (kind, _, _), amplitude in zip(keys, amplitudes, strict=True):
-        largest[kind] = max(largest.get(kind, 0.0), float(np.abs(amplitude).max()))
-    terms = (
-        Term(kind, joint, motion, _expansion(amplitude, revolute, NOISE * largest[kind]))
-        for (kind, joint, motion), amplitude in zip(keys, amplitudes, strict=True)
-    )
-    return Terms(robot, tuple(term for term in terms if len(term.expansion)))
+    inertial, gravity = _part_sizes(chain)
+    terms = []
+    for (kind, joint, motion), values in zip(keys, samples, strict=True):
+        parts = sum(inertial[joint, j] for j in motion) if motion else gravity[joint]
+        expansion = _expansion(_amplitudes(values, revolute), revolute, NOISE * float(parts))
+        if len(expansion):
+            terms.append(Term(kind, joint, motion, expansion))
+    return Terms(robot, tuple(terms))
 
 
 def _keys(n: int) -> Iterable[tuple[TermKind, int, tuple[int, ...]]]:
@@ -180,11 +179,32 @@ def _keys(n: int) -> Iterable[tuple[TermKind, int, tuple[int, ...]]]:
         yield "gravity", i, ()
 
 
-def _grid(revolute: list[bool]) -> Floats:
+def sample_grid(revolute: list[bool]) -> Floats:
     """Return the sample positions (points, n): fifths of a turn, and −1, 0, 1 m."""
     fifths = 2 * np.pi * np.arange(REVOLUTE_POINTS) / REVOLUTE_POINTS
     axes = [fifths if turns else np.array([-1.0, 0.0, 1.0]) for turns in revolute]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
+
+
+def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
+    """Return how large the parts are that J_ij (n, n) and G_i (n,) are summed from, however much of them cancels.
+
+    A body l with moments P, h, m adds to J_ij at most [1, d_il] [[|P|, |h|], [|h|, m]] [1, d_jl]ᵀ, where d_il is the
+    way from joint i to link l, and [1, d] is [0, 1] for a sliding joint. What C_ijk is summed from is of the size of
+    J_ij and J_ik. Each coefficient has its own measure, so that a light wrist on a heavy arm keeps its terms.
+    """
+    n, sliding = len(chain.revolute), ~chain.revolute
+    way = np.cumsum(np.linalg.norm(chain.translation, axis=1) + sliding)  # samples slide as far as 1 m
+    lever = np.stack([np.ones((n, n)), way - way[:, None]], axis=-1)  # joint, link, (turning, moving)
+    lever[sliding] = (0.0, 1.0)
+    lever[np.tri(n, k=-1, dtype=np.bool_)] = 0.0  # joints move the links beyond them
+    moments = np.empty((n, 2, 2))
+    moments[:, 0, 0] = np.linalg.norm(chain.body[:, :3, :3], axis=(1, 2))
+    moments[:, 0, 1] = moments[:, 1, 0] = np.linalg.norm(chain.body[:, :3, 3], axis=1)
+    moments[:, 1, 1] = chain.body[:, 3, 3]
+    inertial: Floats = np.einsum("ila,lab,jlb->ij", lever, moments, lever)
+    gravity: Floats = np.einsum("ila,la->i", lever, moments[:, :, 1]) * np.linalg.norm(chain.base_acceleration)
+    return inertial, gravity
 
 
 @njit
