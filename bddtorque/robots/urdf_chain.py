@@ -93,10 +93,10 @@ def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
     """Return the positions asked for, checked, with those of the joints that mimic them."""
     if lock is None:
         return {}
-    if isinstance(lock, str):
-        if lock != "others":
-            raise BddTorqueError(f'{tree.where}: lock = "others" or positions by joint name required, {lock!r} given')
+    if lock == "others":
         return {}
+    if isinstance(lock, str) or not isinstance(lock, Mapping):
+        raise BddTorqueError(f'{tree.where}: lock = "others" or positions by joint name required, {lock!r} given')
     locked: dict[str, float] = {}
     for name, position in lock.items():
         if name not in tree.joints or not tree.joints[name].moves:

@@ -98,8 +98,8 @@ def from_urdf(
     allow_unphysical: bool = False,
 ) -> Robot:
     """Return the serial chain that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
-    if not 0.0 <= snap <= LARGEST_SNAP:
-        raise BddTorqueError(f"{where}: snap from 0 to {LARGEST_SNAP} required, {snap} given")
+    if not isinstance(snap, int | float) or not 0.0 <= snap <= LARGEST_SNAP:
+        raise BddTorqueError(f"{where}: snap from 0 to {LARGEST_SNAP} required, {snap!r} given")
     data = text.encode("utf-8") if isinstance(text, str) else text
     with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
         tree = _tree(checked_xml(data, where), where, snap)

@@ -149,6 +149,7 @@ axis = [0.0, 2.0, 0.0]
 link = {{ {body} }}
 [tip]
 xyz = [1.0, 2.0, 3.0]
+rpy = [0.4, 0.5, 0.6]
 """
     robot = from_toml(by_axis)
     model = pin.Model()
@@ -161,9 +162,9 @@ xyz = [1.0, 2.0, 3.0]
     # the tip, given in the link's own frame, is where it was
     data, ours = pinocchio_model(robot).createData(), pinocchio_model(robot)
     pin.forwardKinematics(ours, data, np.array([0.7]))
-    found = data.oMi[1].act(np.array(robot.tip.translation))
-    expected = placement.act(pin.utils.rotate("y", 0.7) @ np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    found = data.oMi[1] * pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
+    tip = pin.SE3(pin.rpy.rpyToMatrix(0.4, 0.5, 0.6), np.array([1.0, 2.0, 3.0]))
+    assert found.isApprox(placement * pin.SE3(pin.utils.rotate("y", 0.7), np.zeros(3)) * tip, 1e-12)
 
 
 def test_the_examples_in_the_documentation() -> None:

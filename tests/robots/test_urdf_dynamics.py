@@ -119,14 +119,33 @@ def test_mimicking_joints_follow_the_locked_one() -> None:
     assert_same_dynamics(offset, reduced(pin.buildModelFromXML(text), {"lead": 0.0, "follow": 0.1}))
 
 
-def test_tip_frame_is_that_of_pinocchio() -> None:
-    path = example_urdf("panda_description/urdf/panda.urdf")
-    robot = load_urdf(path, tip="panda_hand_tcp", lock=HAND, ignore_friction=True).with_payload(1.5, (0.1, 0.2, 0.3))
+@pytest.mark.parametrize(
+    ("file", "options", "locked"),
+    [
+        (
+            "panda_description/urdf/panda.urdf",
+            {"tip": "panda_hand_tcp", "lock": HAND, "ignore_friction": True},
+            {"panda_finger_joint1": 0.03, "panda_finger_joint2": 0.03},
+        ),
+        ("ur_description/urdf/ur5_robot.urdf", {"tip": "tool0"}, {}),  # turned against a joint about y
+    ],
+)
+def test_tip_frame_is_that_of_pinocchio(file: str, options: dict[str, object], locked: dict[str, float]) -> None:
+    path = example_urdf(file)
+    robot = load_urdf(path, **options).with_payload(1.5, (0.1, 0.2, 0.3))
     model = pin.buildModelFromUrdf(str(path))
-    frame = model.frames[model.getFrameId("panda_hand_tcp")]
+    frame = model.frames[model.getFrameId(options["tip"])]
     load = pin.Inertia(1.5, np.array([0.1, 0.2, 0.3]), np.zeros((3, 3)))
     model.appendBodyToJoint(frame.parentJoint, load, frame.placement)
-    assert_same_dynamics(robot, reduced(model, {"panda_finger_joint1": 0.03, "panda_finger_joint2": 0.03}))
+    assert_same_dynamics(robot, reduced(model, locked))
+
+
+def test_tip_that_is_found() -> None:
+    flange = joint("bolt", "fixed", "lower", "flange")
+    assert from_urdf(extended(flange)) == from_urdf(extended(flange), tip="flange")  # the end of the fixed joints
+    assert from_urdf(extended(flange)).tip != from_urdf(TWO_LINKS).tip
+    forked = extended(flange, joint("screw", "fixed", "lower", "camera"))
+    assert from_urdf(forked) == from_urdf(forked, tip="lower")  # where they branch
 
 
 # Random trees ---------------------------------------------------------------------------------------------------------

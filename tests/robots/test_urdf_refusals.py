@@ -150,6 +150,7 @@ def test_joints_off_the_chain() -> None:
     refused(text, "required, 'up' given", tip="lower", lock={"flap": "up"})
     refused(text, "'flop' given (did you mean 'flap'?)", tip="lower", lock={"flop": 0.0})
     refused(text, '"others" or positions', tip="lower", lock="all")
+    refused(text, '"others" or positions', tip="lower", lock=["flap"])
     refused(text, "tip required", lock="others")
     shifted = text.replace('lower="-1" upper="1"', 'lower="0.5" upper="1"')
     refused(shifted, "within 0.5 to 1 required, 0.0 given", tip="lower", lock="others")
@@ -184,7 +185,7 @@ def test_base_and_tip() -> None:
     refused(TWO_LINKS, "gravity in the axes of base 'upper' required, as joint 'shoulder'", base="upper")
     refused(TWO_LINKS, "gravity: 3 numbers required", base="upper", gravity=(0, 1))
     assert from_urdf(TWO_LINKS, base="upper", gravity=(1, 2, 3)).gravity == (1.0, 2.0, 3.0)
-    for snap in (-1e-9, 0.1, float("nan")):
+    for snap in (-1e-9, 0.1, float("nan"), "x"):
         refused(TWO_LINKS, "snap from 0 to 0.001 required", snap=snap)
 
 
