@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.errors import BddTorqueError
@@ -48,7 +48,6 @@ def compiled(word: Format, x: np.ndarray) -> tuple[np.ndarray, int]:
     return words[:, 0], count
 
 
-@settings(deadline=None)  # the first call compiles
 @given(FORMATS, st.data())
 def test_round_trip(word: Format, data: st.DataObject) -> None:
     words = np.array(data.draw(st.lists(st.integers(word.lowest, word.highest), min_size=1)))
@@ -70,7 +69,6 @@ def test_round_trip_of_every_word_up_to_16_bits_and_a_comb_beyond(kind: str, bit
     assert np.array_equal(word.quantise(word.dequantise(words)), words)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(FORMATS, st.floats(0, 1), st.floats(0, 1))
 def test_error_at_most_half_a_unit(word: Format, along: float, beside: float) -> None:
     low, high = word.span
@@ -85,7 +83,6 @@ def test_error_at_most_half_a_unit(word: Format, along: float, beside: float) ->
     assert np.array_equal(compiled(word, x)[0], words)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(ranges(), st.lists(st.floats(-5000, 5000), min_size=2))
 def test_ranges_are_monotone_and_saturate(word: Format, values: list[float]) -> None:
     x = np.sort(np.array(values))
@@ -102,7 +99,6 @@ def test_ranges_are_monotone_and_saturate(word: Format, values: list[float]) -> 
     assert count == outside
 
 
-@settings(deadline=None)  # the first call compiles
 @given(angles(), st.floats(-TURN / 2, TURN / 2), st.floats(0, TURN / 4))
 def test_angles_are_monotone_modulo_a_turn(word: Format, start: float, step: float) -> None:
     first, second = word.quantise([start, start + step]).tolist()
@@ -110,7 +106,6 @@ def test_angles_are_monotone_modulo_a_turn(word: Format, start: float, step: flo
     assert forwards <= (1 << word.bits) // 4 + 1
 
 
-@settings(deadline=None)  # the first call compiles
 @given(BITS, st.integers(-(2**23), 2**23), st.floats(-math.pi, math.pi))
 def test_angles_wrap_far_from_zero(bits: int, turns: int, start: float) -> None:
     word = Format("angle", bits)

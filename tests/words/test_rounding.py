@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.errors import BddTorqueError
@@ -21,7 +21,6 @@ def nearest_away(x: float) -> int:
     return -magnitude if x < 0 else magnitude
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.floats(-(2.0**62), 2.0**62) | st.integers(-(2**40), 2**40).map(lambda i: i + 0.5))
 def test_half_away_is_exact(x: float) -> None:
     assert round_half_away(x) == nearest_away(x)
@@ -40,13 +39,11 @@ def test_half_away_at_ties_and_beside_them(x: float, rounded: int) -> None:
     assert kernels.half_away(x) == rounded
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.floats(-1e15, 1e15))
 def test_half_away_is_odd(x: float) -> None:
     assert round_half_away(-x) == -round_half_away(x)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(INT64, st.integers(0, 63))
 def test_half_up_shift_is_exact(x: int, shift: int) -> None:
     expected = math.floor(Fraction(x, 2**shift) + Fraction(1, 2))

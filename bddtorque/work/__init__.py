@@ -1,0 +1,21 @@
+"""Work: pure functions with content keys, spread over processes or any executor, cached and resumable."""
+
+from __future__ import annotations
+
+from bddtorque.work.caching import Cache, cache_directory, default_cache
+from bddtorque.work.pool import usable_processors
+from bddtorque.work.running import NoProgress, Progress, Workers, run
+from bddtorque.work.tasks import Task, content_key
+
+__all__ = [
+    "Cache",
+    "NoProgress",
+    "Progress",
+    "Task",
+    "Workers",
+    "cache_directory",
+    "content_key",
+    "default_cache",
+    "run",
+    "usable_processors",
+]
