@@ -9,6 +9,7 @@ a failure to the simplest chain that shows it; the numbers come from a seed it a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -127,3 +128,16 @@ def relative_error(found: np.ndarray, expected: np.ndarray, least: float = 1e-3)
     """
     assert found.shape == expected.shape
     return float((np.abs(found - expected) / np.maximum(np.abs(expected).max(axis=0), least)).max())
+
+
+def tapered(robot: Robot, mass: float, length: float) -> Robot:
+    """Return the robot with each link `mass` times as heavy and `length` times as long as the one before would be."""
+    joints, links = [], []
+    for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
+        m, d = mass**i, length**i
+        place = vector(d * np.array(joint.translation), "translation")
+        joints.append(replace(joint, translation=place, rotor_inertia=m * d * d * joint.rotor_inertia))
+        centre = vector(d * np.array(link.centre_of_mass), "centre")
+        inertia = matrix(m * d * d * np.array(link.inertia), "inertia")
+        links.append(Link(link.name, m * link.mass, centre, inertia))
+    return replace(robot, joints=tuple(joints), links=tuple(links), payload=None)

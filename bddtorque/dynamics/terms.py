@@ -35,6 +35,8 @@ MOST_JOINTS = 7
 REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
 NOISE = 1e-12
 """An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise."""
+AT_ONCE = 2**18
+"""How many harmonics (times states) are evaluated at once, so that memory stays small."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,15 @@ class Expansion:
 
     def __call__(self, q: Floats) -> Floats:
         """Return the coefficient at positions (N, n), shape (N,)."""
-        total = np.zeros(len(q))
-        for m, power, A, B in zip(self.multipliers, self.powers, self.cosine, self.sine, strict=True):
-            phase = q @ m
-            total += (A * np.cos(phase) + B * np.sin(phase)) * np.prod(q**power, axis=1)
+        total = np.empty(len(q))
+        rows = max(1, AT_ONCE // max(1, len(self)))
+        for first in range(0, len(q), rows):
+            some = q[first : first + rows]
+            phase = some @ self.multipliers.T
+            waves = self.cosine * np.cos(phase) + self.sine * np.sin(phase)
+            if self.powers.any():
+                waves *= np.prod(some[:, None, :] ** self.powers, axis=2)
+            total[first : first + rows] = waves.sum(axis=1)
         return total
 
 
