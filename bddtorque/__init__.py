@@ -11,22 +11,35 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from bddtorque.artefact import load
+    from bddtorque.certificate import Certificate
+    from bddtorque.compiler import compile
     from bddtorque.dynamics.batch import inverse_dynamics
     from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.errors import BddTorqueError
+    from bddtorque.evaluate.evaluator import Evaluator
+    from bddtorque.model import Model
     from bddtorque.robots import load_robot
     from bddtorque.robots.model import Robot
+    from bddtorque.spec import Spec, load_spec
     from bddtorque.trace.robot import trace_torques
 
 _HOME = {
     "BddTorqueError": "errors",
+    "Certificate": "certificate",
+    "Evaluator": "evaluate.evaluator",
+    "Model": "model",
     "Robot": "robots.model",
+    "Spec": "spec",
     "bias": "dynamics.matrices",
+    "compile": "compiler",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
+    "load": "artefact",
     "load_robot": "robots",
+    "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
     "terms_of": "dynamics.terms",
     "trace_torques": "trace.robot",
@@ -34,13 +47,20 @@ _HOME = {
 
 __all__ = [
     "BddTorqueError",
+    "Certificate",
+    "Evaluator",
+    "Model",
     "Robot",
+    "Spec",
     "__version__",
     "bias",
+    "compile",
     "forward_dynamics",
     "gravity_torque",
     "inverse_dynamics",
+    "load",
     "load_robot",
+    "load_spec",
     "mass_matrix",
     "terms_of",
     "trace_torques",

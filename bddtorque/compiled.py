@@ -16,6 +16,11 @@ def njit(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function into each of its callers, so that no argument is passed or counted."""
+    return cast(Function, numba.njit(inline="always", nogil=True)(function))
+
+
 def jitable(function: Function) -> Function:
     """Leave a function plain Python for any number type, and let compiled code call it as well."""
     jitable_function: Function = register_jitable(function)

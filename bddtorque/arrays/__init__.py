@@ -1,0 +1,1 @@
+"""The parallel machines of the literature."""

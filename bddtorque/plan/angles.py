@@ -84,8 +84,7 @@ def with_angle_sums(graph: Graph, angles: Mapping[str, bool]) -> tuple[Graph, di
     """
     arithmetic = _Arithmetic()
     inputs = {
-        name: Combination(((name, 1),)) if angles[name] else arithmetic.tracer.input(name)
-        for name in graph.input_names
+        name: Combination(((name, 1),)) if angles[name] else arithmetic.tracer.input(name) for name in graph.input_names
     }
     outputs = graph.evaluate(inputs, arithmetic)
     return arithmetic.tracer.graph(outputs, graph.output_names), arithmetic.sums

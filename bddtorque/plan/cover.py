@@ -89,7 +89,7 @@ def cover(
         lsb = target.lsb / (1 << choices.guard[place])
         width = choices.cascade_bits[place] if choices.cascade_bits else None
         parts, constant = [], -target.centre
-        for summand in builder.summands(reference):
+        for summand in summands(rewritten, reference):
             node = rewritten.nodes[summand >> 1]
             if node.op is Op.CONSTANT:
                 constant += Fraction(node.value) * (-target.sign if summand & 1 else target.sign)
@@ -113,6 +113,22 @@ def cover(
     return Plan(wires, blocks, tuple(outputs), source, "tables", block_bits)
 
 
+def summand_counts(graph: Graph, arguments: Mapping[str, Argument]) -> list[int]:
+    """Return, for each output, how many summands it has: p, the paper's number of terms."""
+    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
+    rewritten, _ = with_angle_sums(graph, angles)
+    return [len(summands(rewritten, reference)) for reference in rewritten.outputs]
+
+
+def summands(graph: Graph, reference: int) -> list[int]:
+    """Return the references whose sum is the given one."""
+    node = graph.nodes[reference >> 1]
+    if node.op is not Op.SUM:
+        return [reference]
+    flip = reference & 1
+    return summands(graph, node.left ^ flip) + summands(graph, node.right ^ flip)
+
+
 class _Builder:
     """Collects wires and blocks; equal ones are kept once."""
 
@@ -128,14 +144,6 @@ class _Builder:
         for name, combination in sums.items():
             self.arguments[name] = self._sum_argument(combination)
         self.support = _supports(graph)
-
-    def summands(self, reference: int) -> list[int]:
-        """Return the references whose sum is the given one."""
-        node = self.graph.nodes[reference >> 1]
-        if node.op is not Op.SUM:
-            return [reference]
-        flip = reference & 1
-        return self.summands(node.left ^ flip) + self.summands(node.right ^ flip)
 
     def cover_summand(self, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
         """Return the wire of one summand in units of `lsb`, and the sign it enters with."""
@@ -198,10 +206,7 @@ class _Builder:
         share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
         own_lsb = Fraction(2) ** math.floor(math.log2(share))
         wire, _ = self._lookup(list(factor.references), 1.0, factor.names, own_lsb)
-        lookup = self.wires[wire]
-        assert isinstance(lookup, Lookup)  # noqa: S101 - what _lookup just made
-        block = self.blocks[lookup.block]
-        return wire, block.low, block.high, own_lsb
+        return wire, *self._range(wire), own_lsb
 
     def _plain(self, factor: _Factor) -> bool:
         """Whether a factor is one input word, proportional to its value."""
@@ -209,7 +214,7 @@ class _Builder:
         return len(factor.references) == 1 and node.op is Op.INPUT and self.arguments[node.name].centre == 0
 
     def _factors(self, reference: int) -> tuple[float, list[_Factor]]:
-        """Return the constant of a product and its factors, those of the same inputs together; signs in the constant."""
+        """Return the constant of a product and its factors, those of the same inputs together."""
         constant, found, waiting = 1.0, [], [reference]
         while waiting:
             current = waiting.pop()

@@ -170,9 +170,3 @@ def kept(nodes: Sequence[Node], outputs: Sequence[int], names: Sequence[str]) ->
         for node in (nodes[index] for index in sorted(needed))
     )
     return Graph(renumbered, tuple(map(moved, outputs)), tuple(names))
-
-
-def graph_from_plain(plain: Any) -> Graph:
-    """Return the graph that `Graph.to_plain` wrote."""
-    nodes = tuple(Node(Op(op), left, right, name, float.fromhex(value)) for op, left, right, name, value in plain["nodes"])
-    return Graph(nodes, tuple(plain["outputs"]), tuple(plain["output_names"]))

@@ -48,10 +48,10 @@ class Bounded:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Bounded:
-        return self + -other
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Bounded:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Bounded):
@@ -186,7 +186,7 @@ class IntervalArithmetic:
         return Interval(value, value)
 
     @staticmethod
-    def sin(angle: Any) -> Interval:  # noqa: ARG004
+    def sin(angle: Any) -> Interval:
         """Return −1 to 1."""
         return Interval(-1.0, 1.0)
 

@@ -1,0 +1,186 @@
+"""The certificate: what is proved of every torque word, for every input word there is.
+
+The *true torque* is the real-number function of the robot's parameters as stored in float64, at the exact values of the
+input words, π exact. For each torque the certificate bounds |compiled − clamp(true)|, clamp being to the lowest and the
+highest word of the format, in units of the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.plain import listed, of_type, real, table, whole
+
+Saturation = Literal["cannot", "can", "not excluded"]
+SATURATIONS = ("cannot", "can", "not excluded")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the error of one torque can come from, in units of its last bit; all rounded up.
+
+    Attributes
+    ----------
+    dropped : terms too small to matter that were left out
+    constants : constants rounded to the grid of the words
+    tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated
+    products : products of words, rounded by a shift
+    sums : ordinary integer sums are exact
+    final_rounding : to the word of the torque
+    arithmetic : what float64 and the Fourier step behind the tables can err
+    """
+
+    dropped: float
+    constants: float
+    tables: float
+    products: float
+    sums: float
+    final_rounding: float
+    arithmetic: float
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts, rounded up."""
+        return math.fsum(getattr(self, field.name) for field in fields(self)) * (1 + 1e-15)
+
+
+@dataclass(frozen=True)
+class TorqueBound:
+    """What is proved of one torque.
+
+    Attributes
+    ----------
+    joint : name
+    unit : N·m or N
+    lsb : one unit of the last bit, in `unit`
+    parts : the bound by parts, in units of the last bit
+    low, high : a sound range of the compiled torque before it is clamped, in `unit`
+    saturation : whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see
+        `witness`), ``"not excluded"``
+    witness : q, qd and qdd words of a state that saturates, or None
+    """
+
+    joint: str
+    unit: str
+    lsb: float
+    parts: Parts
+    low: float
+    high: float
+    saturation: Saturation
+    witness: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None = None
+
+    @property
+    def bound(self) -> float:
+        """The proved bound on the error, in units of the last bit."""
+        return self.parts.total
+
+    @property
+    def bound_si(self) -> float:
+        """The proved bound on the error, in `unit`."""
+        return self.bound * self.lsb * (1 + 1e-15)
+
+    @property
+    def faithful(self) -> bool:
+        """Whether every word is proved to be less than one unit from the truth."""
+        return self.bound < 1.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The bounds of all torques, from base to tip."""
+
+    torques: tuple[TorqueBound, ...]
+
+    @property
+    def faithful(self) -> bool:
+        """Whether every torque is faithful: proved below one unit of its last bit."""
+        return all(torque.faithful for torque in self.torques)
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """The proved bound of each torque, in units of its last bit."""
+        return tuple(torque.bound for torque in self.torques)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "torques": [
+                {
+                    "joint": torque.joint,
+                    "unit": torque.unit,
+                    "lsb": torque.lsb,
+                    "bound": torque.bound,
+                    "parts": {field.name: getattr(torque.parts, field.name) for field in fields(Parts)},
+                    "low": torque.low,
+                    "high": torque.high,
+                    "saturation": torque.saturation,
+                    "witness": None if torque.witness is None else [list(words) for words in torque.witness],
+                }
+                for torque in self.torques
+            ]
+        }
+
+    def __str__(self) -> str:
+        lines = ["Proved for every input word: |compiled - true torque|, in units of the last bit", ""]
+        names = [field.name for field in fields(Parts)]
+        lines.append(f"  {'':24}" + "".join(f"{torque.joint:>16.15}" for torque in self.torques))
+        for name in names:
+            shown = "".join(f"{getattr(torque.parts, name):16.3g}" for torque in self.torques)
+            lines.append(f"  {name.replace('_', ' '):24}{shown}")
+        lines.append(f"  {'bound':24}" + "".join(f"{torque.bound:16.4f}" for torque in self.torques))
+        lines.append(f"  {'bound in N·m or N':24}" + "".join(f"{torque.bound_si:16.4g}" for torque in self.torques))
+        lines.append(
+            f"  {'faithful':24}" + "".join(f"{'yes' if torque.faithful else 'NO':>16}" for torque in self.torques)
+        )
+        lines.append("")
+        lines += [f"  {_about_saturation(torque)}" for torque in self.torques]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{str(self).replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+
+
+def _about_saturation(torque: TorqueBound) -> str:
+    reach = f"{torque.low:.5g} to {torque.high:.5g} {torque.unit}"
+    if torque.saturation == "cannot":
+        return f"{torque.joint}: cannot saturate (proved: within {reach})"
+    if torque.saturation == "can":
+        return f"{torque.joint}: CAN saturate (witness words {torque.witness}); a range of {reach} would do"
+    return f"{torque.joint}: saturation not excluded; a range of {reach} would do"
+
+
+def certificate_from_plain(plain: object, where: str = "certificate") -> Certificate:
+    """Return the certificate that `Certificate.to_plain` wrote; every field is checked."""
+    given = table(plain, ("torques",), where)
+    torques = enumerate(listed(given["torques"], where), 1)
+    return Certificate(tuple(_torque(each, f"{where}, torque {k}") for k, each in torques))
+
+
+def _torque(plain: object, where: str) -> TorqueBound:
+    keys = ("joint", "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
+    given = table(plain, keys, where)
+    parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
+    if given["saturation"] not in SATURATIONS:
+        raise BddTorqueError(f"{where}: saturation {', '.join(SATURATIONS)} required")
+    witness = given["witness"]
+    if witness is not None:
+        witness = tuple(
+            tuple(whole(word, -(2**31), 2**31, where) for word in listed(words, where))
+            for words in listed(witness, where, 3)
+        )
+    torque = TorqueBound(
+        of_type(given["joint"], str, where),
+        of_type(given["unit"], str, where),
+        real(given["lsb"], where),
+        Parts(**{name: real(value, f"{where}, {name}") for name, value in parts.items()}),
+        real(given["low"], where),
+        real(given["high"], where),
+        given["saturation"],
+        witness,
+    )
+    if real(given["bound"], where) != torque.bound:
+        raise BddTorqueError(f"{where}: a bound that is the sum of its parts required, {given['bound']} given")
+    return torque

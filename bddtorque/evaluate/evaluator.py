@@ -1,0 +1,144 @@
+"""`Evaluator`: torques from states, through the words; the same words whatever the form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.evaluate.inline import program_kernel
+from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.program import QUANTITIES, Program, assemble
+
+if TYPE_CHECKING:
+    from bddtorque.model import Model
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+OnRange = Literal["saturate", "raise"]
+
+EVALUATORS = {"bits": "bits", "words": "dense"}
+"""The evaluators, and the form each puts the blocks into."""
+
+
+class Evaluator:
+    """Runs a compiled model.
+
+    Parameters
+    ----------
+    model : what was compiled
+    kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator) or ``"words"``
+        (whole words: the fast path)
+    form : for ``"words"``, the form of the blocks: ``"dense"`` or ``"multi_terminal"``
+    on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
+
+    Attributes
+    ----------
+    out_of_range : (3, n) int64, how many positions, velocities and accelerations were out of range since the start.
+        Positions of revolute joints wrap and are only counted; everything else saturates.
+    """
+
+    def __init__(
+        self, model: Model, kind: str = "words", form: str | None = None, on_range: OnRange = "saturate"
+    ) -> None:
+        if kind not in EVALUATORS:
+            raise BddTorqueError(
+                f"evaluator: {' or '.join(EVALUATORS)} required, {kind!r} given{nearest(kind, EVALUATORS)}"
+            )
+        form = form or EVALUATORS[kind]
+        if form not in FORMS or (kind == "bits" and form != "bits"):
+            raise BddTorqueError(
+                f"evaluator {kind}: a form of {', '.join(FORMS)} that it runs required, {form!r} given"
+            )
+        if on_range not in ("saturate", "raise"):
+            raise BddTorqueError(f"evaluator: on_range 'saturate' or 'raise' required, {on_range!r} given")
+        self.model = model
+        self.kind = kind
+        self.form = form
+        self.on_range = on_range
+        self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
+        self.program: Program = assemble(
+            model.plan, model.formats, [_lowered(model, k, form) for k in range(len(model.tables))]
+        )
+        self._registers = len(model.plan.wires)
+        self._kernel: Callable[..., None] | None = None
+
+    def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
+        """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
+
+        Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
+        `out_of_range` and never raises. Floats are refused.
+        """
+        rows, single = self._words(q=q, qd=qd, qdd=qdd)
+        tau = np.empty(rows[0].shape, dtype=np.int64)
+        registers = np.empty(self._registers, dtype=np.int64)
+        run_states(self.program, rows[0], rows[1], rows[2], tau, registers, self.out_of_range)
+        return tau[0] if single else tau
+
+    def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
+        """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
+
+        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
+        """
+        words = []
+        for place, (name, given) in enumerate(zip(QUANTITIES, (q, qd, qdd), strict=True)):
+            formats = getattr(self.model.formats, name)
+            quantised, outside = formats.quantise_counted(given)
+            if self.on_range == "raise" and outside.any():
+                joint = int(outside.argmax())
+                raise BddTorqueError(
+                    f"{formats.name}: values within {formats[joint].span[0]:.6g} to {formats[joint].span[1]:.6g} "
+                    f"{formats[joint].unit} required for joint '{self.model.formats.joint_names[joint]}', "
+                    f"{outside[joint]} of them lie outside"
+                )
+            self.out_of_range[place] += outside
+            words.append(quantised)
+        counted = self.out_of_range.copy()
+        torques = self.torque_words(*words)
+        self.out_of_range[:] = counted  # the words themselves were in range: nothing is counted twice
+        return self.model.formats.tau.dequantise(torques)
+
+    @property
+    def kernel(self) -> Callable[..., None]:
+        """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,), to call or to use in an own njit loop.
+
+        It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
+        """
+        if self._kernel is None:
+            self._kernel = program_kernel(self.program, self._registers, len(self.model.formats.q))
+        return self._kernel
+
+    def _words(self, **named: Any) -> tuple[list[Integers], bool]:
+        """Return integer arrays (N, n) of one length, and whether every one was a single state."""
+        rows, single = [], True
+        for name, given in named.items():
+            formats = getattr(self.model.formats, name)
+            array = np.asarray(given)
+            if array.dtype.kind not in "iu":
+                raise BddTorqueError(
+                    f"{formats.name}: integer words required, {array.dtype} given (torque takes floats)"
+                )
+            if array.ndim not in (1, 2) or array.shape[-1] != len(formats):
+                n = len(formats)
+                raise BddTorqueError(f"{formats.name}: shape ({n},) or (N, {n}) required, {array.shape} given")
+            if array.dtype == np.uint64:  # before the cast, or large words would turn negative
+                array = np.minimum(array, np.uint64(2**62))
+            single = single and array.ndim == 1
+            rows.append(np.atleast_2d(array.astype(np.int64, copy=False)))
+        lengths = {len(row) for row in rows} - {1}
+        if len(lengths) > 1:
+            raise BddTorqueError(f"states: the same number of rows required, {[len(row) for row in rows]} given")
+        shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
+        return [np.ascontiguousarray(np.broadcast_to(row, shape)) for row in rows], single
+
+
+def _lowered(model: Model, block: int, form: str) -> Form:
+    """Return a block in a form; the diagram that was sifted gives the order of the variables."""
+    diagram = model.diagrams[block]
+    if form == "bits":
+        return FORMS["bits"].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
+    return FORMS[form].from_table(model.tables[block], diagram.order)

@@ -1,0 +1,77 @@
+"""A program as a compiled function of its own, for use inside a user's compiled loop.
+
+The function knows the addresses of the program's arrays and keeps the arrays alive; its registers lie on the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.program import Program
+
+carray: Any = vars(numba)["carray"]
+
+
+def _pointer(typing: Any, address: Any) -> Any:
+    """Turn an address into a pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.int64), generate
+
+
+def _stack(typing: Any, count: Any) -> Any:
+    """Return the address of `count` (a literal) int64 on the stack of the caller, all zero."""
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    size = count.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        space = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), size))
+        builder.store(ir.Constant(ir.ArrayType(ir.IntType(64), size), None), space)
+        return builder.bitcast(space, cgutils.voidptr_t)
+
+    return types.voidptr(count), generate
+
+
+_pointer_to: Any = intrinsic(_pointer)
+_stack_of: Any = intrinsic(_stack)
+
+
+def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
+    """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,), with nothing allocated."""
+    code, operands, blocks, values, rules, positions, successors, roots = (array.ctypes.data for array in program)
+    lines, parts, tables, folds = len(program.code), len(program.operands), len(program.blocks), len(program.rules)
+    sizes = len(program.values), len(program.positions), len(program.successors), len(program.roots)
+    columns, block_columns, counters = program.code.shape[1], program.blocks.shape[1], 3 * joints
+
+    @numba.njit(nogil=True)
+    def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
+        own = Program(
+            carray(_pointer_to(code), (lines, columns), np.int64),
+            carray(_pointer_to(operands), (parts, 3), np.int64),
+            carray(_pointer_to(blocks), (tables, block_columns), np.int64),
+            carray(_pointer_to(values), (sizes[0],), np.int32),
+            carray(_pointer_to(rules), (folds, 5), np.int64),
+            carray(_pointer_to(positions), (sizes[1],), np.int8),
+            carray(_pointer_to(successors), (sizes[2],), np.int32),
+            carray(_pointer_to(roots), (sizes[3],), np.int32),
+        )
+        scratch = carray(_stack_of(registers), (registers,), np.int64)
+        counts = carray(_stack_of(counters), (3, joints), np.int64)
+        one = np.expand_dims(q, 0), np.expand_dims(qd, 0), np.expand_dims(qdd, 0)
+        run_states(own, one[0], one[1], one[2], np.expand_dims(tau, 0), scratch, counts)
+
+    function: Any = kernel
+    function.program = program  # keeps the arrays alive as long as the function
+    return function  # type: ignore[no-any-return]

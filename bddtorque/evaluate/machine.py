@@ -1,0 +1,162 @@
+"""The machine that runs a program: one compiled kernel for every table plan.
+
+It allocates nothing, releases the GIL, holds no state and reads no word it has not masked or clamped, so that no input,
+however wild, reads outside a table. The helpers are compiled into the kernel and take single arrays: passing a whole
+`Program` on would count references to each of its arrays, which costs more than the work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bddtorque.compiled import inlined, njit
+from bddtorque.evaluate.program import ANGLE_SUM, DENSE, INPUT, LOOKUP, MULTI_TERMINAL, OUTPUT, PRODUCT, Program
+from bddtorque.words.kernels import half_up_shift
+
+Array = Any
+"""Integer arrays; Numba knows which."""
+
+
+@njit
+def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, registers: Array, counts: Array) -> None:
+    """Run N states: words in, torque words out.
+
+    Parameters
+    ----------
+    q, qd, qdd, tau
+        Shape (N, n), any integer type.
+    registers
+        Scratch space, one int64 a wire.
+    counts
+        Shape (3, n) int64: increased where a word was out of range.
+    """
+    code, operands, blocks = program.code, program.operands, program.blocks
+    values, rules = program.values, program.rules
+    positions, successors, roots = program.positions, program.successors, program.roots
+    for state in range(q.shape[0]):
+        for line in range(len(code)):
+            op, target = code[line, 0], code[line, 1]
+            if op == LOOKUP:
+                index = np.int64(0)
+                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                    width = operands[k, 1]
+                    index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
+                block = code[line, 4]
+                registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
+            elif op == PRODUCT:
+                left, right = registers[code[line, 2]], registers[code[line, 3]]
+                shift, block, limb = code[line, 4], code[line, 5], code[line, 6]
+                if limb:  # magnitudes, piece by piece from one table of unsigned products, then the sign
+                    a, b = abs(left), abs(right)
+                    mask = (np.int64(1) << limb) - 1
+                    exact, high = np.int64(0), np.int64(0)
+                    while a >> high:
+                        low = np.int64(0)
+                        while b >> low:
+                            index = (((a >> high) & mask) << limb) | ((b >> low) & mask)
+                            piece = look_up(blocks, values, rules, positions, successors, roots, block, index)
+                            exact += np.int64(piece) << (high + low)
+                            low += limb
+                        high += limb
+                    if (left < 0) != (right < 0):
+                        exact = -exact
+                    registers[target] = half_up_shift(exact, shift)
+                else:  # one table of both words, rounding and all
+                    wide, narrow = code[line, 7] >> 6, code[line, 7] & 63
+                    index = (left & ((np.int64(1) << wide) - 1)) << narrow
+                    index |= right & ((np.int64(1) << narrow) - 1)
+                    registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
+            elif op == INPUT:
+                quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
+                # floats have no `|`: they are refused when this is compiled
+                if quantity == 0:
+                    word = np.int64(q[state, joint] | q[state, joint])
+                elif quantity == 1:
+                    word = np.int64(qd[state, joint] | qd[state, joint])
+                else:
+                    word = np.int64(qdd[state, joint] | qdd[state, joint])
+                if code[line, 5]:
+                    word = wrapped(word, bits)
+                if word < code[line, 6] or word > code[line, 7]:
+                    counts[quantity, joint] += 1
+                half = np.int64(1) << (bits - 1)
+                registers[target] = min(max(word, -half), half - 1)
+            elif op == ANGLE_SUM:
+                total = np.int64(0)
+                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                    total += operands[k, 1] * (registers[operands[k, 0]] << operands[k, 2])
+                registers[target] = wrapped(total, code[line, 4])
+            elif op == OUTPUT:
+                total = code[line, 4]
+                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                    total += operands[k, 1] * registers[operands[k, 0]]
+                tau[state, target] = min(max(half_up_shift(total, code[line, 5]), code[line, 6]), code[line, 7])
+
+
+@inlined
+def wrapped(word: Any, bits: Any) -> Any:
+    """Return a word kept to `bits` bits, two's complement."""
+    half = np.int64(1) << (bits - 1)
+    return ((word + half) & (2 * half - 1)) - half
+
+
+@inlined
+def look_up(
+    blocks: Array,
+    values: Array,
+    rules: Array,
+    positions: Array,
+    successors: Array,
+    roots: Array,
+    block: Any,
+    index: Any,
+) -> Any:
+    """Return the word of a block at a table index, whatever form the block is in."""
+    form, first = blocks[block, 0], blocks[block, 1]
+    nodes, pairs = blocks[block, 3], blocks[block, 4]
+    word = np.int64(0)
+    if form == DENSE:
+        word = dense(values, rules, first, nodes, pairs, index)
+    elif form == MULTI_TERMINAL:
+        node = blocks[block, 5]
+        while node >= 0:
+            side = (index >> positions[nodes + node]) & 1
+            node = np.int64(successors[pairs + 2 * node + side])
+        word = np.int64(values[first + ~node])
+    else:
+        count = blocks[block, 2] - first
+        for bit in range(count):
+            edge = np.int64(roots[first + bit])
+            while edge > 1:
+                test = (index >> positions[nodes + (edge >> 1)]) & 1
+                edge = successors[pairs + ((edge & ~1) | test)] ^ (edge & 1)
+            word |= edge << bit
+        word -= ((word >> (count - 1)) & blocks[block, 5]) << count
+    return word
+
+
+@inlined
+def dense(values: Array, rules: Array, first: Any, rule: Any, last: Any, index: Any) -> Any:
+    """Return the entry of a folded table: `folding.folded_lookup` on pools, without a view of either."""
+    place, sign, shift = np.int64(0), np.int64(1), np.int64(0)
+    for word in range(rule, last):
+        shift += rules[word, 0]
+    for word in range(rule, last):
+        bits = rules[word, 0]
+        shift -= bits
+        full = np.int64(1) << bits
+        part = (index >> shift) & (full - 1)
+        if rules[word, 3] != 0:
+            half = full >> 1
+            part = ((part - rules[word, 2] + half) & (full - 1)) - half
+            if part < 0:
+                if part != -half:
+                    sign *= rules[word, 3]
+                part = -part
+            if rules[word, 4] != 0 and part > half >> 1:
+                part = half - part
+                sign *= rules[word, 4]
+        place = place * rules[word, 1] + part
+    return sign * values[first + place]

@@ -1,0 +1,153 @@
+"""`Program`: a plan with its blocks in chosen forms, as plain arrays that one compiled kernel runs.
+
+A wire is a register. Instructions are rows of integers; what is of variable length (parts of a sum, words of an index)
+stands in `operands`, rows of three.
+
+    op         dst  a          b      c          d      e       f          g
+    INPUT      dst  quantity   joint  bits       wraps  lowest  highest    (ends beyond which a word is counted)
+    ANGLE_SUM  dst  first      count  bits                                 operands (register, multiplier, shift)
+    LOOKUP     dst  first      count  block                                operands (register, bits, -)
+    PRODUCT    dst  left       right  shift      block  limb    bits of left and right packed by 64
+    OUTPUT     out  first      count  constant   shift  lowest  highest    operands (register, sign, -)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.diagrams.forms import Bits, Dense, Form, MultiTerminal
+from bddtorque.errors import BddTorqueError
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product
+from bddtorque.words import Formats
+
+INPUT, ANGLE_SUM, LOOKUP, PRODUCT, OUTPUT = range(5)
+COLUMNS = 9
+DENSE, MULTI_TERMINAL, BITS = range(3)
+BLOCK_COLUMNS = 8
+QUANTITIES = ("q", "qd", "qdd")
+
+POOLS = {"values": np.int32, "rules": np.int64, "positions": np.int8, "successors": np.int32, "roots": np.int32}
+
+Integers = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+
+
+class Program(NamedTuple):
+    """What the kernel reads; Numba takes it as it is.
+
+    Attributes
+    ----------
+    code : (instructions, 9) int64
+    operands : (m, 3) int64
+    blocks : (blocks, 8) int64: form and where its arrays lie in the pools below
+    values : int32, entries of dense tables and words of multi-terminal diagrams
+    rules : (k, 5) int64, folding rules
+    positions : int8, the bit that each node tests
+    successors : int32, two a node
+    roots : int32, edges of output bits
+    """
+
+    code: Integers
+    operands: Integers
+    blocks: Integers
+    values: npt.NDArray[np.int32]
+    rules: Integers
+    positions: npt.NDArray[np.int8]
+    successors: npt.NDArray[np.int32]
+    roots: npt.NDArray[np.int32]
+
+
+def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
+    """Return the program of a plan whose blocks are in the given forms."""
+    code: list[list[int]] = []
+    operands: list[tuple[int, int, int]] = []
+    for register, wire in enumerate(plan.wires):
+        first = len(operands)
+        match wire:
+            case Input():
+                code.append([INPUT, register, *_input(wire, formats)])
+            case AngleSum(bits=bits, parts=parts):
+                operands += parts
+                code.append([ANGLE_SUM, register, first, len(parts), bits])
+            case Lookup(block=block, wires=wires):
+                widths = plan.blocks[block].input_widths
+                operands += [(source, width, 0) for source, width in zip(wires, widths, strict=True)]
+                code.append([LOOKUP, register, first, len(wires), block])
+            case Product():
+                widths = plan.blocks[wire.block].input_widths
+                packed = widths[0] * 64 + widths[1]
+                code.append([PRODUCT, register, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits, packed])
+    for place, output in enumerate(plan.outputs):
+        first = len(operands)
+        operands += [(register, sign, 0) for register, sign in output.parts]
+        ends = (output.low, output.high)
+        code.append([OUTPUT, place, first, len(output.parts), output.constant, output.shift, *ends])
+    return Program(
+        np.array([row + [0] * (COLUMNS - len(row)) for row in code], dtype=np.int64).reshape(-1, COLUMNS),
+        np.array(operands, dtype=np.int64).reshape(-1, 3),
+        *_pools(forms),
+    )
+
+
+def _input(wire: Input, formats: Formats) -> list[int]:
+    """Return quantity, joint, bits, whether it wraps, and the words beyond which it counts as out of range."""
+    kind = wire.name.rstrip("0123456789")
+    number = wire.name.removeprefix(kind)
+    joint = int(number) - 1 if number else -1
+    if kind not in QUANTITIES or not 0 <= joint < len(formats.q):
+        raise BddTorqueError(f"program: an input q, qd or qdd of a joint required, {wire.name!r:.40} given")
+    word = getattr(formats, kind)[joint]
+    if word.bits != wire.bits or (word.kind == "angle") != wire.wraps:
+        raise BddTorqueError(f"program: input {wire.name} as its format has it required, {wire.bits} bits given")
+    lowest, highest = word.lowest, word.highest
+    if word.kind == "angle":  # the joint's limits, as words: nothing is changed there, only counted
+        lowest = max(lowest, int(np.ceil(max(word.low / word.lsb, lowest))))
+        highest = min(highest, int(np.floor(min(word.high / word.lsb, highest))))
+    return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), lowest, highest]
+
+
+class _Pools:
+    """Arrays of all forms, one after another."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[Array]] = {name: [] for name in POOLS}
+        self.lengths = dict.fromkeys(POOLS, 0)
+
+    def put(self, pool: str, array: Array) -> tuple[int, int]:
+        """Add an array to a pool and return where it begins and ends."""
+        self.parts[pool].append(array)
+        start = self.lengths[pool]
+        self.lengths[pool] += len(array)
+        return start, self.lengths[pool]
+
+    def joined(self, pool: str) -> Array:
+        """Return one array; an empty pool keeps a few zeros, so that every address is real."""
+        parts = [np.asarray(part).reshape(-1) for part in self.parts[pool]] or [np.zeros(5, POOLS[pool])]
+        return np.ascontiguousarray(np.concatenate(parts).astype(POOLS[pool], casting="same_kind"))
+
+
+def _pools(forms: Sequence[Form]) -> tuple[Array, ...]:
+    """Return the block rows and the pools in the order of `Program`."""
+    pools, rows = _Pools(), []
+    for form in forms:
+        match form:
+            case Dense(folded=folded):
+                rows.append([DENSE, *pools.put("values", folded.values), *pools.put("rules", folded.rules)])
+            case MultiTerminal():
+                nodes, pairs = pools.put("positions", form.positions)[0], pools.put("successors", form.successors)[0]
+                rows.append([MULTI_TERMINAL, *pools.put("values", form.words), nodes, pairs, form.root])
+            case Bits():
+                nodes, pairs = pools.put("positions", form.positions)[0], pools.put("successors", form.successors)[0]
+                rows.append([BITS, *pools.put("roots", form.roots), nodes, pairs, int(form.signed)])
+            case _:
+                raise BddTorqueError(f"program: a form the kernel knows required, '{form.name}' given")
+    table = np.array([row + [0] * (BLOCK_COLUMNS - len(row)) for row in rows], dtype=np.int64)
+    rules = pools.joined("rules").reshape(-1, 5)
+    values, positions, successors, roots = (
+        pools.joined(name) for name in ("values", "positions", "successors", "roots")
+    )
+    return table.reshape(-1, BLOCK_COLUMNS), values, rules, positions, successors, roots

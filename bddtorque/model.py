@@ -1,0 +1,113 @@
+"""`Model`: a compiled robot. It needs NumPy and Numba, and nothing of the compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from bddtorque.certificate import Certificate
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.table import Table
+from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange
+from bddtorque.plan.plan import Plan
+from bddtorque.robots.model import Robot
+from bddtorque.robots.plain import robot_to_plain
+from bddtorque.spec.model import Spec
+from bddtorque.words import Formats
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A compiled robot: its words, its cascade, one table and one diagram a block, and what is proved of it.
+
+    Attributes
+    ----------
+    robot, spec, formats, plan, certificate
+    tables, diagrams : one a block of the plan
+    report : how compiling went (times, memory, notes); empty for a loaded model, and no part of the digest
+    """
+
+    robot: Robot
+    spec: Spec
+    formats: Formats
+    plan: Plan
+    tables: tuple[Table, ...]
+    diagrams: tuple[Diagram, ...]
+    certificate: Certificate
+    report: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def evaluator(self, kind: str = "words", form: str | None = None, on_range: OnRange = "saturate") -> Evaluator:
+        """Return an evaluator with its own counts; see `Evaluator`."""
+        return Evaluator(self, kind, form, on_range)
+
+    @cached_property
+    def _words(self) -> Evaluator:
+        return self.evaluator("words")
+
+    def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
+        """Return torques (N·m or N) of states in floats, (n,) or (N, n), by the evaluator ``"words"``."""
+        return self._words.torque(q, qd, qdd)
+
+    def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
+        """Return torque words of input words, integers (n,) or (N, n), by the evaluator ``"words"``."""
+        return self._words.torque_words(q, qd, qdd)
+
+    def kernel(self, kind: str = "words") -> Callable[..., None]:
+        """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,), for an own njit loop."""
+        return (self._words if kind == "words" else self.evaluator(kind)).kernel
+
+    def defining(self) -> dict[str, Any]:
+        """Return all that the digest covers as plain data: robot, spec, formats, plan, certificate, tables by key."""
+        return {
+            "robot": robot_to_plain(self.robot),
+            "spec": self.spec.canonical(),
+            "formats": self.formats.to_plain(),
+            "plan": self.plan.to_plain(),
+            "certificate": self.certificate.to_plain(),
+            "tables": [table.content_key for table in self.tables],
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what was compiled, the same whichever engine reduced the diagrams."""
+        text = json.dumps(self.defining(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def diagram_digest(self) -> str:
+        """SHA-256 of the diagrams, the same for one engine and version."""
+        return hashlib.sha256("".join(diagram.content_key for diagram in self.diagrams).encode()).hexdigest()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one .bdt file, whole or not at all."""
+        from bddtorque.artefact import save  # noqa: PLC0415 - the file format knows the model, not the reverse
+
+        save(self, path)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures people ask for: terms, blocks, rows, nodes, bytes, bounds."""
+        return {
+            "robot": self.robot.name,
+            "source": self.plan.source,
+            "target": self.plan.target,
+            "bits": {name: list(getattr(self.formats, name).bits) for name in ("q", "qd", "qdd", "tau")},
+            **self.plan.counts(),
+            "nodes": sum(diagram.node_count for diagram in self.diagrams),
+            "table_bytes": sum(table.values.nbytes for table in self.tables),
+            "diagram_bytes": sum(diagram.bytes for diagram in self.diagrams),
+            "bound": list(self.certificate.bounds),
+            "faithful": self.certificate.faithful,
+            "digest": self.digest,
+        }
+
+    def __repr__(self) -> str:
+        bits = "/".join(map(str, dict.fromkeys(self.formats.tau.bits)))
+        bound = max(self.certificate.bounds)
+        return (
+            f"<bddtorque model of {self.robot.name}: {bits} bits, {len(self.tables)} blocks, bound {bound:.3f} units>"
+        )

@@ -1,0 +1,194 @@
+"""Plans from plain data: every reference is checked, so that no plan from a file can lead a reader astray."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.plain import fraction, listed, of_type, table, whole
+from bddtorque.plan.plan import (
+    AngleSum,
+    Block,
+    FunctionBlock,
+    Input,
+    Lookup,
+    Output,
+    Plan,
+    Product,
+    ProductBlock,
+    Wire,
+    output_format,
+)
+from bddtorque.trace.graph import OPERANDS, Graph, Node, Op
+from bddtorque.words.argument import Argument
+
+MOST = 2**53
+"""Beyond any word of a sound plan, and within what JSON readers keep exactly."""
+MOST_ITEMS = 1_000_000
+LARGEST_BITS = 31
+LARGEST_SHIFT = 62
+
+
+def plan_from_plain(plain: object, where: str = "plan") -> Plan:
+    """Return the plan that `Plan.to_plain` wrote."""
+    given = table(plain, ("source", "target", "block_bits", "wires", "blocks", "outputs"), where)
+    blocks = tuple(_block(each, f"{where}, block {k}") for k, each in enumerate(listed(given["blocks"], where)))
+    wires: list[Wire] = []
+    for k, each in enumerate(listed(given["wires"], where)):
+        wires.append(_wire(each, k, blocks, f"{where}, wire {k}"))
+    plan = Plan(
+        tuple(wires),
+        blocks,
+        tuple(
+            _output(each, len(wires), f"{where}, output {k}") for k, each in enumerate(listed(given["outputs"], where))
+        ),
+        of_type(given["source"], str, f"{where}, source"),
+        of_type(given["target"], str, f"{where}, target"),
+        whole(given["block_bits"], 1, 64, f"{where}, block_bits"),
+    )
+    _check_widths(plan, where)
+    return plan
+
+
+def _check_widths(plan: Plan, where: str) -> None:
+    """Refuse a plan whose words do not fit where they go: a look-up index, or 63 bits of a product or a sum."""
+    for k, wire in enumerate(plan.wires):
+        if isinstance(wire, Product):
+            bits = plan.bits_of(wire.left), plan.bits_of(wire.right)
+            widths = plan.blocks[wire.block].input_widths
+            fits = len(widths) == 2 and (wire.limb_bits or (bits[0] <= widths[0] and bits[1] <= widths[1]))
+            if not fits or sum(bits) > LARGEST_SHIFT:
+                raise BddTorqueError(f"{where}, wire {k}: words that fit their product required, {bits} bits given")
+    for output in plan.outputs:
+        total = sum(1 << plan.bits_of(wire) for wire, _ in output.parts) + abs(output.constant)
+        if total.bit_length() > LARGEST_SHIFT:
+            raise BddTorqueError(f"{where}, output '{output.name}': a sum of at most 62 bits required")
+
+
+def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Wire:
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    match kind:
+        case "input":
+            given = table(plain, ("kind", "name", "bits", "wraps"), where)
+            wraps = of_type(given["wraps"], bool, f"{where}, wraps")
+            return Input(_name(given, where), whole(given["bits"], 1, 32, where), wraps)
+        case "angle_sum":
+            given = table(plain, ("kind", "name", "bits", "parts"), where)
+            parts = []
+            for part in listed(given["parts"], where):
+                wire, multiplier, shift = listed(part, where, 3)
+                parts.append((_at(wire, place, where), whole(multiplier, -64, 64, where), whole(shift, 0, 32, where)))
+            return AngleSum(_name(given, where), whole(given["bits"], 1, 32, where), tuple(parts))
+        case "lookup":
+            given = table(plain, ("kind", "name", "block", "wires"), where)
+            block = _at(given["block"], len(blocks), where)
+            sources = listed(given["wires"], where, len(blocks[block].input_widths))
+            return Lookup(_name(given, where), block, tuple(_at(each, place, where) for each in sources))
+        case "product":
+            keys = ("kind", "name", "left", "right", "shift", "block", "limb_bits", "low", "high")
+            given = table(plain, keys, where)
+            block = _at(given["block"], len(blocks), where)
+            limb = whole(given["limb_bits"], 0, 32, where)
+            if limb and blocks[block].input_widths != (limb, limb):
+                raise BddTorqueError(f"{where}: a block of two limbs of {limb} bits required")
+            return Product(
+                _name(given, where),
+                _at(given["left"], place, where),
+                _at(given["right"], place, where),
+                whole(given["shift"], 0, LARGEST_SHIFT, where),
+                block,
+                limb,
+                whole(given["low"], -MOST, MOST, where),
+                whole(given["high"], -MOST, MOST, where),
+            )
+    raise BddTorqueError(f"{where}: kind input, angle_sum, lookup or product required, {kind!r:.40} given")
+
+
+def _block(plain: object, where: str) -> Block:
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    block: Block
+    if kind == "product":
+        given = table(plain, ("kind", "widths", "signed", "shift", "low", "high"), where)
+        left, right = (whole(each, 1, 26, where) for each in listed(given["widths"], where, 2))
+        signed = of_type(given["signed"], bool, where)
+        block = ProductBlock(
+            (left, right), signed, whole(given["shift"], 0, LARGEST_SHIFT, where), *_ends(given, where)
+        )
+    elif kind == "function":
+        given = table(plain, ("kind", "graph", "arguments", "lsb", "low", "high"), where)
+        arguments = tuple(_argument(each, where) for each in listed(given["arguments"], where))
+        graph = _graph(given["graph"], {f"x{k}" for k in range(len(arguments))}, f"{where}, graph")
+        lsb = fraction(given["lsb"], f"{where}, lsb")
+        if lsb <= 0:
+            raise BddTorqueError(f"{where}, lsb: more than 0 required, {str(lsb)[:40]} given")
+        block = FunctionBlock(graph, arguments, lsb, *_ends(given, where))
+    else:
+        raise BddTorqueError(f"{where}: kind function or product required, {kind!r:.40} given")
+    if not 1 <= sum(block.input_widths) <= 26 or output_format(block)[0] > LARGEST_BITS:
+        raise BddTorqueError(f"{where}: 1 to 26 input bits and at most {LARGEST_BITS} output bits required")
+    return block
+
+
+def _ends(given: dict[str, Any], where: str) -> tuple[int, int]:
+    low, high = (whole(given[key], -MOST, MOST, f"{where}, {key}") for key in ("low", "high"))
+    if low > high:
+        raise BddTorqueError(f"{where}: low at most high required, {low} and {high} given")
+    return low, high
+
+
+def _argument(plain: object, where: str) -> Argument:
+    kind, bits, scale, centre = listed(plain, where, 4)
+    if kind not in ("angle", "word"):
+        raise BddTorqueError(f"{where}, argument: kind angle or word required, {kind!r:.40} given")
+    factor = fraction(scale, f"{where}, argument")
+    if kind == "angle" and factor.denominator != 1:
+        raise BddTorqueError(f"{where}, argument: a whole multiple of an angle required, {scale!r:.40} given")
+    return Argument(kind, whole(bits, 1, 26, where), factor, fraction(centre, f"{where}, argument"))
+
+
+def _graph(plain: object, names: set[str], where: str) -> Graph:
+    given = table(plain, ("nodes", "outputs", "output_names"), where)
+    nodes: list[Node] = []
+    for k, each in enumerate(listed(given["nodes"], where)):
+        op, left, right, name, value = listed(each, where, 5)
+        kind = Op(whole(op, 0, len(Op) - 1, where))
+        first, second = (_at(r, 2 * k, where) if j < OPERANDS[kind] else -1 for j, r in enumerate((left, right)))
+        if kind is Op.INPUT and name not in names:
+            raise BddTorqueError(f"{where}, node {k}: an input of the block required, {name!r:.40} given")
+        try:
+            number = float.fromhex(of_type(value, str, where))
+        except (ValueError, OverflowError):
+            raise BddTorqueError(f"{where}, node {k}: a hexadecimal float required, {value!r:.40} given") from None
+        if number - number != 0:
+            raise BddTorqueError(f"{where}, node {k}: a finite constant required, {number} given")
+        nodes.append(Node(kind, first, second, of_type(name, str, where), number))
+    outputs = tuple(_at(each, 2 * len(nodes), where) for each in listed(given["outputs"], where, 1))
+    return Graph(tuple(nodes), outputs, tuple(of_type(n, str, where) for n in listed(given["output_names"], where, 1)))
+
+
+def _output(plain: object, wires: int, where: str) -> Output:
+    given = table(plain, ("name", "parts", "constant", "constant_error", "shift", "low", "high", "lsb"), where)
+    parts = []
+    for part in listed(given["parts"], where):
+        wire, sign = listed(part, where, 2)
+        if sign not in (1, -1):
+            raise BddTorqueError(f"{where}: a sign 1 or -1 required, {sign!r:.40} given")
+        parts.append((_at(wire, wires, where), int(sign)))
+    return Output(
+        _name(given, where),
+        tuple(parts),
+        whole(given["constant"], -MOST, MOST, where),
+        fraction(given["constant_error"], where),
+        whole(given["shift"], 0, LARGEST_SHIFT, where),
+        *_ends(given, where),
+        fraction(given["lsb"], where),
+    )
+
+
+def _name(given: dict[str, Any], where: str) -> str:
+    return of_type(given["name"], str, f"{where}, name")
+
+
+def _at(value: object, count: int, where: str) -> int:
+    """Return an index below count."""
+    return whole(value, 0, count - 1, where)
