@@ -7,27 +7,12 @@ from typing import Any, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
-from bddtorque.dynamics.chain import Array, Chain, chain_of
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.newton_euler import torque_rows
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots.model import Robot
 
 Floats = npt.NDArray[np.float64]
-
-
-@njit
-def torque_rows(chain: Chain, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
-    """Write the torques of N states (N, n) into `tau`, same shape."""
-    n = q.shape[1]
-    sine, cosine = np.zeros(n), np.ones(n)
-    wrench = np.zeros((n, WRENCH))
-    for row in range(q.shape[0]):
-        for i in range(n):
-            if chain.revolute[i]:
-                sine[i] = np.sin(q[row, i])
-                cosine[i] = np.cos(q[row, i])
-        newton_euler(chain, sine, cosine, q[row], qd[row], qdd[row], tau[row], wrench)
 
 
 def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
@@ -56,14 +41,7 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
         lengths = ", ".join(f"{name} {len(array)}" for name, array in zip(named, arrays, strict=True))
         raise BddTorqueError(f"states: the same number of rows required, {lengths} given")
     shape = (rows.pop() if rows else 1, n)
-    return tuple(_frozen(np.broadcast_to(array, shape)) for array in arrays)
-
-
-def _frozen(array: Floats) -> Floats:
-    """Return the rows in memory order and read-only, always: Numba compiles anew for every mixture of the two."""
-    rows = np.ascontiguousarray(array).view()
-    rows.flags.writeable = False
-    return rows
+    return tuple(np.broadcast_to(array, shape) for array in arrays)
 
 
 def _numbers(name: str, given: Any) -> Floats:
@@ -88,13 +66,25 @@ def like_given(result: Floats, *given: Any) -> Floats:
     return result if any(np.ndim(array) == 2 for array in given) else result[0]
 
 
+def torques(chain: Chain, q: Floats, qd: Floats, qdd: Floats) -> Floats:
+    """Return the torques of a chain at positions (N, n); `qd` and `qdd` may also be one row for all."""
+    positions, velocities, accelerations = (_frozen(np.broadcast_to(array, q.shape)) for array in (q, qd, qdd))
+    tau = np.empty(q.shape)
+    torque_rows(chain, positions, velocities, accelerations, tau)
+    return tau
+
+
+def _frozen(array: Floats) -> Floats:
+    """Return the rows in memory order and read-only, always: Numba compiles anew for every mixture of the two."""
+    rows = np.ascontiguousarray(array).view()
+    rows.flags.writeable = False
+    return rows
+
+
 def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any) -> Floats:
     """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`.
 
     Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
     per s and s²; N·m or N.
     """
-    positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)
-    tau = np.empty(positions.shape)
-    torque_rows(chain_of(robot), positions, velocities, accelerations, tau)
-    return like_given(tau, q, qd, qdd)
+    return like_given(torques(chain_of(robot), *states(robot, q=q, qd=qd, qdd=qdd)), q, qd, qdd)

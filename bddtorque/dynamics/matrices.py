@@ -6,31 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.compiled import njit
-from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states
-from bddtorque.dynamics.chain import Array, Chain, chain_of
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states, torques
+from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots.model import Robot
-
-
-@njit
-def _mass_rows(chain: Chain, q: Array, mass: Array) -> None:
-    """Write the mass matrices (N, n, n): column j is the torque of a unit acceleration of joint j without gravity."""
-    n = q.shape[1]
-    sine, cosine, zero, unit = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n)
-    tau, wrench = np.zeros(n), np.zeros((n, WRENCH))
-    for row in range(q.shape[0]):
-        for i in range(n):
-            if chain.revolute[i]:
-                sine[i] = np.sin(q[row, i])
-                cosine[i] = np.cos(q[row, i])
-        for j in range(n):
-            unit[j] = 1.0
-            newton_euler(chain, sine, cosine, q[row], zero, unit, tau, wrench)
-            unit[j] = 0.0
-            for i in range(n):
-                mass[row, i, j] = tau[i]
 
 
 def weightless(chain: Chain) -> Chain:
@@ -41,8 +20,12 @@ def weightless(chain: Chain) -> Chain:
 def mass_matrix(robot: Robot, q: Any) -> Floats:
     """Return J(q), rotor inertias included: (n, n) for q of shape (n,), (N, n, n) for (N, n)."""
     (rows,) = states(robot, q=q)
-    mass = np.empty((*rows.shape, rows.shape[1]))
-    _mass_rows(weightless(chain_of(robot)), rows, mass)
+    count, n = rows.shape
+    # row j is the torque of a unit acceleration of joint j without gravity
+    units = torques(
+        weightless(chain_of(robot)), np.repeat(rows, n, axis=0), np.zeros(n), np.tile(np.eye(n), (count, 1))
+    )
+    mass = units.reshape(count, n, n)
     mass = (mass + mass.transpose(0, 2, 1)) / 2  # symmetric to the last bit; rounding alone makes it differ
     return like_given(mass, q)
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bddtorque.compiled import jitable
+import numpy as np
+
+from bddtorque.compiled import jitable, njit
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 6
@@ -64,6 +66,23 @@ def newton_euler(
             m = (m[0] - q[i] * f[1], m[1] + q[i] * f[0], m[2])
         f = out_of_joint(chain.rotation, i, f)
         m = add(out_of_joint(chain.rotation, i, m), cross(row(chain.translation, i), f))
+
+
+@njit
+def torque_rows(chain: Chain, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
+    """Write the torques of N states (N, n) into `tau`, same shape.
+
+    It stands here because Numba's cache notices changes of the file a compiled function is in, and of no other.
+    """
+    n = q.shape[1]
+    sine, cosine = np.zeros(n), np.ones(n)
+    wrench = np.zeros((n, WRENCH))
+    for row in range(q.shape[0]):
+        for i in range(n):
+            if chain.revolute[i]:
+                sine[i] = np.sin(q[row, i])
+                cosine[i] = np.cos(q[row, i])
+        newton_euler(chain, sine, cosine, q[row], qd[row], qdd[row], tau[row], wrench)
 
 
 @jitable

@@ -14,20 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
-from bddtorque.dynamics.batch import Floats, like_given, states
-from bddtorque.dynamics.chain import Array, Chain, chain_of
+from bddtorque.dynamics.batch import Floats, like_given, states, torques
+from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots.model import Robot
 
-TermKind = Literal["inertial", "coriolis", "centripetal", "gravity"]
+TermKind = Literal["inertial", "centripetal", "coriolis", "gravity"]
+KINDS: tuple[TermKind, ...] = get_args(TermKind)
+Key = tuple[TermKind, int, tuple[int, ...]]
 Integers = npt.NDArray[np.int64]
 
 MOST_JOINTS = 7
@@ -158,32 +158,14 @@ def terms_of(robot: Robot) -> Terms:
     revolute = [joint.revolute for joint in robot.joints]
     grid = sample_grid(revolute)
     chain = chain_of(robot)
-    keys = list(_keys(n))
-    samples = np.empty((len(keys), len(grid)))
-    _sample(chain, weightless(chain), grid, samples)
     inertial, gravity = _part_sizes(chain)
     terms = []
-    for (kind, joint, motion), values in zip(keys, samples, strict=True):
+    for (kind, joint, motion), values in _samples(chain, grid):
         parts = sum(inertial[joint, j] for j in motion) if motion else gravity[joint]
         expansion = _expansion(_amplitudes(values, revolute), revolute, NOISE * float(parts))
         if len(expansion):
             terms.append(Term(kind, joint, motion, expansion))
-    return Terms(robot, tuple(terms))
-
-
-def _keys(n: int) -> Iterable[tuple[TermKind, int, tuple[int, ...]]]:
-    """Name every coefficient, in the order in which `_sample` writes them."""
-    for i in range(n):
-        for j in range(i, n):
-            yield "inertial", i, (j,)
-    for i in range(n):
-        for j in range(n):
-            yield "centripetal", i, (j, j)
-    for i in range(n):
-        for j, k in combinations(range(n), 2):
-            yield "coriolis", i, (j, k)
-    for i in range(n):
-        yield "gravity", i, ()
+    return Terms(robot, tuple(sorted(terms, key=lambda term: (KINDS.index(term.kind), term.joint, term.motion))))
 
 
 def sample_grid(revolute: list[bool]) -> Floats:
@@ -214,41 +196,21 @@ def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
     return inertial, gravity
 
 
-@njit
-def _sample(chain: Chain, floating: Chain, grid: Array, samples: Array) -> None:
-    """Write all coefficients (terms, points): each is a Newton-Euler run with unit motions, differences for j < k."""
+def _samples(chain: Chain, grid: Floats) -> Iterable[tuple[Key, Floats]]:
+    """Return each coefficient at the points of the grid: the torques of unit motions, differences where two move."""
     n = grid.shape[1]
-    sine, cosine, zero, unit = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n)
-    tau, wrench, squares = np.zeros(n), np.zeros((n, WRENCH)), np.zeros((n, n))
-    centripetal = n * (n + 1) // 2
-    coriolis = centripetal + n * n
-    pairs = n * (n - 1) // 2
-    for point in range(grid.shape[0]):
-        for i in range(n):
-            if chain.revolute[i]:
-                sine[i] = np.sin(grid[point, i])
-                cosine[i] = np.cos(grid[point, i])
-        place = 0
-        for j in range(n):
-            unit[j] = 1.0
-            newton_euler(floating, sine, cosine, grid[point], zero, unit, tau, wrench)
-            for i in range(j + 1):
-                samples[i * n - i * (i - 1) // 2 + (j - i), point] = tau[i]
-            newton_euler(floating, sine, cosine, grid[point], unit, zero, tau, wrench)
-            for i in range(n):
-                samples[centripetal + i * n + j, point] = squares[j, i] = tau[i]
-            unit[j] = 0.0
-        for j in range(n):
-            for k in range(j + 1, n):
-                unit[j] = unit[k] = 1.0
-                newton_euler(floating, sine, cosine, grid[point], unit, zero, tau, wrench)
-                unit[j] = unit[k] = 0.0
-                for i in range(n):
-                    samples[coriolis + i * pairs + place, point] = tau[i] - squares[j, i] - squares[k, i]
-                place += 1
-        newton_euler(chain, sine, cosine, grid[point], zero, zero, tau, wrench)
-        for i in range(n):
-            samples[coriolis + n * pairs + i, point] = tau[i]
+    zero, unit, floating = np.zeros(n), np.eye(n), weightless(chain)
+    squares = [torques(floating, grid, unit[j], zero) for j in range(n)]
+    for j in range(n):
+        column = torques(floating, grid, zero, unit[j])
+        yield from ((("inertial", i, (j,)), column[:, i]) for i in range(j + 1))
+    for j in range(n):
+        yield from ((("centripetal", i, (j, j)), squares[j][:, i]) for i in range(n))
+    for j, k in combinations(range(n), 2):
+        both = torques(floating, grid, unit[j] + unit[k], zero) - squares[j] - squares[k]
+        yield from ((("coriolis", i, (j, k)), both[:, i]) for i in range(n))
+    weight = torques(chain, grid, zero, zero)
+    yield from ((("gravity", i, ()), weight[:, i]) for i in range(n))
 
 
 def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex128]:

@@ -162,16 +162,12 @@ class _Builder:
             first_lsb /= operand_lsb
         references = [r for factor in first for r in factor.references]
         first_names = tuple(dict.fromkeys(name for factor in first for name in factor.names))
-        if width is not None:  # the rule gives the words inside the cascade so many bits: coarser, so smaller shifts
+        if width is not None:  # the rule gives the word of the first table so many bits
             most = self._magnitude(references, constant)
-            wide = math.ceil(Fraction(most) / first_lsb).bit_length() + 1
-            spare = max(0, wide - width)
-            while spare and any(shifts):
-                largest = shifts.index(max(shifts))
-                taken = min(spare, shifts[largest])
-                shifts[largest] -= taken
-                spare -= taken
-                first_lsb *= 1 << taken
+            spare = width - 1 - math.floor(Fraction(most) / abs(first_lsb) + HALF).bit_length()
+            spare = max(spare, -shifts[-1])
+            shifts[-1] += spare
+            first_lsb /= Fraction(2) ** spare
         wire, sign = self._lookup(references, constant, first_names, first_lsb)
         for (operand, _, _, _), shift in zip(operands, shifts, strict=True):
             wire = self._product(wire, operand, shift)

@@ -12,7 +12,7 @@ from oracle import pinocchio_model, random_states, rnea
 from strategies import BUILT_IN, GEOMETRIES, KINDS, random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
-from bddtorque.dynamics.batch import torque_rows
+from bddtorque.dynamics.newton_euler import torque_rows
 from bddtorque.robots.model import Joint, Kind, Link
 
 TOLERANCE = 1e-10

@@ -24,7 +24,7 @@ from strategies import (
 )
 
 import bddtorque as bt
-from bddtorque.dynamics.batch import torque_rows
+from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.robots.model import Joint, Link, Robot, matrix
 from bddtorque.trace.regroup import regrouped
@@ -36,9 +36,7 @@ TOLERANCE = 1e-10
 def regrouped_torques(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     chain, offset = regrouped(chain_of(robot))
     assert not offset[~chain.revolute].any()
-    tau = np.empty(q.shape)
-    torque_rows(chain, q + offset, qd, qdd, tau)
-    return tau
+    return torques(chain, q + offset, qd, qdd)
 
 
 def error(robot: Robot, seed: int = 0, least: float = 1e-3) -> float:
