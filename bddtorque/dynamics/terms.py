@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,7 +34,9 @@ MOST_JOINTS = 7
 """5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
 REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
 NOISE = 1e-12
-"""An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise."""
+"""An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise.
+
+Nothing is left out that is above this relative to the largest amplitude of its kind, unless all of a coefficient is."""
 AT_ONCE = 2**18
 """How many harmonics (times states) are evaluated at once, so that memory stays small."""
 
@@ -160,11 +162,18 @@ def terms_of(robot: Robot) -> Terms:
     chain = chain_of(robot)
     inertial, gravity = _part_sizes(chain)
     terms = []
-    for (kind, joint, motion), values in _samples(chain, grid):
-        parts = sum(inertial[joint, j] for j in motion) if motion else gravity[joint]
-        expansion = _expansion(_amplitudes(values, revolute), revolute, NOISE * float(parts))
-        if len(expansion):
-            terms.append(Term(kind, joint, motion, expansion))
+    for _, group in groupby(_samples(chain, grid), key=lambda sampled: sampled[0][0]):
+        found = []
+        for key, values in group:
+            _, joint, motion = key
+            parts = sum(inertial[joint, j] for j in motion) if motion else gravity[joint]
+            amplitude = _amplitudes(values, revolute)
+            if np.abs(amplitude).max() > NOISE * parts:
+                found.append((key, amplitude, float(parts)))
+        largest = max((float(np.abs(amplitude).max()) for _, amplitude, _ in found), default=0.0)
+        terms += [
+            Term(*key, _expansion(amplitude, revolute, NOISE * min(parts, largest))) for key, amplitude, parts in found
+        ]
     return Terms(robot, tuple(sorted(terms, key=lambda term: (KINDS.index(term.kind), term.joint, term.motion))))
 
 

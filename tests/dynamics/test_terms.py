@@ -64,6 +64,15 @@ def test_a_light_wrist_keeps_its_terms(mass: float, length: float) -> None:
         assert relative_error(found, bt.inverse_dynamics(robot, *states), least=1e-300) < 1e-10
 
 
+def test_weight_along_the_axes_is_no_term() -> None:
+    """A planar arm that lies flat, on a base turned anyhow: its gravity terms are rounding noise and nothing else."""
+    flat = random_robot(["revolute"] * 3, ["general", "parallel", "parallel"], seed=8)
+    axis = np.array(flat.joints[0].rotation)[:, 2]
+    flat = flat.with_gravity(tuple(9.81 * axis))
+    assert np.abs(bt.gravity_torque(flat, random_states(flat, 50)[0])).max() > 0
+    assert {term.kind for term in bt.terms_of(flat).terms} == {"inertial", "centripetal", "coriolis"}
+
+
 def test_seven_joints_sum_to_newton_euler() -> None:
     robot = bt.load_robot("panda")
     states = random_states(robot, 2)
