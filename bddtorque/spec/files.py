@@ -14,6 +14,7 @@ from typing import Any
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.sizes import format_size
 from bddtorque.spec.model import Spec, is_path, spec_from_plain
+from bddtorque.writing import write_whole
 
 ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro")
 """Files that describe a robot and can never be a specification."""
@@ -101,10 +102,7 @@ def save_spec(spec: Spec, path: str | PathLike[str]) -> None:
     if is_path(spec.robot) and not Path(spec.robot_source).is_absolute():
         relative = os.path.relpath(spec.robot_source, target.parent)
         spec = replace(spec, robot=Path(relative).as_posix(), directory=target.parent)
-    try:
-        target.write_text(to_toml(spec), encoding="utf-8")
-    except OSError as problem:
-        raise BddTorqueError(f"{target}: a file that can be written required, {problem}") from None
+    write_whole(target, to_toml(spec).encode())
 
 
 def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> Spec:

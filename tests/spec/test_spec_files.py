@@ -90,7 +90,7 @@ def test_saved_specs_find_their_robot(tmp_path: Path, monkeypatch: pytest.Monkey
     load_robot(spec.robot_source)
     save_spec(spec, "out/two.toml")
     assert Path(load_spec("out/two.toml").robot_source).resolve() == (tmp_path / "robots" / "two.toml").resolve()
-    with pytest.raises(BddTorqueError, match="a file that can be written required"):
+    with pytest.raises(BddTorqueError, match="a place to write to required"):
         save_spec(spec, "nowhere/two.toml")
 
 
