@@ -1,0 +1,105 @@
+"""Time of one state of inverse dynamics in float64, on one core, for every built-in arm.
+
+    python experiments/bench_float.py [--states 20000] [--rounds 9]
+
+Three roads to the same torques: the generic recursion over a batch (`bt.inverse_dynamics`), the traced graph as
+straight-line code in Numba, and pinocchio's `rnea` called from Python state by state (which includes what a call
+costs). Rounds are interleaved, so that a busy machine slows all alike; the median of the rounds is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import pinocchio as pin
+from oracle import configuration, pinocchio_model, random_states
+
+import bddtorque as bt
+from bddtorque.trace.robot import trace_torques
+from bddtorque.trace.source import numba_rows
+
+ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
+GOAL = ("ur5", 1000.0)  # ns a state for the generic batch
+
+
+def roads(robot: bt.Robot, states: int) -> dict[str, tuple[Callable[[], object], int]]:
+    """Return what to run, and how many states each run computes; all are compiled and found to agree."""
+    q, qd, qdd = random_states(robot, states)
+    names = [f"{kind}{i + 1}" for kind in ("q", "qd", "qdd") for i in range(robot.degrees_of_freedom)]
+    rows, traced = np.hstack([q, qd, qdd]), np.empty_like(q)
+    run = numba_rows(trace_torques(robot), names)
+    run(rows, traced)
+    generic = bt.inverse_dynamics(robot, q, qd, qdd)
+    model = pinocchio_model(robot)
+    data, few = model.createData(), min(states, 2000)
+    configurations = [configuration(model, row) for row in q[:few]]
+    torques = np.array([pin.rnea(model, data, *state).copy() for state in zip(configurations, qd, qdd, strict=False)])
+    scale = np.abs(generic).max(axis=0)
+    for name, found in (("traced", traced), ("pinocchio", torques)):
+        error = float((np.abs(found - generic[: len(found)]) / scale).max())
+        if error > 1e-10:
+            raise SystemExit(f"{robot.name}: {name} differs from the generic torques by {error:.1e}")
+
+    def rnea() -> None:
+        for state in zip(configurations, qd, qdd, strict=False):
+            pin.rnea(model, data, *state)
+
+    return {
+        "generic": (lambda: bt.inverse_dynamics(robot, q, qd, qdd), states),
+        "traced": (lambda: run(rows, traced), states),
+        "pinocchio": (rnea, few),
+    }
+
+
+def measured(runs: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
+    """Return the median time of each road, ns a state."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, (run, states) in runs.items():
+            start = time.perf_counter_ns()
+            run()
+            times[name].append((time.perf_counter_ns() - start) / states)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(": ", 1)[1] for line in lines if line.startswith("model name")), platform.machine())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--states", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("bddtorque", "numpy", "numba", "pin"))
+    print(f"{processor()}, one core; CPython {platform.python_version()}, {versions}")
+    print(f"{options.states:,} states, median of {options.rounds} interleaved rounds; ns a state\n")
+    print(f"{'arm':12}{'joints':>7}{'generic':>10}{'traced':>10}{'pinocchio':>11}")
+    for name in ARMS:
+        robot = bt.load_robot(name)
+        found = measured(roads(robot, options.states), options.rounds)
+        line = f"{name:12}{robot.degrees_of_freedom:7}{found['generic']:10.0f}{found['traced']:10.0f}"
+        goal = "" if name != GOAL[0] else f"   goal for generic: {GOAL[1]:.0f} or less"
+        print(f"{line}{found['pinocchio']:11.0f}{goal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
