@@ -1,6 +1,8 @@
 """A program as a compiled function of its own, for use inside a user's compiled loop.
 
 The function knows the addresses of the program's arrays and keeps the arrays alive; its registers lie on the stack.
+Numba is told of the addresses as such, so that it never writes a loop around the kernel into a cache on disk: the
+addresses of one process are nothing in the next.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from bddtorque.evaluate.machine import run_states
@@ -22,12 +25,14 @@ carray: Any = vars(numba)["carray"]
 
 
 def _pointer(typing: Any, address: Any) -> Any:
-    """Turn an address into a pointer."""
+    """Turn an address (a literal) of this process into a pointer."""
+    if not isinstance(address, types.IntegerLiteral):
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+        return context.add_dynamic_addr(builder, address.literal_value, info="bddtorque program")
 
-    return types.voidptr(types.int64), generate
+    return types.voidptr(address), generate
 
 
 def _stack(typing: Any, count: Any) -> Any:
@@ -44,8 +49,19 @@ def _stack(typing: Any, count: Any) -> Any:
     return types.voidptr(count), generate
 
 
+def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
+    """Refuse what is no array of words when a call is compiled; no code is left of it."""
+    for name, given in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
+        words = isinstance(given, types.Array) and given.ndim == 1 and isinstance(given.dtype, types.Integer)
+        if not words or (name == "tau" and (given.dtype != types.int64 or not given.mutable)):
+            required = "a writable int64 array" if name == "tau" else "an integer array"
+            raise TypingError(f"kernel: {required} of shape (n,) required for {name}, {given} given")
+    return types.void(q, qd, qdd, tau), lambda context, builder, signature, arguments: context.get_dummy_value()
+
+
 _pointer_to: Any = intrinsic(_pointer)
 _stack_of: Any = intrinsic(_stack)
+_check_types: Any = intrinsic(_check)
 
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
@@ -57,6 +73,9 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
 
     @numba.njit(nogil=True)
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
+        _check_types(q, qd, qdd, tau)
+        if not q.shape[0] == qd.shape[0] == qdd.shape[0] == tau.shape[0] == joints:
+            raise ValueError("kernel: arrays of shape (n,) required, n being the number of joints")
         own = Program(
             carray(_pointer_to(code), (lines, columns), np.int64),
             carray(_pointer_to(operands), (parts, 3), np.int64),
