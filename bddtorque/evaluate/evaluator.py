@@ -12,7 +12,9 @@ from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.inline import program_kernel
 from bddtorque.evaluate.machine import run_states
-from bddtorque.evaluate.program import QUANTITIES, Program, assemble
+from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
+from bddtorque.plan.plan import Input
+from bddtorque.words import Format
 
 if TYPE_CHECKING:
     from bddtorque.model import Model
@@ -65,6 +67,14 @@ class Evaluator:
             model.plan, model.formats, [_lowered(model, k, form) for k in range(len(model.tables))]
         )
         self._registers = len(model.plan.wires)
+        read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
+        # no torque depends on these, and the program does not read them: they are counted apart
+        self._unread = [
+            (place, joint)
+            for place, name in enumerate(QUANTITIES)
+            for joint in range(len(model.formats.q))
+            if f"{name}{joint + 1}" not in read
+        ]
         self._kernel: Callable[..., None] | None = None
 
     def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
@@ -77,6 +87,8 @@ class Evaluator:
         tau = np.empty(rows[0].shape, dtype=np.int64)
         registers = np.empty(self._registers, dtype=np.int64)
         run_states(self.program, rows[0], rows[1], rows[2], tau, registers, self.out_of_range)
+        for place, joint in self._unread:
+            self.out_of_range[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
         return tau[0] if single else tau
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
@@ -125,8 +137,9 @@ class Evaluator:
             if array.ndim not in (1, 2) or array.shape[-1] != len(formats):
                 n = len(formats)
                 raise BddTorqueError(f"{formats.name}: shape ({n},) or (N, {n}) required, {array.shape} given")
-            if array.dtype == np.uint64:  # before the cast, or large words would turn negative
-                array = np.minimum(array, np.uint64(2**62))
+            if array.dtype == np.uint64:  # before the cast, or large words would turn negative; angles keep low bits
+                wraps = np.array([each.kind == "angle" for each in formats])
+                array = np.where(wraps, array, np.minimum(array, np.uint64(2**62)))
             single = single and array.ndim == 1
             rows.append(np.atleast_2d(array.astype(np.int64, copy=False)))
         lengths = {len(row) for row in rows} - {1}
@@ -134,6 +147,14 @@ class Evaluator:
             raise BddTorqueError(f"states: the same number of rows required, {[len(row) for row in rows]} given")
         shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
         return [np.ascontiguousarray(np.broadcast_to(row, shape)) for row in rows], single
+
+
+def _outside(word: Format, words: Integers) -> int:
+    """Return how many words are out of range, as the program counts them."""
+    first, last = limits(word)
+    held = word.held(words) if word.kind == "angle" else words
+    within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
+    return int(np.count_nonzero(~within))
 
 
 def _lowered(model: Model, block: int, form: str) -> Form:

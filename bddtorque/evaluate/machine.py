@@ -72,14 +72,20 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                 quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
                 # floats have no `|`: they are refused when this is compiled
                 if quantity == 0:
-                    word = np.int64(q[state, joint] | q[state, joint])
+                    given = q[state, joint] | q[state, joint]
+                    word, above = np.int64(given), given > 0
                 elif quantity == 1:
-                    word = np.int64(qd[state, joint] | qd[state, joint])
+                    given = qd[state, joint] | qd[state, joint]
+                    word, above = np.int64(given), given > 0
                 else:
-                    word = np.int64(qdd[state, joint] | qdd[state, joint])
+                    given = qdd[state, joint] | qdd[state, joint]
+                    word, above = np.int64(given), given > 0
                 if code[line, 5]:
                     word = wrapped(word, bits)
-                if word < code[line, 6] or word > code[line, 7]:
+                elif above and word < 0:  # an unsigned word that int64 cannot hold
+                    word = np.int64(2**62)
+                low, high = code[line, 6], code[line, 7]
+                if (word < low or word > high) if low <= high else (word < low and word > high):
                     counts[quantity, joint] += 1
                 half = np.int64(1) << (bits - 1)
                 registers[target] = min(max(word, -half), half - 1)

@@ -13,6 +13,7 @@ stands in `operands`, rows of three.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ import numpy.typing as npt
 from bddtorque.diagrams.forms import Bits, Dense, Form, MultiTerminal
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product
-from bddtorque.words import Formats
+from bddtorque.words import Format, Formats
+from bddtorque.words.formats import TURN
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, OUTPUT = range(5)
 COLUMNS = 9
@@ -103,11 +105,24 @@ def _input(wire: Input, formats: Formats) -> list[int]:
     word = getattr(formats, kind)[joint]
     if word.bits != wire.bits or (word.kind == "angle") != wire.wraps:
         raise BddTorqueError(f"program: input {wire.name} as its format has it required, {wire.bits} bits given")
-    lowest, highest = word.lowest, word.highest
-    if word.kind == "angle":  # the joint's limits, as words: nothing is changed there, only counted
-        lowest = max(lowest, int(np.ceil(max(word.low / word.lsb, lowest))))
-        highest = min(highest, int(np.floor(min(word.high / word.lsb, highest))))
-    return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), lowest, highest]
+    return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), *limits(word)]
+
+
+def limits(word: Format) -> tuple[int, int]:
+    """Return the first and the last word in range: of an angle, those within the limits of its joint.
+
+    An angle is within them if any whole number of turns brings it there. Where they lie on both sides of half a turn,
+    the first word is above the last.
+    """
+    if word.kind == "range" or word.high - word.low >= TURN:
+        return word.lowest, word.highest
+    first, last = math.ceil(word.low / word.lsb), math.floor(word.high / word.lsb)
+    if last - first >= (1 << word.bits) - 1:
+        return word.lowest, word.highest
+    if first > last:  # no word at all
+        return word.highest + 1, word.highest + 1
+    low, high = word.held([first, last]).tolist()
+    return low, high
 
 
 class _Pools:

@@ -34,9 +34,7 @@ def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) ->
     for wire in plan.wires:
         match wire:
             case Input(name=name, bits=bits, wraps=wraps):
-                given = np.asarray(inputs[name]).astype(np.int64)
-                half = 1 << (bits - 1)
-                wires.append(_wrapped(given, bits) if wraps else np.clip(given, -half, half - 1))
+                wires.append(_held(np.asarray(inputs[name]), bits, wraps))
             case AngleSum(bits=bits, parts=parts):
                 total = sum(multiplier * (wires[source] << shift) for source, multiplier, shift in parts)
                 wires.append(_wrapped(np.asarray(total), bits))
@@ -48,6 +46,16 @@ def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) ->
             case Product(left=left, right=right, shift=shift):
                 wires.append(half_up_shift(wires[left] * wires[right], shift))
     return wires
+
+
+def _held(given: npt.NDArray[Any], bits: int, wraps: bool) -> Integers:
+    """Return integers as a wire holds them: masked or clamped."""
+    if wraps:
+        return _wrapped(given.astype(np.int64), bits)
+    half = 1 << (bits - 1)
+    if given.dtype == np.uint64:  # before the cast, or large words would turn negative
+        given = np.minimum(given, np.uint64(half))
+    return np.clip(given.astype(np.int64), -half, half - 1)
 
 
 def _wrapped(words: Integers, bits: int) -> Integers:
