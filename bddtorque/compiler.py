@@ -27,7 +27,8 @@ from bddtorque.plan.bound import ROOM, BlockFacts, compose
 from bddtorque.plan.budget import paper_extra_bits, plan_by_paper, plan_within
 from bddtorque.plan.cover import Target, summand_counts
 from bddtorque.plan.plan import Block, Plan, output_format
-from bddtorque.plan.tabulate import BYTES_PER_ENTRY, CHUNK, tabulate
+from bddtorque.plan.tabulate import memory_needed as tabulating_memory
+from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots import load_robot
 from bddtorque.robots.model import Robot
 from bddtorque.saturation import judge
@@ -176,7 +177,7 @@ def check_memory(plan: Plan, memory: int, workers: int) -> None:
     """Refuse a plan whose tables and the work on them would not fit the memory budget, before anything is made."""
     kept = sum(_rows(block) * word_dtype(*output_format(block)).itemsize for block in plan.blocks)
     needs = [
-        min(_rows(block), CHUNK) * BYTES_PER_ENTRY + memory_needed(sum(block.input_widths), output_format(block)[0])
+        max(tabulating_memory(block), memory_needed(sum(block.input_widths), output_format(block)[0]))
         for block in plan.blocks
     ]
     largest = max(range(len(needs)), key=needs.__getitem__)

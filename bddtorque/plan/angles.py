@@ -40,11 +40,18 @@ class Combination:
 
     __rmul__ = __mul__
 
+    def __float__(self) -> float:
+        raise BddTorqueError(f"plan: angles may stand under sines and cosines only, {self.name} stands by itself")
+
     @property
     def name(self) -> str:
         """``q1+q2``, ``2q1-q3``."""
         shown = [f"{m:+d}".replace("1", "") + name if abs(m) == 1 else f"{m:+d}{name}" for name, m in self.multipliers]
         return "".join(shown).removeprefix("+")
+
+
+NONE = Combination(())
+"""Where angles cancel, nothing is left."""
 
 
 class _Arithmetic:
@@ -59,11 +66,13 @@ class _Arithmetic:
         return value
 
     def sin(self, angle: Any) -> Number:
+        if angle == NONE:
+            return 0.0
         word, sign = self._word(angle)
         return sign * self.tracer.sin(word)
 
     def cos(self, angle: Any) -> Number:
-        return self.tracer.cos(self._word(angle)[0])
+        return 1.0 if angle == NONE else self.tracer.cos(self._word(angle)[0])
 
     def _word(self, angle: Combination) -> tuple[Number, int]:
         if not isinstance(angle, Combination):

@@ -6,44 +6,72 @@ that the radius, or `TIE_WINDOW`, covers it is decided in extended precision; al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.table import Table
+from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.bound import ROOM, BlockFacts
 from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, output_format
 from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
-CHUNK = 1 << 20
-"""Entries evaluated at a time: memory is bounded by this, not by the table."""
+CHUNK_BYTES = 128 * 2**20
+"""What evaluating a chunk of entries may take: memory is bounded by this, not by the table."""
 TIE_WINDOW = 1e-9
 """Units; closer to a tie than this, extended precision decides."""
-BYTES_PER_ENTRY = 120
-"""What evaluating one entry of a chunk takes at the most: a dozen float64 arrays."""
+ERROR_GRID = 2.0**-20
+"""Units; the error found is rounded up to this, so that it does not depend on whose sine was used."""
 
 Integers = npt.NDArray[np.int64]
 
 
 def tabulate(block: Block) -> tuple[Table, BlockFacts]:
     """Return the table of a block and what is proved of it; the error is in the value the word stands for."""
+    bits, signed = output_format(block)
     if isinstance(block, ProductBlock):
         values, error = _products(block), 0.0  # the composition charges the rounding shift itself
+        _check_range(block, values)
     else:
-        parts = list(_function_chunks(block))
-        values, error = np.concatenate([words for words, _ in parts]), max(error for _, error in parts)
-    low, high = int(values.min()), int(values.max())
+        values = np.empty(1 << sum(block.input_widths), dtype=word_dtype(bits, signed))
+        done, units = 0, 0.0
+        for words, largest in _function_chunks(block):
+            _check_range(block, words)
+            values[done : done + len(words)] = words
+            done, units = done + len(words), max(units, largest)
+        error = math.ceil(units / ERROR_GRID) * ERROR_GRID * float(block.lsb) * ROOM
+    return Table(values, block.input_widths, bits, signed), BlockFacts(error, int(values.min()), int(values.max()))
+
+
+def memory_needed(block: Block) -> int:
+    """Return the bytes that tabulating a block takes at its peak, the finished table left out."""
+    rows = 1 << sum(block.input_widths)
+    if isinstance(block, FunctionBlock):
+        return min(rows, _entries_at_once(block)) * _bytes_per_entry(block)
+    return 24 * rows
+
+
+def _bytes_per_entry(block: FunctionBlock) -> int:
+    """Every node of the graph keeps a value and a radius; rounding takes a few arrays more."""
+    return 16 * len(block.graph.nodes) + 96
+
+
+def _entries_at_once(block: FunctionBlock) -> int:
+    return max(1, CHUNK_BYTES // _bytes_per_entry(block))
+
+
+def _check_range(block: Block, words: npt.NDArray[Any]) -> None:
+    low, high = int(words.min()), int(words.max())
     if low < block.low or high > block.high:
         raise BddTorqueError(
             f"table: words from {block.low} to {block.high} required by the plan, {low} to {high} found: "
             "the range of the plan is not sound, please report it"
         )
-    bits, signed = output_format(block)
-    return Table(values, block.input_widths, bits, signed), BlockFacts(error, low, high)
 
 
 def _products(block: ProductBlock) -> Integers:
@@ -59,16 +87,24 @@ def _index_words(bits: int, signed: bool) -> Integers:
 
 
 def _function_chunks(block: FunctionBlock) -> Iterator[tuple[Integers, float]]:
-    """Yield words and the largest error, for slices of the first argument, in the order of the index."""
+    """Yield words and the largest error in units, slice by slice in the order of the index.
+
+    Leading arguments take one word at a time, the next one a range of words, those after it all their words.
+    """
     axes = [_index_words(argument.bits, True) for argument in block.arguments]
-    inner = 1 << sum(block.input_widths[1:])
-    step = max(1, CHUNK // inner)
-    for start in range(0, len(axes[0]), step):
-        yield _evaluated(block, [axes[0][start : start + step], *axes[1:]])
+    most, split, inner = _entries_at_once(block), len(axes) - 1, 1
+    while split > 0 and inner * len(axes[split]) <= most:
+        inner *= len(axes[split])
+        split -= 1
+    step = max(1, most // inner)
+    for leading in product(*(range(len(axis)) for axis in axes[:split])):
+        fixed = [axis[k : k + 1] for axis, k in zip(axes[:split], leading, strict=True)]
+        for start in range(0, len(axes[split]), step):
+            yield _evaluated(block, [*fixed, axes[split][start : start + step], *axes[split + 1 :]])
 
 
 def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, float]:
-    """Return the rounded words over a grid of argument words, and the largest error of their values."""
+    """Return the rounded words over a grid of argument words, and their largest error, in units."""
     shape = tuple(map(len, axes))
     grid = [words.reshape([-1 if k == axis else 1 for k in range(len(axes))]) for axis, words in enumerate(axes)]
     inputs = {f"x{k}": block.arguments[k].bounded(words) for k, words in enumerate(grid)}
@@ -84,8 +120,7 @@ def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, fl
     if len(doubtful):
         words[tuple(doubtful.T)] = _decided(block, axes, doubtful)
         distance = np.abs(units - words)
-    error = float((distance + radius).max()) * unit * ROOM
-    return words.reshape(-1), error
+    return words.reshape(-1), float((distance + radius).max()) * ROOM
 
 
 def _decided(block: FunctionBlock, axes: list[Integers], places: npt.NDArray[Any]) -> list[int]:

@@ -43,7 +43,7 @@ class Bounded:
                 return self
             other = Bounded(other)
         value = self.value + other.value
-        return Bounded(value, (self.radius + other.radius) * (1 + ULP) + ULP * np.abs(value) + TINY)
+        return Bounded(value, (self.radius + other.radius) * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
 
     __radd__ = __add__
 

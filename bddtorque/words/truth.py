@@ -45,12 +45,15 @@ def torque_errors(terms: Terms, reach: Floats, motion: dict[str, float]) -> Floa
         np.prod([1.0 if turns else max(1.0, far) ** 2 for turns, far in zip(revolute, reach, strict=True)])
     )
     errors = np.zeros(robot.degrees_of_freedom)
-    for (kind, i, moved), sample in _bounded_samples(robot, grid).items():
-        noise = NOISE * largest.get(kind, 0.0)
-        if (kind, i, moved) in found or (kind == "inertial" and (kind, moved[0], (i,)) in found):
+    samples = _bounded_samples(robot, grid)
+    for kind, i, moved in samples:
+        # J is symmetric and its expansion is found once, from the samples above the diagonal
+        key = (kind, moved[0], (i,)) if kind == "inertial" and i > moved[0] else (kind, i, moved)
+        sample, noise = samples[key], NOISE * largest.get(kind, 0.0)
+        if key in found:
             error = _amplitude_error(sample, revolute) + noise
         else:  # not found at all, for it is below the noise wherever it was sampled
-            error = float((np.abs(sample.value) + sample.radius).max()) + noise
+            error = float((np.abs(sample.value) + sample.radius).max()) * _parabolas(revolute) + noise
         names = [f"{'qdd' if kind == 'inertial' else 'qd'}{j + 1}" for j in moved]
         errors[i] += error * spread * float(np.prod([motion[name] for name in names]))
     return errors
@@ -59,8 +62,13 @@ def torque_errors(terms: Terms, reach: Floats, motion: dict[str, float]) -> Floa
 def _amplitude_error(sample: Bounded, revolute: list[bool]) -> float:
     """Return how far an amplitude can be off that was found from another rounding of the same samples."""
     rounding = TRANSFORM_ULPS * len(revolute) * ULP * float(np.abs(sample.value).max())
-    # either rounding is within its radius of the truth; a row of the parabola's matrix sums up to 2
-    return float((2 * float(np.max(sample.radius)) + rounding) * 2.0 ** revolute.count(False))
+    # either rounding is within its radius of the truth
+    return (2 * float(np.max(sample.radius)) + rounding) * _parabolas(revolute)
+
+
+def _parabolas(revolute: list[bool]) -> float:
+    """Return how much larger than its samples an amplitude can be: a row of the parabola's matrix sums up to 2."""
+    return 2.0 ** revolute.count(False)
 
 
 def _largest_by_kind(terms: Terms) -> dict[TermKind, float]:
