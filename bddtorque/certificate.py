@@ -28,7 +28,7 @@ class Parts:
     constants : constants rounded to the grid of the words
     tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated
     products : products of words, rounded by a shift
-    sums : ordinary integer sums are exact
+    sums : sums inside the cascade, exact and rounded once each
     final_rounding : to the word of the torque
     arithmetic : what float64 and the Fourier step behind the tables can err
     """

@@ -45,6 +45,7 @@ INPUTS = ("q", "qd", "qdd")
 
 def compile(
     source: str | PathLike[str] | Spec | Robot,
+    /,  # `source` is also the name of an option
     *,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -142,7 +143,15 @@ def certify(
     torques = []
     for j, (word, bound, verdict) in enumerate(zip(formats.tau, bounds, verdicts, strict=True)):
         arithmetic = float(model_errors[j]) / word.lsb * ROOM
-        parts = Parts(0.0, bound.constants, bound.tables, bound.products, 0.0, bound.final_rounding, arithmetic)
+        parts = Parts(
+            bound.dropped,
+            bound.constants,
+            bound.tables,
+            bound.products,
+            bound.sums,
+            bound.final_rounding,
+            arithmetic,
+        )
         # a word off by its bound, on either side, is still within the range stated
         ends = sorted(
             word.sign * (word.centre + end * word.lsb) for end in (bound.low - parts.total, bound.high + parts.total)

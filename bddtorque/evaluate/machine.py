@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 
 from bddtorque.compiled import inlined, njit
-from bddtorque.evaluate.program import ANGLE_SUM, DENSE, INPUT, LOOKUP, MULTI_TERMINAL, OUTPUT, PRODUCT, Program
+from bddtorque.evaluate.program import (
+    ANGLE_SUM,
+    DENSE,
+    INPUT,
+    LIMBS,
+    LOOKUP,
+    MULTI_TERMINAL,
+    NATIVE,
+    OUTPUT,
+    PRODUCT,
+    SQUARES,
+    SUM,
+    Program,
+)
 from bddtorque.words.kernels import half_up_shift
 
 Array = Any
@@ -47,24 +60,31 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                 registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
             elif op == PRODUCT:
                 left, right = registers[code[line, 2]], registers[code[line, 3]]
-                shift, block, limb = code[line, 4], code[line, 5], code[line, 6]
-                if limb:  # magnitudes, piece by piece from one table of unsigned products, then the sign
+                shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
+                if method == NATIVE:
+                    registers[target] = half_up_shift(left * right, shift)
+                elif method == SQUARES:  # ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
+                    mask = (np.int64(1) << size) - 1
+                    plus = look_up(blocks, values, rules, positions, successors, roots, block, (left + right) & mask)
+                    minus = look_up(blocks, values, rules, positions, successors, roots, block, (left - right) & mask)
+                    registers[target] = half_up_shift(np.int64(plus) - np.int64(minus), shift)
+                elif method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
                     a, b = abs(left), abs(right)
-                    mask = (np.int64(1) << limb) - 1
+                    mask = (np.int64(1) << size) - 1
                     exact, high = np.int64(0), np.int64(0)
                     while a >> high:
                         low = np.int64(0)
                         while b >> low:
-                            index = (((a >> high) & mask) << limb) | ((b >> low) & mask)
+                            index = (((a >> high) & mask) << size) | ((b >> low) & mask)
                             piece = look_up(blocks, values, rules, positions, successors, roots, block, index)
                             exact += np.int64(piece) << (high + low)
-                            low += limb
-                        high += limb
+                            low += size
+                        high += size
                     if (left < 0) != (right < 0):
                         exact = -exact
                     registers[target] = half_up_shift(exact, shift)
                 else:  # one table of both words, rounding and all
-                    wide, narrow = code[line, 7] >> 6, code[line, 7] & 63
+                    wide, narrow = size >> 6, size & 63
                     index = (left & ((np.int64(1) << wide) - 1)) << narrow
                     index |= right & ((np.int64(1) << narrow) - 1)
                     registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
@@ -93,7 +113,12 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                 total = np.int64(0)
                 for k in range(code[line, 2], code[line, 2] + code[line, 3]):
                     total += operands[k, 1] * (registers[operands[k, 0]] << operands[k, 2])
-                registers[target] = wrapped(total, code[line, 4])
+                registers[target] = wrapped(total + code[line, 5], code[line, 4])
+            elif op == SUM:
+                total = code[line, 4]
+                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                    total += operands[k, 1] * registers[operands[k, 0]]
+                registers[target] = half_up_shift(total, code[line, 5])
             elif op == OUTPUT:
                 total = code[line, 4]
                 for k in range(code[line, 2], code[line, 2] + code[line, 3]):

@@ -4,11 +4,12 @@ A wire is a register. Instructions are rows of integers; what is of variable len
 stands in `operands`, rows of three.
 
     op         dst  a          b      c          d      e       f          g
-    INPUT      dst  quantity   joint  bits       wraps  lowest  highest    (ends beyond which a word is counted)
-    ANGLE_SUM  dst  first      count  bits                                 operands (register, multiplier, shift)
+    INPUT      dst  quantity   joint  bits       wraps  first   last       (a word not from first to last is counted)
+    ANGLE_SUM  dst  first      count  bits       constant                  operands (register, multiplier, shift)
     LOOKUP     dst  first      count  block                                operands (register, bits, -)
-    PRODUCT    dst  left       right  shift      block  limb    bits of left and right packed by 64
-    OUTPUT     out  first      count  constant   shift  lowest  highest    operands (register, sign, -)
+    PRODUCT    dst  left       right  shift      block  method  limb bits, or bits of left and right packed by 64
+    SUM        dst  first      count  constant   shift                     operands (register, factor, -)
+    OUTPUT     out  first      count  constant   shift  lowest  highest    operands (register, factor, -)
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ import numpy.typing as npt
 
 from bddtorque.diagrams.forms import Bits, Dense, Form, MultiTerminal
 from bddtorque.errors import BddTorqueError
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
 from bddtorque.words import Format, Formats
 from bddtorque.words.formats import TURN
 
-INPUT, ANGLE_SUM, LOOKUP, PRODUCT, OUTPUT = range(5)
+INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
+METHODS = ("block", "limbs", "squares", "native")
+BLOCK, LIMBS, SQUARES, NATIVE = range(4)
 COLUMNS = 9
 DENSE, MULTI_TERMINAL, BITS = range(3)
 BLOCK_COLUMNS = 8
@@ -63,8 +66,8 @@ class Program(NamedTuple):
     roots: npt.NDArray[np.int32]
 
 
-def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
-    """Return the program of a plan whose blocks are in the given forms."""
+def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: bool = False) -> Program:
+    """Return the program of a plan whose blocks are in the given forms; with `tables_only`, nothing is multiplied."""
     code: list[list[int]] = []
     operands: list[tuple[int, int, int]] = []
     for register, wire in enumerate(plan.wires):
@@ -74,15 +77,20 @@ def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
                 code.append([INPUT, register, *_input(wire, formats)])
             case AngleSum(bits=bits, parts=parts):
                 operands += parts
-                code.append([ANGLE_SUM, register, first, len(parts), bits])
+                code.append([ANGLE_SUM, register, first, len(parts), bits, wire.constant])
             case Lookup(block=block, wires=wires):
                 widths = plan.blocks[block].input_widths
                 operands += [(source, width, 0) for source, width in zip(wires, widths, strict=True)]
                 code.append([LOOKUP, register, first, len(wires), block])
             case Product():
                 widths = plan.blocks[wire.block].input_widths
-                packed = widths[0] * 64 + widths[1]
-                code.append([PRODUCT, register, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits, packed])
+                size = widths[0] * 64 + widths[1] if wire.method == "block" else widths[0]
+                method = "limbs" if wire.method == "native" and tables_only else wire.method
+                sources = (wire.left, wire.right)
+                code.append([PRODUCT, register, *sources, wire.shift, wire.block, METHODS.index(method), size])
+            case Sum(parts=parts):
+                operands += [(source, factor, 0) for source, factor in parts]
+                code.append([SUM, register, first, len(parts), wire.constant, wire.shift])
     for place, output in enumerate(plan.outputs):
         first = len(operands)
         operands += [(register, sign, 0) for register, sign in output.parts]

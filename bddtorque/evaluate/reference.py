@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.diagrams.table import Table
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
 from bddtorque.words.rounding import half_up_shift
 
 Integers = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) ->
                 wires.append(_held(np.asarray(inputs[name]), bits, wraps))
             case AngleSum(bits=bits, parts=parts):
                 total = sum(multiplier * (wires[source] << shift) for source, multiplier, shift in parts)
-                wires.append(_wrapped(np.asarray(total), bits))
+                wires.append(_wrapped(np.asarray(total) + wire.constant, bits))
             case Lookup(block=block, wires=sources):
                 index = np.zeros_like(wires[sources[0]])
                 for source, width in zip(sources, plan.blocks[block].input_widths, strict=True):
@@ -45,6 +45,9 @@ def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) ->
                 wires.append(tables[block].values[index].astype(np.int64))
             case Product(left=left, right=right, shift=shift):
                 wires.append(half_up_shift(wires[left] * wires[right], shift))
+            case Sum(parts=parts, constant=constant, shift=shift):
+                total = sum((factor * wires[source] for source, factor in parts), start=np.int64(constant))
+                wires.append(np.asarray(half_up_shift(total, shift)))
     return wires
 
 

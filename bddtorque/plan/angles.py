@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from bddtorque.errors import BddTorqueError
@@ -16,27 +17,36 @@ class Combination:
     """Σ multiplier·angle over named angles, whole multipliers; the number type angles are traced with."""
 
     multipliers: tuple[tuple[str, int], ...]
+    rest: Fraction = Fraction(0)
+    """A constant angle, rad."""
 
     __array_ufunc__ = None
 
     def __neg__(self) -> Combination:
         return self * -1
 
-    def __add__(self, other: Combination) -> Combination:
+    def __add__(self, other: Combination | float) -> Combination:
+        if isinstance(other, float):
+            return Combination(self.multipliers, self.rest + Fraction(other))
         if not isinstance(other, Combination):
             raise BddTorqueError(f"plan: angles may be added to angles only, {other!r} given")
         total = dict(self.multipliers)
         for name, multiplier in other.multipliers:
             total[name] = total.get(name, 0) + multiplier
-        return Combination(tuple(sorted((name, m) for name, m in total.items() if m)))
+        return Combination(tuple(sorted((name, m) for name, m in total.items() if m)), self.rest + other.rest)
 
-    def __sub__(self, other: Combination) -> Combination:
+    __radd__ = __add__
+
+    def __sub__(self, other: Combination | float) -> Combination:
         return self + -other
+
+    def __rsub__(self, other: float) -> Combination:
+        return -self + other
 
     def __mul__(self, factor: float) -> Combination:
         if isinstance(factor, Traced | Combination) or factor != int(factor):
             raise BddTorqueError(f"plan: an angle may be multiplied with whole numbers only, {factor!r} given")
-        return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers))
+        return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers), self.rest * int(factor))
 
     __rmul__ = __mul__
 
@@ -45,9 +55,10 @@ class Combination:
 
     @property
     def name(self) -> str:
-        """``q1+q2``, ``2q1-q3``."""
+        """``q1+q2``, ``2q1-q3``, ``q2+0.3``."""
         shown = [f"{m:+d}".replace("1", "") + name if abs(m) == 1 else f"{m:+d}{name}" for name, m in self.multipliers]
-        return "".join(shown).removeprefix("+")
+        rest = f"{float(self.rest):+.6g}" if self.rest else ""
+        return "".join(shown).removeprefix("+") + rest
 
 
 NONE = Combination(())
@@ -79,7 +90,7 @@ class _Arithmetic:
             raise BddTorqueError("plan: sines and cosines of sums of angles required, of something else given")
         sign = 1 if angle.multipliers[0][1] > 0 else -1
         angle = angle * sign
-        if len(angle.multipliers) == 1:
+        if len(angle.multipliers) == 1 and not angle.rest:
             ((name, multiplier),) = angle.multipliers
             return multiplier * self.tracer.input(name), sign
         self.sums[angle.name] = angle

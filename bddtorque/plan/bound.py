@@ -11,12 +11,15 @@ Floats only ever round a bound up (`ROOM`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Plan, Product
+from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Output, Plan, Product, Sum
 
+PARTS = ("dropped", "constants", "tables", "products", "sums")
+"""Where an error can arise on the way to an output."""
 ROOM = 1 + 1e-12
 """Each composed bound is taken so much larger: more than the few float operations behind it can lose."""
 
@@ -34,9 +37,11 @@ class BlockFacts:
 class OutputBound:
     """The parts of one output's bound, in units of its last bit, and the reach of its sum before clamping."""
 
+    dropped: float
+    constants: float
     tables: float
     products: float
-    constants: float
+    sums: float
     final_rounding: float
     low: float
     high: float
@@ -44,7 +49,7 @@ class OutputBound:
     @property
     def total(self) -> float:
         """The sum of the parts."""
-        return (self.tables + self.products + self.constants + self.final_rounding) * ROOM
+        return math.fsum(getattr(self, part) for part in (*PARTS, "final_rounding")) * ROOM
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,15 @@ class _Known:
     lsb: Fraction
     low: int
     high: int
-    tables: float = 0.0
-    products: float = 0.0
+    errors: dict[str, float] = field(default_factory=dict)
 
     @property
     def magnitude(self) -> float:
         return float(max(abs(self.low), abs(self.high)) * self.lsb) * ROOM
+
+    @property
+    def error(self) -> float:
+        return sum(self.errors.values()) * ROOM
 
 
 def planned_facts(plan: Plan) -> list[BlockFacts]:
@@ -85,20 +93,23 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
             case Lookup(block=index):
                 block, fact = plan.blocks[index], facts[index]
                 lsb = block.lsb if isinstance(block, FunctionBlock) else Fraction(1)
-                known.append(_Known(lsb, fact.low, fact.high, tables=fact.error))
+                known.append(_Known(lsb, fact.low, fact.high, {"tables": fact.error}))
             case Product(left=left, right=right, shift=shift):
                 known.append(_product(known[left], known[right], shift))
+            case Sum():
+                rounding = {"sums": float(wire.lsb) / 2 * ROOM} if wire.shift else {}
+                errors = _summed(wire, known, rounding)
+                low, high = _reach(wire, known)
+                # the plan may know a narrower range, from the value itself; words keep to both
+                known.append(_Known(wire.lsb, max(low, wire.low), min(high, wire.high), errors))
     bounds = []
     for output in plan.outputs:
-        unit = float(output.lsb)
-        parts = [(known[wire], sign) for wire, sign in output.parts]
-        ends = [(k.low, k.high) if sign > 0 else (-k.high, -k.low) for k, sign in parts]
+        errors = _summed(output, known, {})
         step = 1 << output.shift
+        ends = [sorted((factor * known[wire].low, factor * known[wire].high)) for wire, factor in output.parts]
         bounds.append(
             OutputBound(
-                tables=sum(k.tables for k, _ in parts) / unit * ROOM,
-                products=sum(k.products for k, _ in parts) / unit * ROOM,
-                constants=float(output.constant_error) * ROOM,
+                **{part: errors.get(part, 0.0) / float(output.lsb) * ROOM for part in PARTS},
                 final_rounding=0.5 if output.shift else 0.0,
                 low=(sum(low for low, _ in ends) + output.constant) / step,
                 high=(sum(high for _, high in ends) + output.constant) / step,
@@ -107,15 +118,37 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
     return bounds
 
 
+def _summed(each: Sum | Output, known: Sequence[_Known], errors: dict[str, float]) -> dict[str, float]:
+    """Return the errors of a sum by part, in values, added to those given."""
+    total = dict(errors)
+    for wire, factor in each.parts:
+        # what one unit of the wire is worth here: the factor as rounded, not as meant; the difference is charged apart
+        weight = float(abs(factor) * each.lsb / known[wire].lsb / (1 << each.shift)) * ROOM
+        for part, error in known[wire].errors.items():
+            total[part] = (total.get(part, 0.0) + weight * error) * ROOM
+    for part, units in (("constants", each.constant_error), ("dropped", each.dropped)):
+        total[part] = total.get(part, 0.0) + float(units * each.lsb) * ROOM
+    return total
+
+
+def _reach(each: Sum, known: Sequence[_Known]) -> tuple[int, int]:
+    """Return the lowest and highest word that the words of the parts allow."""
+    ends = [sorted((factor * known[wire].low, factor * known[wire].high)) for wire, factor in each.parts]
+    half = (1 << each.shift) >> 1
+    low, high = (sum(pair[side] for pair in ends) + each.constant + half for side in (0, 1))
+    return low >> each.shift, high >> each.shift
+
+
 def _product(left: _Known, right: _Known, shift: int) -> _Known:
     lsb = left.lsb * right.lsb * (1 << shift)
     ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
-    errors = {}
-    for part in ("tables", "products"):
-        left_error, right_error = getattr(left, part), getattr(right, part)
-        # the true left factor is at most its word's value and all its error
-        true_left = left.magnitude + (left.tables + left.products)
-        errors[part] = (true_left * right_error + right.magnitude * left_error) * ROOM
-    rounding = float(lsb) / 2 * ROOM if shift else 0.0
-    return _Known(lsb, low, high, errors["tables"], errors["products"] + rounding)
+    # the true left factor is at most its word's value and all its error
+    true_left = left.magnitude + left.error
+    errors = {
+        part: (true_left * right.errors.get(part, 0.0) + right.magnitude * left.errors.get(part, 0.0)) * ROOM
+        for part in {**left.errors, **right.errors}
+    }
+    if shift:
+        errors["products"] = errors.get("products", 0.0) + float(lsb) / 2 * ROOM
+    return _Known(lsb, low, high, errors)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.plan.angles import Combination, with_angle_sums
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.cover import Choices, Target, cover
+from bddtorque.plan.layout import lay_out
+from bddtorque.plan.network import network_of
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.sizing import size
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
 MOST_GUARD = 24
 MARGINS = (1, 2, 3, 4, 6, 8)
+MOST_TRIES = 40
+HOST_SHARE = 1 / 64
+"""Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
 RESERVE = 1e-3
 """Units left for what only shows later: float evaluation, the Fourier step, constants."""
 
@@ -45,6 +53,50 @@ def plan_within(
                     f"accuracy of {targets[place].name}: {accuracy:g} units cannot be kept, "
                     f"{bounds[place]:.3g} is proved with {MOST_GUARD} guard bits: above 0.5 units would do"
                 )
+
+
+def plan_network(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    accuracy: float,
+    block_bits: int,
+    source: str,
+    target: str = "tables",
+) -> Plan:
+    """Return a plan whose bound is below `accuracy` units for every output, with words no finer than it takes.
+
+    Words are sized for first-order errors; constants and products of errors come on top, so the share given to
+    roundings is reduced until the composed bound holds.
+    """
+    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
+    rewritten, sums = with_angle_sums(graph, angles)
+    known = {**arguments, **{name: sum_argument(sums[name], arguments) for name in sums}}
+    network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
+    scales = {name: argument.scale for name, argument in arguments.items()}
+    wanted = accuracy - RESERVE
+    share = (wanted - 0.5) * (HOST_SHARE if target == "host" else 1.0)
+    for _ in range(MOST_TRIES):
+        sizes = size(network, known, [float(each.lsb) for each in targets], [share] * len(targets))
+        plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target)
+        bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
+        if max(bounds) < wanted:
+            return plan
+        share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
+    worst = bounds.index(max(bounds))
+    raise BddTorqueError(
+        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would do"
+    )
+
+
+def sum_argument(combination: Combination, arguments: Mapping[str, Argument]) -> Argument:
+    """Return what the word of an angle sum stands for: as many bits as the widest of its angles."""
+    parts = [(arguments[name], multiplier) for name, multiplier in combination.multipliers]
+    centre = sum((multiplier * argument.centre for argument, multiplier in parts), combination.rest)
+    alone = len(parts) == 1  # no sum at all, the word of the one angle as it is
+    scale = parts[0][1] * parts[0][0].scale if alone else Fraction(1)
+    return Argument("angle", max(argument.bits for argument, _ in parts), scale, centre)
 
 
 def plan_by_paper(

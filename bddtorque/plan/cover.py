@@ -22,10 +22,12 @@ from bddtorque.plan.plan import (
     FunctionBlock,
     Input,
     Lookup,
+    Method,
     Output,
     Plan,
     Product,
     ProductBlock,
+    Sum,
     Wire,
     signed_bits,
 )
@@ -285,6 +287,7 @@ class _Builder:
         low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
         widths = signed_bits(low_l, high_l), signed_bits(low_r, high_r)
         name = f"{self.wires[left].name}·{self.wires[right].name}"
+        method: Method = "block"
         if sum(widths) <= self.block_bits:
             # the table answers for every pattern of its input bits, also those the wires never carry
             whole = [a * b for a in _ends(widths[0]) for b in _ends(widths[1])]
@@ -292,8 +295,8 @@ class _Builder:
             block, limb = self._block(ProductBlock(widths, True, shift, *reach)), 0
         else:
             magnitude = max(max(-low_l, high_l).bit_length(), max(-low_r, high_r).bit_length())
-            block, limb = -1, min(self.block_bits // 2, -(-magnitude // 2))
-        return self._wire(Product(name, left, right, shift, block, limb, low, high))
+            method, block, limb = "limbs", -1, min(self.block_bits // 2, -(-magnitude // 2))
+        return self._wire(Product(name, left, right, shift, method, block, limb, low, high))
 
     def with_one_limb_block(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
         """Return wires and blocks with one limb table for all wide products: the widest that any of them asks for."""
@@ -313,7 +316,7 @@ class _Builder:
                 return _ends(bits)
             case Lookup(block=index):
                 return self.blocks[index].low, self.blocks[index].high
-            case Product(low=low, high=high):
+            case Product(low=low, high=high) | Sum(low=low, high=high):
                 return low, high
 
     def _word(self, name: str) -> int:

@@ -92,7 +92,38 @@ class ProductBlock:
         }
 
 
-Block = FunctionBlock | ProductBlock
+@dataclass(frozen=True)
+class SquareBlock:
+    """A truth table of quarter squares, ⌊x²/4⌋ of a signed word."""
+
+    bits: int
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of the input word."""
+        return (self.bits,)
+
+    @property
+    def kind(self) -> str:
+        """``"square"``."""
+        return "square"
+
+    @property
+    def low(self) -> int:
+        """The lowest output word."""
+        return 0
+
+    @property
+    def high(self) -> int:
+        """The highest output word, that of the lowest input word."""
+        return 1 << (2 * self.bits - 4) if self.bits > 1 else 0
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what defines the table, for files and content keys."""
+        return {"kind": self.kind, "bits": self.bits}
+
+
+Block = FunctionBlock | ProductBlock | SquareBlock
 
 
 def signed_bits(low: int, high: int) -> int:
@@ -102,7 +133,7 @@ def signed_bits(low: int, high: int) -> int:
 
 def output_format(block: Block) -> tuple[int, bool]:
     """Return the output bits of a block, and whether the word is signed."""
-    if block.low >= 0 and isinstance(block, ProductBlock) and not block.signed:
+    if isinstance(block, SquareBlock) or (isinstance(block, ProductBlock) and not block.signed):
         return max(block.high.bit_length(), 1), False
     return signed_bits(block.low, block.high), True
 
@@ -126,12 +157,14 @@ class Input:
 
 @dataclass(frozen=True)
 class AngleSum:
-    """A wrapping sum of angle words: Σ multiplier·(word << shift), kept to `bits` bits."""
+    """A wrapping sum of angle words: Σ multiplier·(word << shift) + constant, kept to `bits` bits."""
 
     name: str
     bits: int
     parts: tuple[tuple[int, int, int], ...]
     """(wire, multiplier, shift) of each angle word."""
+    constant: int = 0
+    """Turns a sine into a cosine: a quarter of a turn less."""
 
     kind: Literal["angle_sum"] = "angle_sum"
 
@@ -147,46 +180,79 @@ class Lookup:
     kind: Literal["lookup"] = "lookup"
 
 
+Method = Literal["block", "limbs", "squares", "native"]
+"""How a product is taken: see `Product`."""
+
+
 @dataclass(frozen=True)
 class Product:
     """floor(left·right/2^shift + 1/2), exact, and rounded once.
 
-    Below it lies one way to get it: a block of both words, or limbs. Limbs multiply magnitudes piece by piece with one
-    unsigned block (`limb_bits` by `limb_bits`), add the pieces and put the sign back. Any other way that gives the same
-    words may replace it.
+    Below it lies one way to get it, with tables alone:
+
+    - ``block``: one table of both words, rounding included;
+    - ``limbs``: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`, added, then the sign;
+    - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word;
+    - ``native``: the machine's own multiplication; evaluators that may not use it take limbs.
+
+    All give the same words, so that any may replace another.
     """
 
     name: str
     left: int
     right: int
     shift: int
+    method: Method
     block: int
     limb_bits: int
     low: int
     high: int
-    """`limb_bits` is 0 where the block takes both words whole."""
+    """`limb_bits` is 0 where the method is neither limbs nor native."""
 
     kind: Literal["product"] = "product"
 
 
-Wire = Input | AngleSum | Lookup | Product
-
-
 @dataclass(frozen=True)
-class Output:
-    """One output word: clamp(floor((Σ sign·word + constant)/2^shift + 1/2))."""
+class Sum:
+    """floor((Σ factor·word + constant)/2^shift + 1/2): ordinary arithmetic, exact, and rounded once.
+
+    Attributes
+    ----------
+    parts : (wire, whole factor) of each summand
+    lsb : the value of one unit of the result
+    constant_error : how far rounded factors and constants can move the result, in its units
+    dropped : what was left out as too small to matter, in its units
+    """
 
     name: str
     parts: tuple[tuple[int, int], ...]
-    """(wire, sign) of each summand."""
     constant: int
-    constant_error: Fraction
-    """How far the rounded constant is off, in units of the output word."""
     shift: int
     low: int
     high: int
     lsb: Fraction
-    """The value of one unit of the output word."""
+    constant_error: Fraction = Fraction(0)
+    dropped: Fraction = Fraction(0)
+
+    kind: Literal["sum"] = "sum"
+
+
+Wire = Input | AngleSum | Lookup | Product | Sum
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output word: clamp(floor((Σ factor·word + constant)/2^shift + 1/2)); fields as in `Sum`."""
+
+    name: str
+    parts: tuple[tuple[int, int], ...]
+    constant: int
+    constant_error: Fraction
+    shift: int
+    low: int
+    high: int
+    lsb: Fraction
+    dropped: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -213,7 +279,7 @@ class Plan:
             case Lookup(block=index):
                 bits, signed = output_format(self.blocks[index])
                 return bits if signed else bits + 1
-            case Product(low=low, high=high):
+            case Product(low=low, high=high) | Sum(low=low, high=high):
                 return signed_bits(low, high)
 
     def counts(self) -> dict[str, int]:
@@ -224,6 +290,7 @@ class Plan:
             "angle_sums": kinds.count("angle_sum"),
             "lookups": kinds.count("lookup"),
             "products": kinds.count("product"),
+            "sums": kinds.count("sum"),
             "blocks": len(self.blocks),
             "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
             "summands": sum(len(output.parts) for output in self.outputs),
@@ -247,6 +314,7 @@ class Plan:
                     "low": output.low,
                     "high": output.high,
                     "lsb": str(output.lsb),
+                    "dropped": str(output.dropped),
                 }
                 for output in self.outputs
             ],
@@ -257,6 +325,7 @@ def _wire_to_plain(wire: Wire) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": wire.kind}
     for field in wire.__dataclass_fields__:
         value = getattr(wire, field)
+        value = str(value) if isinstance(value, Fraction) else value
         plain[field] = [list(part) for part in value] if field == "parts" else value
     if "wires" in plain:
         plain["wires"] = list(plain["wires"])

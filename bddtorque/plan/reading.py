@@ -16,6 +16,8 @@ from bddtorque.plan.plan import (
     Plan,
     Product,
     ProductBlock,
+    SquareBlock,
+    Sum,
     Wire,
     output_format,
 )
@@ -56,13 +58,18 @@ def _check_widths(plan: Plan, where: str) -> None:
         if isinstance(wire, Product):
             bits = plan.bits_of(wire.left), plan.bits_of(wire.right)
             widths = plan.blocks[wire.block].input_widths
-            fits = len(widths) == 2 and (wire.limb_bits or (bits[0] <= widths[0] and bits[1] <= widths[1]))
-            if not fits or sum(bits) > LARGEST_SHIFT:
+            fits = sum(bits) <= LARGEST_SHIFT
+            if wire.method == "block":
+                fits = fits and bits[0] <= widths[0] and bits[1] <= widths[1]
+            elif wire.method == "squares":
+                fits = fits and max(bits) < widths[0]
+            if not fits:
                 raise BddTorqueError(f"{where}, wire {k}: words that fit their product required, {bits} bits given")
-    for output in plan.outputs:
-        total = sum(1 << plan.bits_of(wire) for wire, _ in output.parts) + abs(output.constant)
+    sums: list[Sum | Output] = [wire for wire in plan.wires if isinstance(wire, Sum)]
+    for each in [*sums, *plan.outputs]:
+        total = sum(abs(factor) << (plan.bits_of(wire) - 1) for wire, factor in each.parts) + abs(each.constant)
         if total.bit_length() > LARGEST_SHIFT:
-            raise BddTorqueError(f"{where}, output '{output.name}': a sum of at most 62 bits required")
+            raise BddTorqueError(f"{where}, '{each.name:.40}': a sum of at most {LARGEST_SHIFT} bits required")
 
 
 def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Wire:
@@ -73,40 +80,80 @@ def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> W
             wraps = of_type(given["wraps"], bool, f"{where}, wraps")
             return Input(_name(given, where), whole(given["bits"], 1, 32, where), wraps)
         case "angle_sum":
-            given = table(plain, ("kind", "name", "bits", "parts"), where)
+            given = table(plain, ("kind", "name", "bits", "parts", "constant"), where)
             parts = []
             for part in listed(given["parts"], where):
                 wire, multiplier, shift = listed(part, where, 3)
                 parts.append((_at(wire, place, where), whole(multiplier, -64, 64, where), whole(shift, 0, 32, where)))
-            return AngleSum(_name(given, where), whole(given["bits"], 1, 32, where), tuple(parts))
+            constant = whole(given["constant"], -(2**32), 2**32, where)
+            return AngleSum(_name(given, where), whole(given["bits"], 1, 32, where), tuple(parts), constant)
         case "lookup":
             given = table(plain, ("kind", "name", "block", "wires"), where)
             block = _at(given["block"], len(blocks), where)
             sources = listed(given["wires"], where, len(blocks[block].input_widths))
             return Lookup(_name(given, where), block, tuple(_at(each, place, where) for each in sources))
         case "product":
-            keys = ("kind", "name", "left", "right", "shift", "block", "limb_bits", "low", "high")
+            return _product(plain, place, blocks, where)
+        case "sum":
+            keys = ("kind", "name", "parts", "constant", "shift", "low", "high", "lsb", "constant_error", "dropped")
             given = table(plain, keys, where)
-            block = _at(given["block"], len(blocks), where)
-            limb = whole(given["limb_bits"], 0, 32, where)
-            if limb and blocks[block].input_widths != (limb, limb):
-                raise BddTorqueError(f"{where}: a block of two limbs of {limb} bits required")
-            return Product(
+            return Sum(
                 _name(given, where),
-                _at(given["left"], place, where),
-                _at(given["right"], place, where),
+                _parts(given["parts"], place, where),
+                whole(given["constant"], -MOST, MOST, where),
                 whole(given["shift"], 0, LARGEST_SHIFT, where),
-                block,
-                limb,
-                whole(given["low"], -MOST, MOST, where),
-                whole(given["high"], -MOST, MOST, where),
+                *_ends(given, where),
+                fraction(given["lsb"], where),
+                fraction(given["constant_error"], where),
+                fraction(given["dropped"], where),
             )
-    raise BddTorqueError(f"{where}: kind input, angle_sum, lookup or product required, {kind!r:.40} given")
+    raise BddTorqueError(f"{where}: kind input, angle_sum, lookup, product or sum required, {kind!r:.40} given")
+
+
+def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Product:
+    keys = ("kind", "name", "left", "right", "shift", "method", "block", "limb_bits", "low", "high")
+    given = table(plain, keys, where)
+    block = _at(given["block"], len(blocks), where)
+    limb = whole(given["limb_bits"], 0, 26, where)
+    shift = whole(given["shift"], 0, LARGEST_SHIFT, where)
+    table_of = blocks[block]
+    match given["method"]:
+        case "block":
+            fits = isinstance(table_of, ProductBlock) and table_of.signed and table_of.shift == shift and not limb
+        case "limbs" | "native":
+            fits = table_of == ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2) and limb > 0
+        case "squares":
+            fits = isinstance(table_of, SquareBlock) and not limb
+        case _:
+            fits = False
+    if not fits:
+        raise BddTorqueError(f"{where}: a method of multiplying and the block that it needs required")
+    return Product(
+        _name(given, where),
+        _at(given["left"], place, where),
+        _at(given["right"], place, where),
+        shift,
+        given["method"],
+        block,
+        limb,
+        *_ends(given, where),
+    )
+
+
+def _parts(plain: object, wires: int, where: str) -> tuple[tuple[int, int], ...]:
+    parts = []
+    for part in listed(plain, where):
+        wire, factor = listed(part, where, 2)
+        parts.append((_at(wire, wires, where), whole(factor, -MOST, MOST, where)))
+    return tuple(parts)
 
 
 def _block(plain: object, where: str) -> Block:
     kind = plain.get("kind") if isinstance(plain, dict) else None
     block: Block
+    if kind == "square":
+        given = table(plain, ("kind", "bits"), where)
+        return SquareBlock(whole(given["bits"], 2, 17, where))
     if kind == "product":
         given = table(plain, ("kind", "widths", "signed", "shift", "low", "high"), where)
         left, right = (whole(each, 1, 26, where) for each in listed(given["widths"], where, 2))
@@ -167,21 +214,17 @@ def _graph(plain: object, names: set[str], where: str) -> Graph:
 
 
 def _output(plain: object, wires: int, where: str) -> Output:
-    given = table(plain, ("name", "parts", "constant", "constant_error", "shift", "low", "high", "lsb"), where)
-    parts = []
-    for part in listed(given["parts"], where):
-        wire, sign = listed(part, where, 2)
-        if sign not in (1, -1):
-            raise BddTorqueError(f"{where}: a sign 1 or -1 required, {sign!r:.40} given")
-        parts.append((_at(wire, wires, where), int(sign)))
+    keys = ("name", "parts", "constant", "constant_error", "shift", "low", "high", "lsb", "dropped")
+    given = table(plain, keys, where)
     return Output(
         _name(given, where),
-        tuple(parts),
+        _parts(given["parts"], wires, where),
         whole(given["constant"], -MOST, MOST, where),
         fraction(given["constant_error"], where),
         whole(given["shift"], 0, LARGEST_SHIFT, where),
         *_ends(given, where),
         fraction(given["lsb"], where),
+        fraction(given["dropped"], where),
     )
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.bound import ROOM, BlockFacts
-from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, output_format
+from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, output_format
 from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
@@ -37,6 +37,8 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
     if isinstance(block, ProductBlock):
         values, error = _products(block), 0.0  # the composition charges the rounding shift itself
         _check_range(block, values)
+    elif isinstance(block, SquareBlock):
+        values, error = _index_words(block.bits, True) ** 2 >> 2, 0.0
     else:
         values = np.empty(1 << sum(block.input_widths), dtype=word_dtype(bits, signed))
         done, units = 0, 0.0

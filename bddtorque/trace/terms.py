@@ -18,10 +18,10 @@ def trace_terms(terms: Terms) -> Graph:
     for term in terms.terms:
         coefficient = _traced(term.expansion, tracer, n)
         for torque, motion in term.summands():
-            product = coefficient
+            moved: Number = 1.0  # the motion first: a product of velocities serves many terms
             for name in motion:
-                product = product * tracer.input(name)
-            tau[torque] = tau[torque] + product
+                moved = moved * tracer.input(name)
+            tau[torque] = tau[torque] + coefficient * moved
     return tracer.graph(tau, [f"tau{i + 1}" for i in range(n)])
 
 

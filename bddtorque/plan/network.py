@@ -1,0 +1,225 @@
+"""A graph as a network of words: which values become words, and each as a sum of products of others.
+
+Sums and constant factors cost no rounding, so they are merged as far as they go. What remains to become a word is what
+a table gives (sines and cosines, whole functions of few input bits) and what is multiplied with something else. Each
+such value is then
+
+    Σ c · word · word  +  Σ c · word  +  c
+
+rounded once. The graph is read in the order it is computed; nothing here knows about bits yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bddtorque.trace.graph import Graph, Op, kept
+from bddtorque.trace.tracer import Number, Tracer
+from bddtorque.words.argument import Argument
+
+Monomial = tuple[int | str, ...]
+"""A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
+Form = dict[Monomial, Fraction]
+"""A sum of monomials with exact coefficients."""
+
+
+@dataclass(frozen=True)
+class TableValue:
+    """A value that a table gives: a function of the words `names`."""
+
+    function: Graph
+    names: tuple[str, ...]
+
+
+@dataclass
+class Network:
+    """What becomes a word, in the order it is computed, and how.
+
+    Attributes
+    ----------
+    tables : by node number
+    sums : by node number
+    outputs : one form an output
+    order : the node numbers of both, operands before readers
+    """
+
+    graph: Graph
+    tables: dict[int, TableValue] = field(default_factory=dict)
+    sums: dict[int, Form] = field(default_factory=dict)
+    outputs: list[Form] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+
+
+def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> Network:
+    """Return the network of a graph.
+
+    Functions of one input word become tables. With `direct_summands`, so does every summand of an output whose input
+    words together have at most `block_bits` bits.
+    """
+    return _Reader(graph, arguments, block_bits, direct_summands).network()
+
+
+class _Reader:
+    def __init__(self, graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> None:
+        self.graph = graph
+        self.arguments = arguments
+        self.block_bits = block_bits
+        everything = Graph(graph.nodes, tuple(2 * k for k in range(len(graph.nodes))), ())
+        self.support = everything.supports()
+        self.direct = self._direct_nodes() if direct_summands else set()
+        self.words = self._must_be_words()
+        self.result = Network(graph)
+        self.forms: dict[int, Form] = {}
+
+    def network(self) -> Network:
+        """Read every node that the outputs need, in order."""
+        for reference in self.graph.outputs:
+            self.result.outputs.append(_scaled(self._form(reference >> 1), _sign(reference)))
+        return self.result
+
+    def _direct_nodes(self) -> set[int]:
+        """Return the summands of outputs that fit one table."""
+        found = set()
+        for reference in self.graph.outputs:
+            for summand in _summands(self.graph, reference >> 1):
+                inputs = self.support[summand]
+                if self.graph.nodes[summand].op is Op.PRODUCT and self._linear(summand):
+                    continue  # a constant times an input needs no table
+                if inputs and sum(self.arguments[name].bits for name in inputs) <= self.block_bits:
+                    found.add(summand)
+        return found
+
+    def _linear(self, node: int) -> bool:
+        """Whether a node is a constant times an input word."""
+        current = self.graph.nodes[node]
+        while current.op is Op.PRODUCT and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            current = self.graph.nodes[current.right >> 1]
+        return current.op is Op.INPUT
+
+    def _must_be_words(self) -> set[int]:
+        """Return the nodes that are factors of a product with something else, seen through constant factors."""
+        words: set[int] = set()
+        readers = [0] * len(self.graph.nodes)
+        for node in self.graph.nodes:
+            for operand in node.operands:
+                readers[operand >> 1] += 1
+        for node in self.graph.nodes:
+            if node.op is Op.PRODUCT and self.graph.nodes[node.left >> 1].op is not Op.CONSTANT:
+                words.update(self._unscaled(operand >> 1) for operand in node.operands)
+        for index, node in enumerate(self.graph.nodes):  # a long sum that is read twice is summed once
+            if node.op is Op.SUM and readers[index] > 1 and len(_summands(self.graph, index)) > 3:
+                words.add(index)
+        return words
+
+    def _unscaled(self, node: int) -> int:
+        current = self.graph.nodes[node]
+        if current.op is Op.PRODUCT and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            return self._unscaled(current.right >> 1)
+        if current.op is Op.SUM and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            return self._unscaled(current.right >> 1)
+        return node
+
+    def _form(self, node: int) -> Form:
+        """Return a node as a sum of monomials over words; words themselves are defined on the way."""
+        if node not in self.forms:
+            self.forms[node] = self._read(node)
+        return self.forms[node]
+
+    def _read(self, index: int) -> Form:
+        node = self.graph.nodes[index]
+        if node.op is Op.CONSTANT:
+            return {(): Fraction(node.value)}
+        if node.op is Op.INPUT:
+            argument = self.arguments[node.name]
+            return _added({(node.name,): argument.scale}, {(): argument.centre})
+        if index in self.direct or self._is_table(index):
+            self.result.tables[index] = self._table(index)
+            self.result.order.append(index)
+            return {(index,): Fraction(1)}
+        if node.op is Op.SUM:
+            form = _added(
+                _scaled(self._form(node.left >> 1), _sign(node.left)),
+                _scaled(self._form(node.right >> 1), _sign(node.right)),
+            )
+        else:
+            sign = _sign(node.left) * _sign(node.right)
+            form = _scaled(_multiplied(self._form(node.left >> 1), self._form(node.right >> 1)), sign)
+        if index in self.words and any(form) and not _is_one_word(form):
+            self.result.sums[index] = form
+            self.result.order.append(index)
+            return {(index,): Fraction(1)}
+        return form
+
+    def _is_table(self, index: int) -> bool:
+        """Whether a node is a function of one word that is not just a multiple of it."""
+        node = self.graph.nodes[index]
+        if node.op in (Op.SINE, Op.COSINE):
+            return True
+        if len(self.support[index]) != 1 or node.op is not Op.PRODUCT:
+            return False
+        (name,) = self.support[index]
+        return not self._linear(index) and self.arguments[name].bits <= self.block_bits and self._has_input(index)
+
+    def _has_input(self, index: int) -> bool:
+        """Whether a product of one word's functions reads more than a scaled sine or cosine."""
+        node = self.graph.nodes[index]
+        return self.graph.nodes[node.left >> 1].op is not Op.CONSTANT
+
+    def _table(self, index: int) -> TableValue:
+        names = ordered(self.support[index], self.arguments)
+        return TableValue(rebuilt(self.graph, index, names), names)
+
+
+def ordered(names: frozenset[str], arguments: Mapping[str, Argument]) -> tuple[str, ...]:
+    """Angles first, then by name: equal functions of different joints then have equal tables."""
+    return tuple(sorted(names, key=lambda name: (arguments[name].kind != "angle", name)))
+
+
+def rebuilt(graph: Graph, node: int, names: Sequence[str]) -> Graph:
+    """Return one node as a graph of its own over x0, x1, ... in the order of `names`."""
+    tracer = Tracer()
+    inputs = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
+    result: Number = kept(graph.nodes, [2 * node], ["f"]).evaluate(inputs, tracer)[0]
+    return tracer.graph([result], ["f"])
+
+
+def _summands(graph: Graph, node: int) -> list[int]:
+    current = graph.nodes[node]
+    if current.op is not Op.SUM:
+        return [node]
+    return _summands(graph, current.left >> 1) + _summands(graph, current.right >> 1)
+
+
+def _sign(reference: int) -> int:
+    return -1 if reference & 1 else 1
+
+
+def _scaled(form: Form, factor: int | Fraction) -> Form:
+    return {monomial: coefficient * factor for monomial, coefficient in form.items()}
+
+
+def _added(left: Form, right: Form) -> Form:
+    total = dict(left)
+    for monomial, coefficient in right.items():
+        total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _multiplied(left: Form, right: Form) -> Form:
+    """Return the product of two forms, of at most one word each."""
+    total: Form = {}
+    for first, a in left.items():
+        for second, b in right.items():
+            monomial = tuple(sorted((*first, *second), key=lambda word: (isinstance(word, str), word)))
+            if len(monomial) > 2:
+                raise ArithmeticError(f"a product of more than two words: {monomial}")
+            total[monomial] = total.get(monomial, Fraction(0)) + a * b
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _is_one_word(form: Form) -> bool:
+    """Whether a form is linear in a single word, so that it can be a factor as it is."""
+    monomials = [monomial for monomial in form if monomial]
+    return len(monomials) == 1 and len(monomials[0]) == 1
