@@ -20,24 +20,22 @@ from bddtorque.diagrams.consing import memory_needed
 from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.diagrams.table import Table, word_dtype
-from bddtorque.dynamics.terms import Terms, terms_of
 from bddtorque.errors import BddTorqueError
 from bddtorque.model import Model
+from bddtorque.origin import Origin, from_recursion, from_terms
 from bddtorque.plan.bound import ROOM, BlockFacts, compose
-from bddtorque.plan.budget import paper_extra_bits, plan_by_paper, plan_within
+from bddtorque.plan.budget import paper_extra_bits, plan_by_paper, plan_network
 from bddtorque.plan.cover import Target, summand_counts
-from bddtorque.plan.plan import Block, Plan, output_format
+from bddtorque.plan.plan import Block, Plan, Sum, output_format
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots import load_robot
 from bddtorque.robots.model import Robot
 from bddtorque.saturation import judge
 from bddtorque.sizes import format_size
-from bddtorque.spec import Spec, load_spec
-from bddtorque.trace.terms import trace_terms
-from bddtorque.words import Formats, JointFormats
+from bddtorque.spec import InputBits, Spec, load_spec
+from bddtorque.words import Formats
 from bddtorque.words.argument import Argument, argument_of
-from bddtorque.words.truth import torque_errors
 from bddtorque.work import Cache, Progress, Task, Workers, default_cache, usable_processors
 
 INPUTS = ("q", "qd", "qdd")
@@ -67,16 +65,10 @@ def compile(
     """
     started = time.perf_counter()
     spec, robot = _spec_and_robot(source, options)
-    if spec.target == "host":
-        raise BddTorqueError("target: 'tables' required, 'host' is not built yet")
-    if spec.source == "recursive":
-        raise BddTorqueError("source: 'terms' or 'auto' required, 'recursive' is not built yet")
-    terms = terms_of(robot)
-    spec, formats = _words(spec, robot, terms)
-    plan = make_plan(spec, terms, formats)
+    spec, formats, origin, plan = planned(spec, robot)
     count = workers or usable_processors()
     check_memory(plan, spec.memory, 1 if executor else count)
-    planned = time.perf_counter()
+    ready = time.perf_counter()
     kept = default_cache() if isinstance(cache, str) else cache
     with Workers(workers, executor=executor, cache=kept, progress=progress) as team:
         tasks = [
@@ -85,10 +77,10 @@ def compile(
         ]
         built = team.run(tasks, f"compiling {robot.name}")
     tables, diagrams, facts = (tuple(each) for each in zip(*map(_restored, plan.blocks, built), strict=True))
-    certificate = certify(robot, terms, formats, plan, facts, tables)
+    certificate = certify(origin, formats, plan, facts, tables)
     report = {
         "seconds": time.perf_counter() - started,
-        "planning_seconds": planned - started,
+        "planning_seconds": ready - started,
         "peak_bytes": _peak_memory(),
         "engine": built[0]["engine"],
         "notes": sorted({note for each in built for note in each["notes"]}),
@@ -96,16 +88,59 @@ def compile(
     return Model(robot, spec, formats, plan, tables, diagrams, certificate, report)
 
 
-def make_plan(spec: Spec, terms: Terms, formats: Formats) -> Plan:
-    """Return the plan of a robot's terms for the words of a resolved spec."""
-    graph = trace_terms(terms)
-    arguments = input_arguments(formats)
-    targets = output_targets(formats)
+def planned(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
+    """Return the resolved spec, its words, where the compiled function comes from, and the plan."""
     if spec.accuracy == "paper":
-        extra = [paper_extra_bits(count) for count in summand_counts(graph, arguments)]
-        return plan_by_paper(graph, arguments, targets, extra, spec.block_bits)
+        return _by_paper(spec, robot)
+    resolved = spec.resolve(robot)
+    formats = resolved.formats(robot)
     accuracy = 1.0 if spec.accuracy == "faithful" else float(spec.accuracy)
-    return plan_within(graph, arguments, targets, accuracy, spec.block_bits)
+    arguments, targets = input_arguments(formats), output_targets(formats)
+
+    def plan_of(origin: Origin) -> Plan:
+        return plan_network(origin.graph, arguments, targets, accuracy, spec.block_bits, origin.source, spec.target)
+
+    plans = [(origin, plan_of(origin)) for origin in _origins(spec, robot)]
+    origin, plan = min(plans, key=lambda pair: operations(pair[1]))
+    return resolved, formats, origin, plan
+
+
+def _origins(spec: Spec, robot: Robot) -> list[Origin]:
+    """Return what may be compiled: one source, or both for a host, which takes the cheaper."""
+    if spec.source == "recursive":
+        return [from_recursion(robot)]
+    if spec.source == "terms":
+        return [from_terms(robot)]
+    try:
+        separate = from_terms(robot)
+    except BddTorqueError:
+        return [from_recursion(robot)]
+    return [separate, from_recursion(robot)] if spec.target == "host" else [separate]
+
+
+def operations(plan: Plan) -> int:
+    """Return what a plan costs a host: look-ups, products, and parts of sums."""
+    counts = plan.counts()
+    parts = sum(len(wire.parts) for wire in plan.wires if isinstance(wire, Sum))
+    return counts["lookups"] + counts["products"] + parts + counts["summands"]
+
+
+def _by_paper(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
+    """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
+    if spec.target != "tables" or spec.source == "recursive":
+        raise BddTorqueError(
+            f"accuracy paper: target 'tables' and source 'terms' required, '{spec.target}' and '{spec.source}' given"
+        )
+    origin = from_terms(robot)
+    resolved = spec.resolve(robot)
+    formats = resolved.formats(robot)
+    extra = [paper_extra_bits(count) for count in summand_counts(origin.graph, input_arguments(formats))]
+    if spec.input_bits is None:
+        wide = tuple(bits + max(extra) for bits in formats.tau.bits)
+        resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))
+        formats = resolved.formats(robot)
+    plan = plan_by_paper(origin.graph, input_arguments(formats), output_targets(formats), extra, spec.block_bits)
+    return resolved, formats, origin, plan
 
 
 def input_arguments(formats: Formats) -> dict[str, Argument]:
@@ -122,23 +157,12 @@ def output_targets(formats: Formats) -> list[Target]:
 
 
 def certify(
-    robot: Robot,
-    terms: Terms,
-    formats: Formats,
-    plan: Plan,
-    facts: Sequence[BlockFacts],
-    tables: Sequence[Table],
+    origin: Origin, formats: Formats, plan: Plan, facts: Sequence[BlockFacts], tables: Sequence[Table]
 ) -> Certificate:
     """Return what the blocks' proved errors amount to, torque by torque."""
-    arguments = input_arguments(formats)
+    robot, arguments = origin.robot, input_arguments(formats)
     bounds = compose(plan, {name: argument.scale for name, argument in arguments.items()}, facts)
-    reach = np.array([max(map(abs, word.span)) for word in formats.q])
-    motion = {
-        name: argument.interval().magnitude
-        for name, argument in arguments.items()
-        if not name.removeprefix("q").isdigit()
-    }
-    model_errors = torque_errors(terms, reach, motion)
+    model_errors = origin.errors(arguments, [max(map(abs, word.span)) for word in formats.q])
     verdicts = judge(robot, formats, plan, tables, [(bound.low, bound.high) for bound in bounds])
     torques = []
     for j, (word, bound, verdict) in enumerate(zip(formats.tau, bounds, verdicts, strict=True)):
@@ -216,22 +240,6 @@ def _spec_and_robot(source: str | PathLike[str] | Spec | Robot, options: dict[st
     spec = source if isinstance(source, Spec) else load_spec(source)
     spec = spec.with_options(**options)
     return spec, load_robot(spec.robot_source)
-
-
-def _words(spec: Spec, robot: Robot, terms: Terms) -> tuple[Spec, Formats]:
-    """Return the resolved spec and its formats; the paper's rule widens the inputs to r + m bits."""
-    resolved = spec.resolve(robot)
-    formats = resolved.formats(robot)
-    if spec.accuracy == "paper" and spec.input_bits is None:
-        counts = summand_counts(trace_terms(terms), input_arguments(formats))
-        extra = max(paper_extra_bits(count) for count in counts)
-        q, qd, qdd = (_widened(each, extra) for each in formats.inputs)
-        formats = Formats(formats.joint_names, q, qd, qdd, formats.tau)
-    return resolved, formats
-
-
-def _widened(formats: JointFormats, extra: int) -> JointFormats:
-    return JointFormats(formats.name, tuple(replace(each, bits=each.bits + extra) for each in formats))
 
 
 def _peak_memory() -> int:

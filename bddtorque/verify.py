@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from bddtorque.artefact import from_bytes, read_entries, read_file, read_header, to_bytes
-from bddtorque.compiler import certify, make_plan
+from bddtorque.compiler import certify, planned
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS, lower
-from bddtorque.dynamics.terms import terms_of
 from bddtorque.errors import BddTorqueError
 from bddtorque.model import Model
 from bddtorque.plan.bound import BlockFacts
@@ -94,14 +93,13 @@ def check_block(block: Block, values: Any, arrays: dict[str, Any]) -> dict[str, 
 
 
 def _proofs(model: Model, facts: list[BlockFacts]) -> list[Check]:
-    """Check that the plan is what the robot and the spec give, and compose the certificate again."""
+    """Check that words and plan are what the robot and the spec give, and compose the certificate again."""
     try:
-        terms = terms_of(model.robot)
-        plan = make_plan(model.spec, terms, model.formats)
-        certificate = certify(model.robot, terms, model.formats, model.plan, facts, model.tables)
+        _, formats, origin, plan = planned(model.spec, model.robot)
+        certificate = certify(origin, formats, model.plan, facts, model.tables)
     except BddTorqueError as problem:
         return [Check("proof", False, str(problem))]
-    same_plan = plan == model.plan
+    same_plan = plan == model.plan and formats == model.formats
     same = certificate == model.certificate
     bounds = ", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques)
     return [

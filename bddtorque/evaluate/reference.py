@@ -46,8 +46,8 @@ def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) ->
             case Product(left=left, right=right, shift=shift):
                 wires.append(half_up_shift(wires[left] * wires[right], shift))
             case Sum(parts=parts, constant=constant, shift=shift):
-                total = sum((factor * wires[source] for source, factor in parts), start=np.int64(constant))
-                wires.append(np.asarray(half_up_shift(total, shift)))
+                added = sum((factor * wires[source] for source, factor in parts), start=np.int64(constant))
+                wires.append(np.asarray(half_up_shift(added, shift)))
     return wires
 
 

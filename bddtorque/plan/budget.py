@@ -21,7 +21,7 @@ from bddtorque.words.argument import Argument
 MOST_GUARD = 24
 MARGINS = (1, 2, 3, 4, 6, 8)
 MOST_TRIES = 40
-HOST_SHARE = 1 / 64
+HOST_SHARE = 1 / 16
 """Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
 RESERVE = 1e-3
 """Units left for what only shows later: float evaluation, the Fourier step, constants."""
