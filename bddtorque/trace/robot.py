@@ -16,13 +16,14 @@ from bddtorque.trace.tracer import Tracer, traced_inputs
 def trace_torques(robot: Robot, regroup: bool = True) -> Graph:
     """Return the graph of all joint torques, outputs tau1.. and inputs q1.., qd1.., qdd1.. (rad or m, per s, per s²).
 
-    With `regroup` (the default) frames and inertial parameters are chosen for the fewest operations; without it the
-    robot's own are used. The torques are the same up to rounding.
+    With `regroup` (the default) frames and inertial parameters are chosen for fewer operations; without it, or where
+    that gains nothing, the robot's own are used. The torques are the same up to rounding.
     """
     chain = chain_of(robot)
+    own = trace_chain(chain, np.zeros(len(chain.revolute)))
     if not regroup:
-        return trace_chain(chain, np.zeros(len(chain.revolute)))
-    return trace_chain(*regrouped(chain))
+        return own
+    return min(trace_chain(*regrouped(chain)), own, key=lambda graph: sum(graph.counts().values()))
 
 
 def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:

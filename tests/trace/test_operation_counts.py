@@ -51,10 +51,17 @@ def test_a_waist_that_stands_upright_is_not_an_input() -> None:
 @given(robots())
 def test_regrouping_never_costs_more(robot: bt.Robot) -> None:
     counted, plain = (trace_torques(robot, regroup=regroup).counts() for regroup in (True, False))
-    assert counted["sine_cosines"] <= plain["sine_cosines"]
-    # an offset angle is one sum a joint
-    assert counted["sums"] <= plain["sums"] + robot.degrees_of_freedom
-    assert counted["products"] <= plain["products"]
+    assert sum(counted.values()) <= sum(plain.values())
+
+
+def test_sliding_joints_on_one_line_keep_their_frames() -> None:
+    # here other frames would cost more: 51 products for 39
+    kinds, lines = (
+        ["revolute", "prismatic", "prismatic", "revolute"],
+        ["general", "coincident", "coincident", "parallel"],
+    )
+    robot = random_robot(kinds, lines, seed=5, rotors=False, gravity=False)
+    assert trace_torques(robot) == trace_torques(robot, regroup=False)
 
 
 def test_a_general_arm_gets_much_cheaper() -> None:

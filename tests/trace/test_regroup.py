@@ -158,3 +158,12 @@ def test_bodies_keep_their_base_parameters_only() -> None:
     assert chain.rotor[0] == 0
     for rotation in chain.rotation:
         np.testing.assert_allclose(rotation.T @ rotation, np.eye(3), rtol=0, atol=1e-14)
+
+
+def test_frames_stand_on_common_normals() -> None:
+    """As in Khalil and Kleinfinger: a turn α about x and a shift along x, then a shift along the next axis, no more."""
+    chain, _ = regrouped(chain_of(random_robot(["revolute"] * 6, ["general"] * 6, seed=1)))
+    for rotation, translation in list(zip(chain.rotation, chain.translation, strict=True))[1:]:
+        np.testing.assert_allclose(rotation[0], [1.0, 0.0, 0.0], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(rotation[:, 0], [1.0, 0.0, 0.0], rtol=0, atol=1e-14)
+        assert abs((rotation.T @ translation)[1]) < 1e-12
