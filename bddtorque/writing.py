@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
+from typing import IO
 
 from bddtorque.errors import BddTorqueError
 
 
 def write_whole(path: str | PathLike[str], data: bytes) -> None:
     """Write a file under a temporary name in its folder first, which then takes its place; no part is ever seen."""
-    target = Path(path)
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which takes its place at the end; after any exception nothing was written.
+
+    Links are followed. What is no regular file (a pipe, /dev/null) cannot be replaced and is written to directly.
+    """
     temporary: Path | None = None
     try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        target = _resolved(path)
+        if target.exists() and not target.is_file() and not target.is_dir():
+            with target.open("wb") as file:
+                yield file
+            return
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as whole:
+            temporary = Path(whole.name)
+            yield whole
+            whole.flush()
+            os.fsync(whole.fileno())
         temporary.chmod(0o666 & ~_umask())  # temporary files are private; this one is to be like any other
         temporary.replace(target)
         temporary = None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise BddTorqueError(f"{str(target)!r}: a place to write to required, {reason}") from None
+    except OSError as problem:
+        raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem.strerror or problem}") from None
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _resolved(path: str | PathLike[str]) -> Path:
+    try:
+        return Path(path).resolve()
+    except (ValueError, RuntimeError) as problem:  # a NUL in the path, links in a circle
+        raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem}") from None
 
 
 def _umask() -> int:
