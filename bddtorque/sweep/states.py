@@ -1,0 +1,85 @@
+"""The states of a sweep, in batches that are the same whoever makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.words import Format, Formats
+
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.int64]
+State = tuple[Floats, Floats, Floats]
+"""q, qd and qdd, each (N, n)."""
+
+BATCH = 1 << 15
+"""States of a batch: what is held in memory at a time."""
+CORNER_SHARE = 8
+"""One corner state is added for so many random ones."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some states of a sweep.
+
+    Attributes
+    ----------
+    corner : words from the ends and the middle of their formats, else states drawn evenly
+    index : which batch of its kind; with the seed it decides the states
+    count : number of states
+    """
+
+    corner: bool
+    index: int
+    count: int
+
+
+def batches(states: int, corners: int) -> list[Batch]:
+    """Return the batches of a sweep, the random ones first."""
+    return [
+        Batch(corner, index, min(BATCH, total - index * BATCH))
+        for corner, total in ((False, states), (True, corners))
+        for index in range(-(-total // BATCH))
+    ]
+
+
+def states_of(batch: Batch, formats: Formats, seed: int) -> State:
+    """Return the states of a batch, as floats at the joints.
+
+    Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
+    are the values of words; the first of them are all combinations of lowest and highest words.
+    """
+    rng = np.random.default_rng([seed, int(batch.corner), batch.index])
+    words = [word for kind in formats.inputs for word in kind]
+    columns = _corners(batch, words, rng) if batch.corner else [_even(word, batch.count, rng) for word in words]
+    n = len(formats.q)
+    q, qd, qdd = (np.stack(columns[k * n : (k + 1) * n], axis=1) for k in range(3))
+    return q, qd, qdd
+
+
+def _even(word: Format, count: int, rng: np.random.Generator) -> Floats:
+    units = word.lowest - 0.5 + rng.random(count) * (1 << word.bits)
+    return word.sign * (word.centre + units * word.lsb) + word.offset
+
+
+def _corners(batch: Batch, words: list[Format], rng: np.random.Generator) -> list[Floats]:
+    places = batch.index * BATCH + np.arange(batch.count)
+    pure = places < 1 << min(len(words), 62)
+    columns = []
+    for k, word in enumerate(words):
+        drawn = rng.choice(special_words(word), batch.count)
+        ends = np.where((places >> k) & 1, word.highest, word.lowest)
+        columns.append(word.dequantise(np.where(pure, ends, drawn)))
+    return columns
+
+
+def special_words(word: Format) -> Words:
+    """Return the words where tables go wrong first: the ends, zero, quarter turns, and their neighbours."""
+    around = [word.lowest, 0, word.highest]
+    if word.kind == "angle":
+        quarter = 1 << (word.bits - 2)
+        around += [-quarter, quarter]
+    near = {place + step for place in around for step in (-1, 0, 1)}
+    return np.array(sorted(place for place in near if word.lowest <= place <= word.highest), dtype=np.int64)
