@@ -22,7 +22,13 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/bddtorque robots
+	@mkdir -p out
+	$(BIN)/bddtorque compile planar2r --bits 12 -o out/planar2r.bdt
+	@echo
+	$(BIN)/bddtorque sweep out/planar2r.bdt --states 100000 --csv out/planar2r_errors.csv --plot out/planar2r_errors.png
+	@echo
+	@echo "The compiled arm is out/planar2r.bdt; its errors beside the proved bound are out/planar2r_errors.png and .csv."
+	@echo "Try: $(BIN)/bddtorque eval out/planar2r.bdt --q 0.3,-1.2 --qd 0.5,0   or   $(BIN)/bddtorque --help"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,0 +1,125 @@
+"""The application: its commands, what it does with errors, and its exit codes.
+
+    0    done
+    1    done, and found wanting: a check that fails, more error found than proved
+    2    bad use: arguments, files or robots that cannot be used; one line on standard error says why
+    130  interrupted
+
+A new command is a file with a function, and one line in `COMMANDS`.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+import bddtorque
+from bddtorque.cli.compiling import compile_command
+from bddtorque.cli.evaluating import eval_command
+from bddtorque.cli.info import info_command
+from bddtorque.cli.robots import robots_command
+from bddtorque.cli.sweeping import sweep_command
+from bddtorque.cli.verifying import verify_command
+from bddtorque.errors import BddTorqueError
+
+BAD_USE, INTERRUPTED = 2, 130
+# typer carries click within it or depends on it, by version; either way this is click.ClickException
+CLICK_PROBLEM: type[Exception] = typer.BadParameter.__mro__[2]
+
+COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
+    "robots": (robots_command, "Example: bddtorque robots --json"),
+    "compile": (
+        compile_command,
+        "Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt\n\n"
+        "Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80",
+    ),
+    "info": (info_command, "Example: bddtorque info planar2r.bdt --levels"),
+    "eval": (
+        eval_command,
+        "Example: bddtorque eval planar2r.bdt --q 0.3,-1.2 --qd 0.5,0 --qdd 0,0.1\n\n"
+        "Example: bddtorque eval planar2r.bdt states.csv -o torques.csv",
+    ),
+    "sweep": (
+        sweep_command,
+        "Example: bddtorque sweep planar2r.bdt --states 100000 --plot errors.png\n\n"
+        "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv",
+    ),
+    "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
+}
+
+app = typer.Typer(
+    name="bddtorque",
+    help="Compile a robot arm's inverse dynamics into fixed-point Boolean tables, "
+    "proved within one unit of the last bit.",
+    epilog="Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _name, (_function, _example) in COMMANDS.items():
+    app.command(_name, epilog=_example, no_args_is_help=False)(_function)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"bddtorque {bddtorque.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take what stands before the command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without · and ± is no reason to fail
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("bddtorque: %(message)s"))
+    logging.getLogger("bddtorque").addHandler(handler)
+    try:
+        code = app(arguments, prog_name="bddtorque", standalone_mode=False)
+        if code == INTERRUPTED:
+            return _interrupted()
+        return code if isinstance(code, int) else 0
+    except CLICK_PROBLEM as problem:
+        if type(problem).__name__ == "NoArgsIsHelpError":  # the message is the help itself
+            sys.stdout.write(f"{problem}\n")
+            return BAD_USE
+        message = problem.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return _refused(f"{message}; see bddtorque {_command(problem)}--help")
+    except (BddTorqueError, MemoryError) as problem:
+        return _refused(str(problem) or "not enough memory")
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    finally:
+        logging.getLogger("bddtorque").removeHandler(handler)
+
+
+def _command(problem: Any) -> str:
+    """Return the command that a usage error belongs to, if any, and a space."""
+    name = getattr(getattr(problem, "ctx", None), "info_name", None)
+    return f"{name} " if name in COMMANDS else ""
+
+
+def _refused(message: str) -> int:
+    # whatever a file or an argument contains, the message stays one line of printable text
+    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(message.split()))
+    sys.stderr.write(f"bddtorque: {line}\n")
+    return BAD_USE
+
+
+def _interrupted() -> int:
+    sys.stderr.write("bddtorque: interrupted\n")
+    return INTERRUPTED

@@ -1,0 +1,177 @@
+"""A model in words and tables: what `compile` and `info` show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.filesize import decimal
+from rich.table import Table
+
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.errors import BddTorqueError
+from bddtorque.plan.plan import Product, output_format
+
+if TYPE_CHECKING:
+    from bddtorque.model import Model
+
+COLD = 0.05
+"""Seconds of Numba's work from which on a start counts as cold."""
+
+
+def grid(lines: list[tuple[str, str]]) -> Table:
+    """Return names and values in two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def model_lines(model: Model) -> list[tuple[str, str]]:
+    """Return the summary of a model, name by name."""
+    figures = model.summary()
+    inputs = ", ".join(f"{name} {_joined(figures['bits'][name])}" for name in ("q", "qd", "qdd"))
+    kinds = [name for name in ("lookups", "products", "sums", "angle_sums") if figures[name]]
+    steps = [f"{figures[name]:,} {name.replace('_', ' ')}" for name in kinds]
+    worst = max(model.certificate.bounds)
+    return [
+        ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
+        (
+            "plan",
+            f"source {model.plan.source}, target {model.plan.target}, blocks of at most {model.plan.block_bits} bits",
+        ),
+        ("steps", f"{figures['summands']:,} summands from {', '.join(steps)}"),
+        ("blocks", f"{figures['blocks']:,} with {figures['rows']:,} rows in all"),
+        ("diagrams", f"{figures['nodes']:,} nodes, {decimal(figures['diagram_bytes'])}"),
+        ("tables", decimal(figures["table_bytes"])),
+        (
+            "bound",
+            f"{worst:.4f} units of the last bit at most: {'faithful' if figures['faithful'] else 'NOT faithful'}",
+        ),
+    ]
+
+
+def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the summary of a compilation."""
+    seconds, cold = report["seconds"], report["numba_seconds"]
+    start = (
+        f"cold start: {cold:.1f} s of it Numba compiling itself, which it keeps for the next time"
+        if cold > COLD
+        else "warm start: nothing for Numba to compile"
+    )
+    times = f"{seconds:.2f} s ({report['planning_seconds']:.2f} s planning), {report['start_seconds']:.2f} s to start"
+    cached = report["blocks_from_cache"]
+    return [
+        *model_lines(model),
+        ("time", f"{times}; {start}"),
+        ("memory", f"{decimal(report['peak_bytes'])} at the peak"),
+        ("engine", f"{report['engine']}" + (f"; {cached} blocks from the cache" if cached else "")),
+        *(("note", note) for note in report["notes"]),
+        ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
+        ("digest", model.digest),
+    ]
+
+
+def block_figures(model: Model) -> list[dict[str, Any]]:
+    """Return what there is to know of each block, as plain data."""
+    figures = []
+    for k, (block, table, diagram) in enumerate(zip(model.plan.blocks, model.tables, model.diagrams, strict=True)):
+        bits, signed = output_format(block)
+        users = [wire.name for wire in model.plan.wires if getattr(wire, "block", None) == k]
+        figures.append(
+            {
+                "block": k,
+                "kind": block.kind,
+                "used_by": users,
+                "input_bits": list(block.input_widths),
+                "output_bits": bits,
+                "signed": signed,
+                "rows": len(table.values),
+                "nodes": diagram.node_count,
+                "depth": diagram.depth,
+                "level_widths": list(diagram.level_widths),
+                "rails": list(diagram.rails),
+                "order": list(diagram.order),
+                "bytes": {name: _form_bytes(model, k, name) for name in FORMS},
+                "digest": table.content_key,
+            }
+        )
+    return figures
+
+
+def block_table(figures: list[dict[str, Any]]) -> Table:
+    """Return the blocks, one a row."""
+    table = Table(title="Blocks", title_justify="left")
+    table.add_column("block", justify="right")
+    table.add_column("of", overflow="fold")
+    for name in ("inputs", "output", "nodes", "widest", "rails", "depth", *(f"{form} bytes" for form in FORMS)):
+        table.add_column(name.replace("_", "-"), justify="right")
+    table.add_column("digest", no_wrap=True)
+    for each in figures:
+        used = each["used_by"]
+        sizes = [f"{size:,}" if size is not None else "-" for size in each["bytes"].values()]
+        table.add_row(
+            str(each["block"]),
+            used[0] + (f" and {len(used) - 1} more" if len(used) > 1 else ""),
+            "+".join(map(str, each["input_bits"])),
+            str(each["output_bits"]),
+            f"{each['nodes']:,}",
+            f"{max(each['level_widths'], default=0):,}",
+            str(max(each["rails"])),
+            str(each["depth"]),
+            *sizes,
+            each["digest"][:12],
+        )
+    return table
+
+
+def level_table(figures: list[dict[str, Any]]) -> Table:
+    """Return the nodes of each level and the rails of each cut, top first."""
+    table = Table(title="Levels of the diagrams, top first", title_justify="left")
+    table.add_column("block", justify="right")
+    table.add_column("nodes at each level", overflow="fold")
+    table.add_column("rails at each cut", overflow="fold")
+    for each in figures:
+        table.add_row(str(each["block"]), *(" ".join(map(str, each[name])) for name in ("level_widths", "rails")))
+    return table
+
+
+def format_table(model: Model) -> Table:
+    """Return the words, one a row."""
+    table = Table(title="Words", title_justify="left")
+    for name in ("word", "kind"):
+        table.add_column(name, overflow="fold")
+    for name in ("bits", "one unit", "from", "to"):
+        table.add_column(name, justify="right")
+    table.add_column("unit")
+    for quantity in ("q", "qd", "qdd", "tau"):
+        for joint, word in zip(model.formats.joint_names, getattr(model.formats, quantity), strict=True):
+            low, high = word.span
+            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
+            figures = [f"{value:.6g}" for value in (word.lsb, low, high)]
+            table.add_row(f"{quantity}:{joint}", kind, str(word.bits), *figures, word.unit)
+    return table
+
+
+def constant_sequence(model: Model) -> tuple[bool, str]:
+    """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
+    if model.plan.target != "tables":
+        return False, f"target '{model.plan.target}' promises none"
+    limbs = sum(isinstance(wire, Product) and wire.method == "limbs" for wire in model.plan.wires)
+    if limbs:
+        return False, f"{limbs} products are taken apart into as many limbs as the words at hand need"
+    return True, "dense tables, look-ups and sums only; evaluator 'words'"
+
+
+def _form_bytes(model: Model, block: int, form: str) -> int | None:
+    """Return the bytes of a block in a form, or None where the form does not fit."""
+    try:
+        return FORMS[form].from_table(model.tables[block], model.diagrams[block].order).bytes
+    except BddTorqueError:
+        return None
+
+
+def _joined(bits: list[int]) -> str:
+    return str(bits[0]) if len(set(bits)) == 1 else "/".join(map(str, bits))

@@ -1,0 +1,199 @@
+"""``bddtorque sweep``: compiled torques beside float Newton-Euler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.cli import options as opt
+from bddtorque.cli.console import ShownProgress, output, say, write_json
+from bddtorque.errors import BddTorqueError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bddtorque.model import Model
+    from bddtorque.sweep import Sweep
+
+
+def sweep_command(
+    source_file: Annotated[
+        str, typer.Argument(metavar="SPEC|FILE", show_default=False, help="What `compile` takes, or a .bdt file.")
+    ],
+    states: Annotated[
+        int, typer.Option(metavar="N", help="Random states; a corner state is added for every eight.")
+    ] = 100_000,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
+    csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all figures there.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
+    ] = None,
+    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
+    bits: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=opt.PANEL, metavar="BITS", help="Word lengths to compare: 6:12 (to 12), or 6,8,12."
+        ),
+    ] = None,
+    input_bits: opt.InputBitsOption = None,
+    accuracy: opt.AccuracyOption = None,
+    block_bits: opt.BlockBitsOption = None,
+    memory: opt.MemoryOption = None,
+    source: opt.SourceOption = None,
+    target: opt.TargetOption = None,
+    position: opt.PositionOption = None,
+    velocity: opt.VelocityOption = None,
+    acceleration: opt.AccelerationOption = None,
+    torque: opt.TorqueOption = None,
+    engine: opt.EngineOption = "auto",
+    workers: opt.WorkersOption = None,
+    no_cache: opt.NoCacheOption = False,
+    as_json: opt.JsonOption = False,
+) -> None:
+    """Measure compiled torques against float Newton-Euler on random and corner states.
+
+    Exit code 1 if an error is found that is larger than the proved bound.
+    """
+    chosen = opt.spec_options(
+        input_bits,
+        accuracy,
+        block_bits,
+        memory,
+        source,
+        target,
+        position=position,
+        velocity=velocity,
+        acceleration=acceleration,
+        torque=torque,
+    )
+    lengths = None if bits is None else opt.read_word_lengths(bits)
+    for path in (each for each in (csv_file, plot) if each is not None):
+        if not path.parent.is_dir():
+            raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no '{path.parent}'")
+    if plot is not None:
+        from bddtorque.sweep.plots import check_plot  # noqa: PLC0415
+
+        check_plot(plot)
+    from bddtorque.sweep import sweep  # noqa: PLC0415
+
+    progress = ShownProgress()
+    found = [
+        sweep(model, states, seed, evaluator=evaluator, workers=workers, progress=progress)
+        for model in _models(source_file, lengths, chosen, engine, workers, no_cache)
+    ]
+    if csv_file is not None:
+        from bddtorque.sweep.figures import to_csv  # noqa: PLC0415
+        from bddtorque.writing import write_whole  # noqa: PLC0415
+
+        write_whole(csv_file, to_csv(found).encode())
+    if plot is not None:
+        from bddtorque.sweep.plots import draw  # noqa: PLC0415
+
+        draw(found, plot)
+    exceeding = [joint for each in found for joint in each.exceeding]
+    if as_json:
+        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
+    else:
+        _show(found, [path for path in (csv_file, plot) if path is not None])
+    for joint in exceeding:
+        say(
+            f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
+            f"{joint.proved:.6g} proved, at the words {joint.worst}"
+        )
+    if exceeding:
+        raise typer.Exit(1)
+
+
+def _models(
+    source: str, lengths: list[int] | None, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool
+) -> list[Model]:
+    if Path(source).suffix.lower() == ".bdt":
+        flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
+        if flags:
+            named = ", ".join(f"--{name.replace('_', '-')}" for name in flags)
+            raise BddTorqueError(f"{source}: a specification required for {named}, this file is compiled already")
+        from bddtorque.artefact import load  # noqa: PLC0415
+
+        return [load(source)]
+    from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
+
+    cache = None if no_cache else "default"
+    return [
+        compile_model(
+            source, workers=workers, cache=cache, progress=ShownProgress(), engine=engine, **chosen, bits=length
+        )
+        for length in (lengths or (None,))
+    ]
+
+
+def _show(found: list[Sweep], files: list[Path]) -> None:
+    first = found[0]
+    console = output()
+    console.print(
+        f"{first.robot}: {first.states:,} random and {first.corners:,} corner states, seed {first.seed}, "
+        "against float Newton-Euler",
+        soft_wrap=True,
+    )
+    console.print()
+    console.print(_tables_table(found))
+    console.print()
+    console.print(_inputs_table(found))
+    saturated = sum(joint.saturated for each in found for joint in each.joints)
+    if saturated:
+        console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
+    for path in files:
+        console.print(f"written: {path}", soft_wrap=True)
+
+
+def _tables_table(found: list[Sweep]) -> Table:
+    table = _table("Error of the tables, at the exact values of the input words: what the certificate bounds")
+    for name in ("proved", "found", "corners", "rms", "p50", "p99", "p99.9"):
+        table.add_column(name, justify="right")
+    table.add_column("proved", justify="right")
+    table.add_column("found", justify="right")
+    table.add_column("rms", justify="right")
+    table.add_column("")
+    for each in found:
+        for joint in each.joints:
+            figures = joint.tables.to_plain()
+            units = [joint.proved, joint.found, joint.corner_largest]
+            units += [figures[name] for name in ("rms", "p50", "p99", "p99.9")]
+            values = [joint.proved * joint.lsb, joint.found * joint.lsb, joint.tables.rms * joint.lsb]
+            verdict = "EXCEEDS" if joint.exceeds else "within"
+            table.add_row(
+                joint.joint,
+                str(joint.bits),
+                *(f"{value:.4f}" for value in units),
+                *(f"{value:.3g} {joint.unit}" for value in values),
+                verdict,
+            )
+    return table
+
+
+def _inputs_table(found: list[Sweep]) -> Table:
+    table = _table("What the input words themselves cost, before any table, and both together")
+    for name in ("inputs max", "rms", "p99", "inputs max", "rms", "together max", "rms"):
+        table.add_column(name, justify="right")
+    for each in found:
+        for joint in each.joints:
+            inputs, total = joint.inputs, joint.total.scaled(joint.lsb)
+            units = [inputs.largest, inputs.rms, inputs.to_plain()["p99"]]
+            values = [inputs.largest * joint.lsb, inputs.rms * joint.lsb, total.largest, total.rms]
+            table.add_row(
+                joint.joint,
+                str(joint.bits),
+                *(f"{value:.4f}" for value in units),
+                *(f"{value:.3g} {joint.unit}" for value in values),
+            )
+    return table
+
+
+def _table(title: str) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title, title_justify="left", caption="numbers without a unit: units of the last bit")
+    table.add_column("joint", overflow="fold")
+    table.add_column("bits", justify="right")
+    return table
