@@ -8,6 +8,7 @@ five (three) points a joint it is evaluated with proved radii, and a polynomial 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -70,6 +71,8 @@ def folding_errors(graph: Graph, ranges: Sequence[Interval]) -> list[float]:
                 errors.append(16 * ULP * ranges[index].magnitude)
             case Op.SUM:
                 errors.append(errors[left] + errors[right])
+            case Op.PRODUCT if not math.isfinite(ranges[right].magnitude):
+                errors.append(0.0)  # a whole multiple of an angle is exact
             case Op.PRODUCT:
                 crossed = ranges[left].magnitude * errors[right] + ranges[right].magnitude * errors[left]
                 errors.append(crossed + errors[left] * errors[right])
