@@ -37,6 +37,8 @@ FACTOR_TOLERANCE = Fraction(1, 64)
 """Units: what rounding the factors of one sum may cost it."""
 PRODUCT_TOLERANCE = Fraction(1, 256)
 """Units of the sum it enters: how coarse a product with an inexact factor may be, so that the sum stays narrow."""
+SHARED_BITS = 6
+"""A product rounded for one sum serves another that could do with so many bits fewer."""
 SUM_BITS = 61
 WIDEST_SQUARE = 14
 """Input bits of the table of quarter squares at most: beyond, its diagram outgrows four look-ups of limbs."""
@@ -80,8 +82,8 @@ class _Layout:
         """Of each wire: the value of one unit; 1 for inputs, whose scale is in the coefficients."""
         self.error: dict[int, Fraction] = {}
         """Of each wire: a bound on its error, in values."""
-        self.shifts: dict[Monomial, int] = {}
-        """Of each product of two words: how much coarser than exact it may be for all sums it enters."""
+        self.shifts: dict[Monomial, set[int]] = {}
+        """Of each product of two words: how much coarser than exact it may be for each sum it enters."""
 
     def plan(self, targets: Sequence[Target], source: str, target: str) -> Plan:
         """Lay out every word that matters, then the outputs."""
@@ -122,10 +124,20 @@ class _Layout:
         """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
         for monomial, coefficient in form.items():
             if len(monomial) == 2 and monomial not in self.sizes.dropped.get(key, frozenset()):
-                unit = math.prod((self._unit(word) for word in monomial), start=Fraction(1))
-                ratio = abs(coefficient * unit / lsb)
-                coarser = 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(PRODUCT_TOLERANCE / ratio)))
-                self.shifts[monomial] = min(self.shifts.get(monomial, coarser), coarser)
+                self.shifts.setdefault(monomial, set()).add(self._coarser(monomial, coefficient, lsb))
+
+    def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
+        """Return how many bits a product may lose on its way into one sum."""
+        ratio = abs(coefficient * math.prod((self._unit(word) for word in monomial), start=Fraction(1)) / lsb)
+        return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(PRODUCT_TOLERANCE / ratio)))
+
+    def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
+        """Return the shift of a product for one sum: that of another sum's, if it is not much finer than wanted."""
+        kept: list[int] = []
+        for shift in sorted(self.shifts[monomial]):
+            if not kept or shift > kept[-1] + SHARED_BITS:
+                kept.append(shift)
+        return max(shift for shift in kept if shift <= wanted)
 
     def _unit(self, word: int | str) -> Fraction:
         return Fraction(1) if isinstance(word, str) else Fraction(2) ** self.sizes.exponents[word]
@@ -168,7 +180,7 @@ class _Layout:
             if monomial in left_out:
                 dropped += abs(coefficient) * Fraction(math.prod(map(self._magnitude, monomial)))
                 continue
-            wire = self._monomial(monomial)
+            wire = self._monomial(monomial, coefficient, lsb)
             parts.append((wire, coefficient * self.lsb[wire] / lsb))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
@@ -192,7 +204,7 @@ class _Layout:
         joined = tuple((wire, factor) for (wire, _), factor in zip(parts, factors, strict=True) if factor)
         return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped / lsb)), error
 
-    def _monomial(self, monomial: Monomial) -> int:
+    def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
         wires = [self.words[word] if not isinstance(word, str) else self._word(word) for word in monomial]
         for wire in wires:
@@ -201,7 +213,7 @@ class _Layout:
         if len(wires) == 1:
             return wires[0]
         left, right = wires
-        shift = self.shifts[monomial]
+        shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
         ends = [a * b for a in self._ends(left) for b in self._ends(right)]
         low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
         name = f"{self.wires[left].name}·{self.wires[right].name}"
