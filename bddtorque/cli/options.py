@@ -94,8 +94,8 @@ def read_word_lengths(text: str, where: str = "--bits") -> list[int]:
     lengths: list[int] = []
     try:
         for part in text.split(","):
-            first, _, last = part.partition(":")
-            ends = int(first), int(last or first)
+            first, colon, last = part.partition(":")
+            ends = int(first), int(last if colon else first)
             if not 2 <= ends[0] <= ends[1] <= 24:
                 raise ValueError
             lengths += range(ends[0], ends[1] + 1)

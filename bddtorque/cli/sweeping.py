@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,7 +109,8 @@ def sweep_command(
 
 def _models(
     source: str, lengths: list[int] | None, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool
-) -> list[Model]:
+) -> Iterator[Model]:
+    """Give the models one after the other, so that only one is held at a time."""
     if Path(source).suffix.lower() == ".bdt":
         flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
         if flags:
@@ -116,16 +118,15 @@ def _models(
             raise BddTorqueError(f"{source}: a specification required for {named}, this file is compiled already")
         from bddtorque.artefact import load  # noqa: PLC0415
 
-        return [load(source)]
+        yield load(source)
+        return
     from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
 
     cache = None if no_cache else "default"
-    return [
-        compile_model(
+    for length in lengths or (None,):
+        yield compile_model(
             source, workers=workers, cache=cache, progress=ShownProgress(), engine=engine, **chosen, bits=length
         )
-        for length in (lengths or (None,))
-    ]
 
 
 def _show(found: list[Sweep], files: list[Path]) -> None:

@@ -1,0 +1,146 @@
+"""The application itself: help, version, bad use, interruption, start-up."""
+
+import io
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import bddtorque
+from bddtorque.cli.app import COMMANDS
+from bddtorque.cli.console import ShownProgress
+from bddtorque.errors import BddTorqueError
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_version(run):
+    assert run("--version") == (0, f"bddtorque {bddtorque.__version__}\n", "")
+
+
+def test_as_a_module():
+    ran = subprocess.run(
+        [sys.executable, "-m", "bddtorque", "--version"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ran.stdout == f"bddtorque {bddtorque.__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(run, command):
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert f"Example: bddtorque {command}" in ran.out
+
+
+def test_nothing_given_shows_help_and_is_bad_use(run):
+    ran = run()
+    assert ran.code == 2
+    assert all(command in ran.out + ran.err for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["compile"], "Missing argument 'SPEC'; see bddtorque compile --help"),
+        (["compile", "planar2r", "--bots", "8"], "No such option: --bots"),
+        (["info"], "Missing argument 'FILE'"),
+        (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected extra argument"),
+        (["sweep", "planar2r", "--states", "many"], "--states"),
+    ],
+)
+def test_bad_use_is_one_line(refused, arguments, said):
+    assert said in refused(*arguments)
+
+
+def test_messages_are_one_printable_line_whatever_they_quote(monkeypatch, refused):
+    def fail(*_: object) -> None:
+        raise BddTorqueError("a name\nwith\x1b[31m colours")
+
+    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    assert refused("info", "x.bdt") == "bddtorque: a name with\\x1b[31m colours\n"
+
+
+def test_out_of_memory_is_one_line(monkeypatch, refused):
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    assert "memory" in refused("info", "x.bdt")
+
+
+def test_interruption_is_one_line_and_130(monkeypatch, run):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bddtorque.artefact.load", interrupt)
+    assert run("info", "x.bdt") == (130, "", "bddtorque: interrupted\n")
+
+
+@pytest.mark.slow
+def test_ctrl_c_for_real(model_file, tmp_path):
+    table = tmp_path / "errors.csv"
+    arguments = ["sweep", str(model_file), "--states", "1000000000", "--csv", str(table)]
+    code = f"import sys; from bddtorque.cli import main; print('ready', flush=True); sys.exit(main({arguments}))"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, "", "bddtorque: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
+    for stream, drawn in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        progress = ShownProgress()
+        progress.start("compiling [b]arm[/b]", 3.0)
+        progress.advance("cos(q1)", 1.0, cached=False)
+        progress.advance("sin(q1)", 2.0, cached=True)
+        progress.finish()
+        progress.finish()
+        assert (progress.done, progress.cached) == (2, 1)
+        assert ("compiling [b]arm[/b]" in stream.getvalue()) == drawn
+
+
+def test_our_own_mistakes_are_not_hidden(monkeypatch, run):
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    with pytest.raises(ZeroDivisionError):
+        run("info", "x.bdt")
+
+
+def test_starting_imports_nothing_heavy():
+    code = "import sys, bddtorque.cli; print([m for m in ('numpy', 'numba', 'dd', 'matplotlib') if m in sys.modules])"
+    assert python(code).stdout == "[]\n"
+
+
+def test_a_pipe_that_closes_early_is_no_traceback():
+    code = "import sys; from bddtorque.cli import main; sys.exit(main(['robots']))"
+    piped = subprocess.run(
+        f'{sys.executable} -c "{code}" | head -1', shell=True, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "Traceback" not in piped.stderr
+
+
+def test_a_terminal_without_unicode_is_no_traceback():
+    code = (
+        "import io, sys; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='ascii'); "
+        "from bddtorque.cli import main; sys.exit(main(['robots']))"
+    )
+    ran = python(code)
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,0 +1,206 @@
+"""`compile`, `info`, `verify`, `robots`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bddtorque as bt
+from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
+from bddtorque.errors import BddTorqueError
+from bddtorque.verify import Check
+
+SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
+
+
+def test_robots_lists_all(run):
+    ran = run("robots")
+    assert ran.code == 0
+    assert "planar2r" in ran.out
+    assert "panda" in ran.out
+
+
+def test_robots_as_json(run):
+    listed = json.loads(run("robots", "--json").out)
+    assert {"planar2r", "ur5"} <= {each["name"] for each in listed}
+
+
+def test_compile_writes_a_model_and_says_what_it_made(run, tmp_path):
+    path = tmp_path / "arm.bdt"
+    ran = run("compile", "planar2r", "-o", path, *SMALL)
+    assert ran.code == 0
+    assert ran.err == ""
+    for word in ("summands", "blocks", "nodes", "bound", "start", "at the peak", str(path), "faithful", "saturate"):
+        assert word in ran.out
+    assert bt.load(path).digest in ran.out
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compile_as_json(run, tmp_path):
+    path = tmp_path / "arm.bdt"
+    told = json.loads(run("compile", "planar2r", "-o", path, *SMALL, "--json").out)
+    model = bt.load(path)
+    assert told["digest"] == model.digest
+    assert told["bound"] == list(model.certificate.bounds)
+    assert told["report"]["file_bytes"] == path.stat().st_size
+    assert told["certificate"] == model.certificate.to_plain()
+    assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
+
+
+def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my_arm.toml").write_text('robot = "planar2r"\nbits = 4\n', encoding="utf-8")
+    assert run("compile", "my_arm.toml", "--workers", "1", "--no-cache").code == 0
+    assert bt.load("my_arm.bdt").formats.tau.bits == (4, 4)
+
+
+def test_flags_take_the_place_of_the_spec(run, tmp_path):
+    path = tmp_path / "arm.bdt"
+    flags = ["--bits", "5,4", "--input-bits", "position=6", "--input-bits", "velocity=4,5", "--qd-max", "2"]
+    flags += ["--acceleration", "-1:2,3", "--tau-max", "300,100", "--memory", "1GiB", "--source", "terms"]
+    assert run("compile", "planar2r", "-o", path, *flags, "--workers", "1", "--no-cache").code == 0
+    formats = bt.load(path).formats
+    assert (formats.tau.bits, formats.q.bits, formats.qd.bits) == ((5, 4), (6, 6), (4, 5))
+    assert [(word.low, word.high) for word in formats.qdd] == [(-1, 2), (-3, 3)]
+    assert [word.high for word in (*formats.qd, *formats.tau)] == [2, 2, 300, 100]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no_such_arm"], "a known name"),
+        (["no_such_file.toml"], "there is no such file"),
+        (["planar2r", "--bits", "1"], "2 to 24"),
+        (["planar2r", "--bits", "twelve"], "--bits"),
+        (["planar2r", "--bits", "8,8,8"], "one a joint"),
+        (["planar2r", "--accuracy", "perfect"], "'faithful', 'paper'"),
+        (["planar2r", "--accuracy", "0.4"], "0.5"),
+        (["planar2r", "--memory", "lots"], "memory"),
+        (["planar2r", "--memory", "1MiB"], "memory"),
+        (["planar2r", "--block-bits", "99"], "block_bits"),
+        (["planar2r", "--velocity", "fast"], "--velocity"),
+        (["planar2r", "--velocity", "-1"], "velocity"),
+        (["planar2r", "--engine", "diesel"], "engine"),
+        (["planar2r", "--workers", "0"], "workers"),
+        (["planar2r", "--input-bits", "8", "--input-bits", "9"], "--input-bits"),
+        (["planar2r", "--input-bits", "speed=8"], "speed"),
+        (["planar2r", "-o", "no/such/folder/arm.bdt"], "no folder"),
+        (["planar2r", "-o", "."], "folder"),
+        (["something.bdt"], "compiled model given"),
+    ],
+)
+def test_compile_refuses_in_a_line_and_writes_nothing(refused, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    assert said in refused("compile", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compile_does_not_overwrite_its_own_specification(refused, tmp_path):
+    spec = tmp_path / "arm.toml"
+    spec.write_text('robot = "planar2r"\n', encoding="utf-8")
+    assert "overwritten" in refused("compile", spec, "-o", spec)
+
+
+def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypatch):
+    path = tmp_path / "arm.bdt"
+    path.write_text("old", encoding="utf-8")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bddtorque.writing.os.fsync", interrupt)
+    assert run("compile", "planar2r", "-o", path, *SMALL).code == 130
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_info_shows_everything(run, model, model_file):
+    ran = run("info", model_file, "--levels")
+    assert ran.code == 0
+    for word in ("planar2r", model.digest, model.diagram_digest, "tau:elbow", "angle, wraps", "faithful", "constant"):
+        assert word in ran.out
+    for block in model.tables:
+        assert block.content_key[:12] in ran.out
+    assert " ".join(map(str, model.diagrams[0].level_widths)) in ran.out
+
+
+def test_info_as_json(run, model, model_file):
+    told = json.loads(run("info", model_file, "--json").out)
+    assert told["digest"] == model.digest
+    assert [each["nodes"] for each in told["block_list"]] == [diagram.node_count for diagram in model.diagrams]
+    assert [each["depth"] for each in told["block_list"]] == [diagram.depth for diagram in model.diagrams]
+    assert set(told["block_list"][0]["bytes"]) == {"bits", "multi_terminal", "dense"}
+    assert told["formats"] == model.formats.to_plain()
+    assert isinstance(told["constant_sequence"]["constant"], bool)
+
+
+@pytest.mark.parametrize("command", ["info", "eval", "sweep", "verify"])
+def test_files_that_are_missing_are_bad_use(refused, tmp_path, command):
+    more = ["--q", "0,0"] if command == "eval" else []
+    assert "no such file" in refused(command, tmp_path / "missing.bdt", *more)
+
+
+@pytest.mark.parametrize("command", ["info", "eval", "sweep"])
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 but no archive"])
+def test_foreign_files_are_refused_in_a_line(refused, tmp_path, command, content):
+    path = tmp_path / "foreign.bdt"
+    path.write_bytes(content)
+    more = ["--q", "0,0"] if command == "eval" else []
+    assert str(path) in refused(command, path, *more)
+
+
+def test_altered_and_truncated_files_are_refused(refused, model_file, tmp_path):
+    data = model_file.read_bytes()
+    path = tmp_path / "bad.bdt"
+    for bad in (data[: len(data) // 2], data[:200] + b"\x00" + data[201:]):
+        path.write_bytes(bad)
+        refused("info", path)
+
+
+def test_verify_says_each_check_and_its_verdict(run, model_file):
+    ran = run("verify", model_file, "--workers", "1")
+    assert ran.code == 0
+    assert "FAIL" not in ran.out
+    assert ran.out.endswith(": verified\n")
+    told = json.loads(run("verify", model_file, "--workers", "1", "--json").out)
+    assert told["verified"]
+    assert {"tables", "diagrams", "certificate"} <= {check["name"] for check in told["checks"]}
+
+
+def test_verify_finds_an_altered_file_wanting(run, model_file, tmp_path):
+    data = bytearray(model_file.read_bytes())
+    data[len(data) // 2] ^= 1
+    path = tmp_path / "altered.bdt"
+    path.write_bytes(data)
+    ran = run("verify", path)
+    assert ran.code == 1
+    assert "FAIL" in ran.out
+    assert "NOT verified" in ran.out
+    assert not json.loads(run("verify", path, "--json").out)["verified"]
+
+
+def test_verify_names_the_check_that_failed(run, model_file, monkeypatch):
+    checks = [Check("file", True, "fine"), Check("tables", False, "entry 3 must be 4")]
+    monkeypatch.setattr("bddtorque.verify.verify", lambda *_, **__: checks)
+    ran = run("verify", model_file)
+    assert ran.code == 1
+    assert "FAIL  tables        entry 3 must be 4" in ran.out
+
+
+def test_values_of_options():
+    assert read_bits("12") == 12
+    assert read_bits("12,10") == [12, 10]
+    assert read_word_lengths("6:8") == [6, 7, 8]
+    assert read_word_lengths("12,6:7,6") == [12, 6, 7]
+    assert read_input_bits([]) is None
+    assert read_input_bits(["8,9"]) == [8, 9]
+    assert read_input_bits(["position=8", "velocity=9,9"]) == {"position": 8, "velocity": [9, 9]}
+    assert read_ranges("1.5", "x") == 1.5
+    assert read_ranges("-1:2", "x") == [[-1.0, 2.0]]
+    assert read_ranges("1,-1:2", "x") == [1.0, [-1.0, 2.0]]
+
+
+@pytest.mark.parametrize("text", ["", "8:6", "1:4", "20:25", "6:", "a", "6..8"])
+def test_word_lengths_that_make_no_sense(text):
+    with pytest.raises(BddTorqueError, match="6:12"):
+        read_word_lengths(text)
