@@ -32,7 +32,10 @@ def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> IntegerArray:
 def word_dtype(bits: int, signed: bool) -> np.dtype[np.signedinteger[Any]]:
     """Return the smallest signed NumPy type that holds every word of `bits` bits."""
     needed = bits if signed else bits + 1
-    return np.dtype(next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if np.iinfo(kind).bits >= needed))
+    for kind in (np.int8, np.int16, np.int32, np.int64):
+        if np.iinfo(kind).bits >= needed:
+            return np.dtype(kind)
+    raise BddTorqueError(f"table: output bits must be 1 to {MOST_OUTPUT_BITS}, not {bits}")
 
 
 def word_range(bits: int, signed: bool) -> tuple[int, int]:

@@ -93,8 +93,10 @@ class _Arithmetic:
         if len(angle.multipliers) == 1 and not angle.rest:
             ((name, multiplier),) = angle.multipliers
             return multiplier * self.tracer.input(name), sign
-        self.sums[angle.name] = angle
-        return self.tracer.input(angle.name), sign
+        name = angle.name
+        while self.sums.setdefault(name, angle) != angle:  # constants that differ beyond the digits shown
+            name += "'"
+        return self.tracer.input(name), sign
 
 
 def with_angle_sums(graph: Graph, angles: Mapping[str, bool]) -> tuple[Graph, dict[str, Combination]]:

@@ -15,6 +15,7 @@ from bddtorque.plan.layout import lay_out
 from bddtorque.plan.network import network_of
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.sizing import size
+from bddtorque.plan.widths import check_widths
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
@@ -44,6 +45,7 @@ def plan_within(
             plan = cover(graph, arguments, targets, Choices(tuple(guard), margin), block_bits)
             bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
             if max(bounds) < wanted:
+                check_widths(plan)
                 return plan
         wide = [place for place, bound in enumerate(bounds) if bound >= wanted]
         for place in wide:
@@ -75,10 +77,12 @@ def plan_network(
     network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = accuracy - RESERVE
-    share = (wanted - 0.5) * (HOST_SHARE if target == "host" else 1.0)
+    share = wanted - 0.5
     for _ in range(MOST_TRIES):
-        sizes = size(network, known, [float(each.lsb) for each in targets], [share] * len(targets))
-        plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target)
+        rounding = share * (HOST_SHARE if target == "host" else 1.0)
+        sizes = size(network, known, [float(each.lsb) for each in targets], [rounding] * len(targets))
+        plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target, share)
+        check_widths(plan)
         bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
         if max(bounds) < wanted:
             return plan
@@ -107,4 +111,5 @@ def plan_by_paper(
         (target.high - target.low + 1).bit_length() - 1 + m for target, m in zip(targets, extra, strict=True)
     )
     plan = cover(graph, arguments, targets, Choices(tuple(extra), 0, widths), block_bits)
+    check_widths(plan)
     return replace(plan, source="terms")

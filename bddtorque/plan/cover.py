@@ -157,7 +157,7 @@ class _Builder:
         operands = [self._operand(factor, factors, constant, lsb, margin) for factor in rest]
         # each operand is lsb_o units a word; the first table takes what makes the last product come out in `lsb`
         words = [max(abs(low), abs(high)) for _, low, high, _ in operands]
-        shifts = [math.ceil(math.log2(most)) for most in words]
+        shifts = [math.ceil(math.log2(max(most, 1))) for most in words]  # 0: a table too small to matter
         shifts[-1] += margin
         first_lsb = lsb / (1 << sum(shifts))
         for _, _, _, operand_lsb in operands:
@@ -203,8 +203,8 @@ class _Builder:
         others = [r for other in factors if other is not factor for r in other.references]
         share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
         own_lsb = Fraction(2) ** math.floor(math.log2(share))
-        wire, _ = self._lookup(list(factor.references), 1.0, factor.names, own_lsb)
-        return wire, *self._range(wire), own_lsb
+        wire, sign = self._lookup(list(factor.references), 1.0, factor.names, own_lsb)
+        return wire, *self._range(wire), sign * own_lsb
 
     def _plain(self, factor: _Factor) -> bool:
         """Whether a factor is one input word, proportional to its value."""

@@ -53,9 +53,10 @@ def lay_out(
     block_bits: int,
     source: str,
     target: str,
+    share: float,
 ) -> Plan:
-    """Return the plan of a network with words of the given sizes."""
-    return _Layout(network, sizes, arguments, sums, block_bits).plan(targets, source, target)
+    """Return the plan of a network with words of the given sizes; `share` is what roundings may cost an output."""
+    return _Layout(network, sizes, arguments, sums, block_bits, share).plan(targets, source, target)
 
 
 class _Layout:
@@ -66,12 +67,16 @@ class _Layout:
         arguments: Mapping[str, Argument],
         sums: Mapping[str, Combination],
         block_bits: int,
+        share: float,
     ) -> None:
         self.network = network
         self.sizes = sizes
         self.arguments = arguments
         self.sums = sums
         self.block_bits = block_bits
+        # a small budget wants finer factors as well as finer words; powers of two, so that plans do not change with it
+        finer = Fraction(2) ** min(0, math.floor(math.log2(share)) + 3)
+        self.factor_tolerance, self.product_tolerance = FACTOR_TOLERANCE * finer, PRODUCT_TOLERANCE * finer
         inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         self.ranges = node_ranges(network.graph, inputs)
         self.wires: list[Wire] = []
@@ -129,7 +134,7 @@ class _Layout:
     def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return how many bits a product may lose on its way into one sum."""
         ratio = abs(coefficient * math.prod((self._unit(word) for word in monomial), start=Fraction(1)) / lsb)
-        return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(PRODUCT_TOLERANCE / ratio)))
+        return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
 
     def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
         """Return the shift of a product for one sum: that of another sum's, if it is not much finer than wanted."""
@@ -178,14 +183,15 @@ class _Layout:
             if not monomial:
                 continue
             if monomial in left_out:
-                dropped += abs(coefficient) * Fraction(math.prod(map(self._magnitude, monomial)))
+                dropped += abs(coefficient) * math.prod(Fraction(self._magnitude(word)) for word in monomial)
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
             parts.append((wire, coefficient * self.lsb[wire] / lsb))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
-        words = [self._most(wire) for wire, _ in parts]
-        shift = _shift([ratio for _, ratio in parts], words, constant)
+        # the true word may lie beyond the word's range by its error
+        words = [self._most(wire) + math.ceil(self.error[wire] / abs(self.lsb[wire])) for wire, _ in parts]
+        shift = _shift([ratio for _, ratio in parts], words, constant, self.factor_tolerance)
         factors = [math.floor(ratio * (1 << shift) + HALF) for _, ratio in parts]
         whole = math.floor(constant * (1 << shift) + HALF)
         off = abs(constant - Fraction(whole, 1 << shift)) + sum(
@@ -302,14 +308,14 @@ class _Layout:
         return self.blocks.index(block)
 
 
-def _shift(ratios: Sequence[Fraction], words: Sequence[int], constant: Fraction) -> int:
+def _shift(ratios: Sequence[Fraction], words: Sequence[int], constant: Fraction, tolerance: Fraction) -> int:
     """Return the shift of a sum: none of its factors is rounded if that costs few bits, else all finely enough."""
     exact = max([ratio.denominator.bit_length() - 1 for ratio in [*ratios, constant]], default=0)
     reach = sum((abs(ratio) * most for ratio, most in zip(ratios, words, strict=True)), abs(constant)) + 1
     room = SUM_BITS - math.ceil(math.log2(reach))
     if all(_is_power(ratio.denominator) for ratio in [*ratios, constant]) and exact <= room:
         return exact
-    wanted = math.ceil(math.log2((sum(words) + 1) / (2 * FACTOR_TOLERANCE)))
+    wanted = math.ceil(math.log2((sum(words) + 1) / (2 * tolerance)))
     return max(1, min(wanted, room))
 
 

@@ -21,14 +21,14 @@ from bddtorque.plan.plan import (
     Wire,
     output_format,
 )
+from bddtorque.plan.widths import MOST_BITS, MOST_TABLE_BITS, check_widths
 from bddtorque.trace.graph import OPERANDS, Graph, Node, Op
 from bddtorque.words.argument import Argument
 
 MOST = 2**53
 """Beyond any word of a sound plan, and within what JSON readers keep exactly."""
 MOST_ITEMS = 1_000_000
-LARGEST_BITS = 31
-LARGEST_SHIFT = 62
+LARGEST_SHIFT = MOST_BITS
 
 
 def plan_from_plain(plain: object, where: str = "plan") -> Plan:
@@ -48,28 +48,8 @@ def plan_from_plain(plain: object, where: str = "plan") -> Plan:
         of_type(given["target"], str, f"{where}, target"),
         whole(given["block_bits"], 1, 64, f"{where}, block_bits"),
     )
-    _check_widths(plan, where)
+    check_widths(plan, where)
     return plan
-
-
-def _check_widths(plan: Plan, where: str) -> None:
-    """Refuse a plan whose words do not fit where they go: a look-up index, or 63 bits of a product or a sum."""
-    for k, wire in enumerate(plan.wires):
-        if isinstance(wire, Product):
-            bits = plan.bits_of(wire.left), plan.bits_of(wire.right)
-            widths = plan.blocks[wire.block].input_widths
-            fits = sum(bits) <= LARGEST_SHIFT
-            if wire.method == "block":
-                fits = fits and bits[0] <= widths[0] and bits[1] <= widths[1]
-            elif wire.method == "squares":
-                fits = fits and max(bits) < widths[0]
-            if not fits:
-                raise BddTorqueError(f"{where}, wire {k}: words that fit their product required, {bits} bits given")
-    sums: list[Sum | Output] = [wire for wire in plan.wires if isinstance(wire, Sum)]
-    for each in [*sums, *plan.outputs]:
-        total = sum(abs(factor) << (plan.bits_of(wire) - 1) for wire, factor in each.parts) + abs(each.constant)
-        if total.bit_length() > LARGEST_SHIFT:
-            raise BddTorqueError(f"{where}, '{each.name:.40}': a sum of at most {LARGEST_SHIFT} bits required")
 
 
 def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Wire:
@@ -171,8 +151,8 @@ def _block(plain: object, where: str) -> Block:
         block = FunctionBlock(graph, arguments, lsb, *_ends(given, where))
     else:
         raise BddTorqueError(f"{where}: kind function or product required, {kind!r:.40} given")
-    if not 1 <= sum(block.input_widths) <= 26 or output_format(block)[0] > LARGEST_BITS:
-        raise BddTorqueError(f"{where}: 1 to 26 input bits and at most {LARGEST_BITS} output bits required")
+    if not 1 <= sum(block.input_widths) <= 26 or output_format(block)[0] > MOST_TABLE_BITS:
+        raise BddTorqueError(f"{where}: 1 to 26 input bits and at most {MOST_TABLE_BITS} output bits required")
     return block
 
 
