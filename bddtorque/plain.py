@@ -39,9 +39,13 @@ def whole(value: object, low: int, high: int, where: str) -> int:
 
 def real(value: object, where: str) -> float:
     """Return a finite number as a float, or refuse and say where."""
-    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
+    if not math.isfinite(number):
         raise BddTorqueError(f"{where}: a finite number required, {value!r:.40} given")
-    return float(value)  # type: ignore[arg-type]
+    return number
 
 
 def listed(value: object, where: str, length: int | None = None) -> list[Any]:

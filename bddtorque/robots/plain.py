@@ -17,16 +17,19 @@ _LIMITS = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "acceler
 
 
 def robot_to_plain(robot: Robot) -> dict[str, Any]:
-    """Return numbers, text, lists and dicts only; infinite limits are None."""
+    """Return floats, text, lists and dicts only; infinite limits are None.
+
+    Whole and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
+    """
     return {
         "name": robot.name,
         "joints": [_joint_to_plain(joint) for joint in robot.joints],
         "links": [_link_to_plain(link) for link in robot.links],
-        "gravity": list(robot.gravity),
-        "tip": {"rotation": _rows(robot.tip.rotation), "translation": list(robot.tip.translation)},
+        "gravity": _numbers(robot.gravity),
+        "tip": {"rotation": _rows(robot.tip.rotation), "translation": _numbers(robot.tip.translation)},
         "payload": None if robot.payload is None else _link_to_plain(robot.payload),
         "source": robot.source,
-        "allow_unphysical": robot.allow_unphysical,
+        "allow_unphysical": bool(robot.allow_unphysical),
     }
 
 
@@ -49,8 +52,9 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
 
 def _joint_to_plain(joint: Joint) -> dict[str, Any]:
     plain: dict[str, Any] = {field: getattr(joint, field) for field in _JOINT}
-    plain |= {"rotation": _rows(joint.rotation), "translation": list(joint.translation)}
-    return {key: None if key in _LIMITS and math.isinf(value) else value for key, value in plain.items()}
+    plain |= {"rotation": _rows(joint.rotation), "translation": _numbers(joint.translation)}
+    plain["rotor_inertia"] = float(joint.rotor_inertia)
+    return plain | {key: None if math.isinf(plain[key]) else float(plain[key]) for key in _LIMITS}
 
 
 def _joint(plain: object, where: str) -> Joint:
@@ -72,7 +76,7 @@ def _link_to_plain(link: Link) -> dict[str, Any]:
     return {
         "name": link.name,
         "mass": link.mass,
-        "centre_of_mass": list(link.centre_of_mass),
+        "centre_of_mass": _numbers(link.centre_of_mass),
         "inertia": _rows(link.inertia),
     }
 
@@ -88,7 +92,11 @@ def _link(plain: object, where: str) -> Link:
 
 
 def _rows(rows: Matrix) -> list[list[float]]:
-    return [list(row) for row in rows]
+    return [_numbers(row) for row in rows]
+
+
+def _numbers(vector: Vector) -> list[float]:
+    return [float(number) for number in vector]
 
 
 def _vector(plain: object, where: str) -> Vector:
