@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
+    from rich.table import Table
 
 PIPE_WIDTH = 160
 """Columns where there is no terminal to ask: files and pipes do not wrap."""
@@ -21,6 +22,15 @@ def output() -> Console:
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(file=sys.stdout, width=width, highlight=False, markup=False)
+
+
+def plain_table(title: str) -> Table:
+    """Return an empty table that needs little width, so that a terminal of 80 columns shows it whole."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
+    return Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
 
 
 def write_json(value: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.filesize import decimal
 from rich.table import Table
 
+from bddtorque.cli.console import plain_table
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import Product, output_format
@@ -102,34 +103,43 @@ def block_figures(model: Model) -> list[dict[str, Any]]:
 
 
 def block_table(figures: list[dict[str, Any]]) -> Table:
-    """Return the blocks, one a row."""
-    table = Table(title="Blocks", title_justify="left")
+    """Return the blocks and their diagrams, one a row."""
+    table = plain_table("Blocks")
     table.add_column("block", justify="right")
     table.add_column("of", overflow="fold")
-    for name in ("inputs", "output", "nodes", "widest", "rails", "depth", *(f"{form} bytes" for form in FORMS)):
-        table.add_column(name.replace("_", "-"), justify="right")
-    table.add_column("digest", no_wrap=True)
+    for name in ("inputs", "output", "rows", "nodes", "widest", "rails", "depth"):
+        table.add_column(name, justify="right", no_wrap=True)
     for each in figures:
         used = each["used_by"]
-        sizes = [f"{size:,}" if size is not None else "-" for size in each["bytes"].values()]
         table.add_row(
             str(each["block"]),
-            used[0] + (f" and {len(used) - 1} more" if len(used) > 1 else ""),
+            (used[0] if used else "nothing") + (f" and {len(used) - 1} more" if len(used) > 1 else ""),
             "+".join(map(str, each["input_bits"])),
             str(each["output_bits"]),
+            f"{each['rows']:,}",
             f"{each['nodes']:,}",
             f"{max(each['level_widths'], default=0):,}",
             str(max(each["rails"])),
             str(each["depth"]),
-            *sizes,
-            each["digest"][:12],
         )
+    return table
+
+
+def bytes_table(figures: list[dict[str, Any]]) -> Table:
+    """Return the bytes of each block in each form, and the digest of its table."""
+    table = plain_table("Bytes of the blocks in each form")
+    for name in ("block", *FORMS):
+        table.add_column(name.replace("_", "-"), justify="right", no_wrap=True)
+    table.add_column("digest", no_wrap=True)
+    for each in figures:
+        sizes = [f"{size:,}" if size is not None else "-" for size in each["bytes"].values()]
+        table.add_row(str(each["block"]), *sizes, each["digest"][:16])
     return table
 
 
 def level_table(figures: list[dict[str, Any]]) -> Table:
     """Return the nodes of each level and the rails of each cut, top first."""
-    table = Table(title="Levels of the diagrams, top first", title_justify="left")
+    table = plain_table("Levels of the diagrams, top first")
     table.add_column("block", justify="right")
     table.add_column("nodes at each level", overflow="fold")
     table.add_column("rails at each cut", overflow="fold")
@@ -140,7 +150,7 @@ def level_table(figures: list[dict[str, Any]]) -> Table:
 
 def format_table(model: Model) -> Table:
     """Return the words, one a row."""
-    table = Table(title="Words", title_justify="left")
+    table = plain_table("Words")
     for name in ("word", "kind"):
         table.add_column(name, overflow="fold")
     for name in ("bits", "one unit", "from", "to"):

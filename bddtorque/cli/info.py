@@ -52,7 +52,7 @@ def info_command(
         ("of diagrams", model.diagram_digest),
     ]
     console.print(say.grid(lines))
-    for shown in (say.format_table(model), str(model.certificate), say.block_table(blocks)):
+    for shown in (say.format_table(model), str(model.certificate), say.block_table(blocks), say.bytes_table(blocks)):
         console.print()
         console.print(shown, soft_wrap=isinstance(shown, str))
     if levels:

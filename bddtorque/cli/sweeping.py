@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, output, say, write_json
+from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.model import Model
-    from bddtorque.sweep import Sweep
+    from bddtorque.sweep import ErrorFigures, Sweep
+
+ERRORS = {
+    "tables": "The tables, at the exact values of the input words: what is proved, and found",
+    "inputs": "What the input words themselves cost, before any table",
+    "total": "Both together: compiled torques against true ones at the states",
+}
 
 
 def sweep_command(
@@ -137,10 +143,9 @@ def _show(found: list[Sweep], files: list[Path]) -> None:
         "against float Newton-Euler",
         soft_wrap=True,
     )
-    console.print()
-    console.print(_tables_table(found))
-    console.print()
-    console.print(_inputs_table(found))
+    for kind, title in ERRORS.items():
+        console.print()
+        console.print(_table(found, kind, title))
     saturated = sum(joint.saturated for each in found for joint in each.joints)
     if saturated:
         console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
@@ -148,53 +153,25 @@ def _show(found: list[Sweep], files: list[Path]) -> None:
         console.print(f"written: {path}", soft_wrap=True)
 
 
-def _tables_table(found: list[Sweep]) -> Table:
-    table = _table("Error of the tables, at the exact values of the input words: what the certificate bounds")
-    for name in ("proved", "found", "corners", "rms", "p50", "p99", "p99.9"):
-        table.add_column(name, justify="right")
-    table.add_column("proved", justify="right")
-    table.add_column("found", justify="right")
-    table.add_column("rms", justify="right")
+def _table(found: list[Sweep], kind: str, title: str) -> Table:
+    """Return one kind of error, two rows a joint: in units of the last bit, and in N·m or N."""
+    proved = kind == "tables"
+    table = plain_table(title)
+    table.add_column("joint", overflow="fold")
+    for name in ("bits", *(["proved"] if proved else []), "found", "rms", "p50", "p99", "p99.9"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for each in found:
         for joint in each.joints:
-            figures = joint.tables.to_plain()
-            units = [joint.proved, joint.found, joint.corner_largest]
-            units += [figures[name] for name in ("rms", "p50", "p99", "p99.9")]
-            values = [joint.proved * joint.lsb, joint.found * joint.lsb, joint.tables.rms * joint.lsb]
-            verdict = "EXCEEDS" if joint.exceeds else "within"
-            table.add_row(
-                joint.joint,
-                str(joint.bits),
-                *(f"{value:.4f}" for value in units),
-                *(f"{value:.3g} {joint.unit}" for value in values),
-                verdict,
-            )
-    return table
-
-
-def _inputs_table(found: list[Sweep]) -> Table:
-    table = _table("What the input words themselves cost, before any table, and both together")
-    for name in ("inputs max", "rms", "p99", "inputs max", "rms", "together max", "rms"):
-        table.add_column(name, justify="right")
-    for each in found:
-        for joint in each.joints:
-            inputs, total = joint.inputs, joint.total.scaled(joint.lsb)
-            units = [inputs.largest, inputs.rms, inputs.to_plain()["p99"]]
-            values = [inputs.largest * joint.lsb, inputs.rms * joint.lsb, total.largest, total.rms]
-            table.add_row(
-                joint.joint,
-                str(joint.bits),
-                *(f"{value:.4f}" for value in units),
-                *(f"{value:.3g} {joint.unit}" for value in values),
-            )
-    return table
-
-
-def _table(title: str) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(title=title, title_justify="left", caption="numbers without a unit: units of the last bit")
-    table.add_column("joint", overflow="fold")
-    table.add_column("bits", justify="right")
+            figures: ErrorFigures = getattr(joint, kind)
+            largest = joint.found if proved else figures.largest
+            units = [
+                *([joint.proved] if proved else []),
+                largest,
+                figures.rms,
+                *(figures.to_plain()[name] for name in ("p50", "p99", "p99.9")),
+            ]
+            verdict = (", EXCEEDS" if joint.exceeds else ", within") if proved else ""
+            table.add_row(joint.joint, str(joint.bits), *(f"{value:.4f}" for value in units), f"units{verdict}")
+            table.add_row("", "", *(f"{value * joint.lsb:.3g}" for value in units), joint.unit)
     return table

@@ -60,8 +60,8 @@ def error_figure(sweep: Sweep) -> Figure:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     n = len(sweep.joints)
-    columns = min(n, COLUMNS)
-    rows = -(-n // columns)
+    rows = -(-n // COLUMNS)
+    columns = -(-n // rows)
     figure = Figure(figsize=(max(3.2 * columns, 6.4), 2.4 * rows + 2.9), layout="constrained")
     spaces = figure.add_gridspec(rows + 1, columns, height_ratios=[1.0] * rows + [1.15])
     reach = 1.08 * max(1.0, *(joint.proved for joint in sweep.joints))

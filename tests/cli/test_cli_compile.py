@@ -119,6 +119,7 @@ def test_info_shows_everything(run, model, model_file):
     assert ran.code == 0
     for word in ("planar2r", model.digest, model.diagram_digest, "tau:elbow", "angle, wraps", "faithful", "constant"):
         assert word in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 160
     for block in model.tables:
         assert block.content_key[:12] in ran.out
     assert " ".join(map(str, model.diagrams[0].level_widths)) in ran.out

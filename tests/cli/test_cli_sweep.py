@@ -26,6 +26,13 @@ def test_found_is_within_proved(run, model, model_file):
         assert 0.4 < joint["found"]["units"] <= joint["proved"]["units"] == bound
 
 
+@pytest.mark.parametrize("command", ["info", "sweep"])
+def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = run(command, model_file, *(QUICK if command == "sweep" else []))
+    assert "…" not in ran.out
+
+
 def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
     swept = bddtorque.sweep.sweep
 
