@@ -64,7 +64,10 @@ class Evaluator:
         self.on_range = on_range
         self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         self.program: Program = assemble(
-            model.plan, model.formats, [_lowered(model, k, form) for k in range(len(model.tables))]
+            model.plan,
+            model.formats,
+            [_lowered(model, k, form) for k in range(len(model.tables))],
+            tables_only=kind == "bits",
         )
         self._registers = len(model.plan.wires)
         read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}

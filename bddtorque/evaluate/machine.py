@@ -30,6 +30,8 @@ from bddtorque.words.kernels import half_up_shift
 
 Array = Any
 """Integer arrays; Numba knows which."""
+LARGEST = np.int64(2**63 - 1)
+"""Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
 
 @njit
@@ -69,12 +71,12 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                     minus = look_up(blocks, values, rules, positions, successors, roots, block, (left - right) & mask)
                     registers[target] = half_up_shift(np.int64(plus) - np.int64(minus), shift)
                 elif method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
-                    a, b = abs(left), abs(right)
+                    a, b = abs(left) & LARGEST, abs(right) & LARGEST
                     mask = (np.int64(1) << size) - 1
                     exact, high = np.int64(0), np.int64(0)
-                    while a >> high:
+                    while high < 63 and a >> high:
                         low = np.int64(0)
-                        while b >> low:
+                        while low < 63 and b >> low:
                             index = (((a >> high) & mask) << size) | ((b >> low) & mask)
                             piece = look_up(blocks, values, rules, positions, successors, roots, block, index)
                             exact += np.int64(piece) << (high + low)
