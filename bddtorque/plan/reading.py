@@ -25,9 +25,8 @@ from bddtorque.plan.widths import MOST_BITS, MOST_TABLE_BITS, check_widths
 from bddtorque.trace.graph import OPERANDS, Graph, Node, Op
 from bddtorque.words.argument import Argument
 
-MOST = 2**53
-"""Beyond any word of a sound plan, and within what JSON readers keep exactly."""
-MOST_ITEMS = 1_000_000
+MOST = 1 << MOST_BITS
+"""No word, factor or constant of a sound plan is beyond it."""
 LARGEST_SHIFT = MOST_BITS
 
 
@@ -180,7 +179,7 @@ def _graph(plain: object, names: set[str], where: str) -> Graph:
         op, left, right, name, value = listed(each, where, 5)
         kind = Op(whole(op, 0, len(Op) - 1, where))
         first, second = (_at(r, 2 * k, where) if j < OPERANDS[kind] else -1 for j, r in enumerate((left, right)))
-        if kind is Op.INPUT and name not in names:
+        if kind is Op.INPUT and of_type(name, str, where) not in names:
             raise BddTorqueError(f"{where}, node {k}: an input of the block required, {name!r:.40} given")
         try:
             number = float.fromhex(of_type(value, str, where))
