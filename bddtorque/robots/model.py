@@ -10,6 +10,7 @@ link i is the frame of joint i after its motion, so that the pose of link i in l
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -219,9 +220,8 @@ class Robot:
                 f"robot '{self.name}': one link a joint required, {len(self.joints)} joints and "
                 f"{len(self.links)} links given"
             )
-        names = [joint.name for joint in self.joints]
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(joint.name for joint in self.joints).items():
+            if count > 1:
                 raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' is given twice")
         bodies = [*self.links, *([self.payload] if self.payload else [])]
         for body in bodies:

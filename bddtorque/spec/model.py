@@ -7,6 +7,7 @@ prismatic one. A single number means plus or minus that number.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePath
@@ -83,8 +84,8 @@ class Spec:
         names = [joint.name for joint in self.joints]
         if None in names and any(names):
             raise BddTorqueError(f"{where}: a name for every joint or for none required, {names} given")
-        for name in names:
-            if name is not None and names.count(name) > 1:
+        for name, count in Counter(names).items():
+            if name is not None and count > 1:
                 raise BddTorqueError(f"{where}: each joint once required, '{name}' is given twice")
 
     def _checked(self, where: str) -> dict[str, Any]:
@@ -170,7 +171,7 @@ class Spec:
     def canonical(self) -> dict[str, Any]:
         """Return `to_plain` for digests: keys sorted, and the robot by name wherever its file lies."""
         plain = self.to_plain()
-        plain["robot"] = PurePath(self.robot).stem if is_path(self.robot) else self.robot
+        plain["robot"] = _bare_name(self.robot)
         return {key: plain[key] for key in sorted(plain)}
 
 
@@ -187,6 +188,12 @@ def spec_from_plain(plain: object, where: str = "spec", directory: Path | None =
         raise BddTorqueError(f"{where}, joints: a list of tables required, {joints!r:.60} given")
     table["joints"] = tuple(_built(JointSpec, each, f"{where}, joint {i}") for i, each in enumerate(joints, 1))
     return Spec(**table, where=where, directory=directory)
+
+
+def _bare_name(robot: str) -> str:
+    """Return a robot's name without folder and suffixes; a bare name is its own."""
+    stem = PurePath(robot).stem if is_path(robot) else robot
+    return stem if stem in ("", robot) else _bare_name(stem)
 
 
 def is_path(robot: str) -> bool:
