@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from bddtorque.errors import BddTorqueError
 from bddtorque.trace.graph import Graph, Op, kept
 from bddtorque.trace.tracer import Number, Tracer
 from bddtorque.words.argument import Argument
@@ -169,6 +170,12 @@ class _Reader:
 
     def _table(self, index: int) -> TableValue:
         names = ordered(self.support[index], self.arguments)
+        bits = sum(self.arguments[name].bits for name in names)
+        if bits > self.block_bits:
+            raise BddTorqueError(
+                f"plan: a function of {', '.join(names)} needs {bits} input bits and block_bits is {self.block_bits}: "
+                "raise block_bits or lower input_bits"
+            )
         return TableValue(rebuilt(self.graph, index, names), names)
 
 

@@ -1,0 +1,72 @@
+"""The paper's rule for word lengths: W = r + m, its bound, and what is measured (digest F38, F39, F41)."""
+
+import numpy as np
+import pytest
+
+import bddtorque as bt
+from bddtorque.plan.budget import paper_extra_bits
+from bddtorque.plan.plan import Lookup, Product, output_format
+
+
+@pytest.fixture(scope="module")
+def model():
+    return bt.compile("planar2r", bits=8, accuracy="paper", cache=None)
+
+
+@pytest.mark.parametrize(
+    ("terms", "extra"),
+    [(1, 1), (2, 1), (3, 2), (4, 2), (6, 2), (7, 3), (14, 3), (15, 4), (2**20 - 2, 19), (2**20 - 1, 20)],
+)
+def test_extra_bits(terms, extra):
+    assert paper_extra_bits(terms) == extra
+
+
+def test_the_bound_of_the_sum_is_below_a_unit_for_any_number_of_terms():
+    assert all(p / 2 ** (paper_extra_bits(p) + 1) < 1 for p in range(1, 5000))
+
+
+@pytest.mark.slow
+def test_words_are_as_the_rule_says(model):
+    assert [len(output.parts) for output in model.plan.outputs] == [6, 4]
+    assert [output.shift for output in model.plan.outputs] == [2, 2]  # m of both torques
+    for kind in model.formats.inputs:
+        assert kind.bits == (10, 10)
+    assert model.formats.tau.bits == (8, 8)
+    assert all(sum(block.input_widths) <= 20 for block in model.plan.blocks)
+    (product,) = (wire for wire in model.plan.wires if isinstance(wire, Product))
+    first = model.plan.wires[product.left]
+    assert isinstance(first, Lookup) and output_format(model.plan.blocks[first.block])[0] == 10  # W bits in the cascade
+    assert model.plan.blocks[product.block].input_widths == (10, 10)
+
+
+@pytest.mark.slow
+def test_the_bound_is_the_rule_and_the_cascades_share(model):
+    first, second = model.certificate.bounds
+    # p/2^(m+1) + 1/2 = 1.25 and 1.0; the word inside the cascade costs 10/2^W N·m = 0.025 units of W bits
+    assert 1.24 < first <= 1.25 + 0.025 / 4 + 1e-3
+    assert 0.99 < second <= 1.0
+    assert not model.certificate.faithful and "NO" in str(model.certificate)
+
+
+@pytest.mark.slow
+def test_what_is_measured_is_what_the_digest_found(model):
+    # F39: T1 1.142, T2 0.958 on 400,000 random states
+    rng = np.random.default_rng(0)
+    words = [rng.integers(-512, 512, (1_000_000, 2)) for _ in range(3)]
+    states = [kind.dequantise(w) for kind, w in zip(model.formats.inputs, words, strict=True)]
+    units = bt.inverse_dynamics(model.robot, *states) / model.formats.tau.lsb
+    error = np.abs(model.torque_words(*words) - units).max(axis=0)
+    assert (error <= model.certificate.bounds).all()
+    assert error[0] == pytest.approx(1.142, abs=0.04) and error[1] == pytest.approx(0.958, abs=0.03)
+
+
+def test_input_bits_given_are_kept():
+    model = bt.compile("planar2r", bits=5, input_bits=4, accuracy="paper", workers=1, cache=None)
+    assert model.formats.q.bits == model.formats.qd.bits == (4, 4)
+    assert [output.shift for output in model.plan.outputs] == [2, 2]
+
+
+@pytest.mark.parametrize(("given", "reason"), [({"target": "host"}, "tables"), ({"source": "recursive"}, "terms")])
+def test_the_rule_knows_only_terms_in_tables(given, reason):
+    with pytest.raises(bt.BddTorqueError, match=rf"paper.*{reason}"):
+        bt.compile("planar2r", bits=5, accuracy="paper", workers=1, cache=None, **given)
