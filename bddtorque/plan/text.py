@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.cost import product_candidates
+from bddtorque.plan.cost import Candidate, block_candidates, product_candidates
 from bddtorque.plan.plan import (
     AngleSum,
     Block,
@@ -25,10 +26,17 @@ from bddtorque.trace.graph import Graph, Op
 
 MOST_PARTS = 6
 """Summands shown of one sum; the rest is counted."""
+TREE_DEPTH = 3
+"""Levels shown below the summands of an output."""
 
 
-def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> str:
-    """Return the whole plan: a summary, the tables, the wires, and the tree of each output."""
+def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound], most_words: int | None = None) -> str:
+    """Return the whole plan: a summary, the tables and their forms, the products, the words, the tree of each output.
+
+    With `most_words`, a plan of more words leaves out their list and says how many there are.
+    """
+    words = len(plan.wires)
+    shown = most_words is None or words <= most_words
     return "\n".join(
         [
             *_summary(plan, title, bounds),
@@ -36,11 +44,14 @@ def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> str:
             "Tables",
             *_blocks(plan),
             "",
+            "Forms of each table, its candidates: bytes, loads a word/loads of which each waits for the one before",
+            *_forms(plan),
+            "",
             "Products",
             *_methods(plan),
             "",
             "Words (wire, kind, bits, one unit, what it is)",
-            *_wires(plan),
+            *(_wires(plan) if shown else [f"  {words:,}, not listed here"]),
             "",
             "Outputs",
             *_outputs(plan),
@@ -51,11 +62,17 @@ def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> str:
 
 def _summary(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> Iterator[str]:
     counts = plan.counts()
-    widths = [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup | Sum)] or [0]
+    widths = inner_widths(plan)
     yield f"{title}: source {plan.source}, target {plan.target}, block_bits {plan.block_bits}"
-    yield "  " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    yield "  " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     yield f"  bits a word: median {statistics.median(widths):g}, widest {max(widths)}"
+    yield "    " + ", ".join(f"{count} of {bits}" for bits, count in sorted(Counter(widths).items()))
     yield "  bound before tables are made, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds)
+
+
+def inner_widths(plan: Plan) -> list[int]:
+    """Return the bits of every word that the plan rounds: tables and sums; products are exact or finer than these."""
+    return [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup | Sum)] or [0]
 
 
 def _blocks(plan: Plan) -> Iterator[str]:
@@ -100,19 +117,38 @@ def _expression(graph: Graph, reference: int, depth: int = 0) -> str:
             return f"-({joined})" if sign else joined
 
 
+def _forms(plan: Plan) -> Iterator[str]:
+    """Show the forms of each block in a line; the reasons, which are the same for all, once."""
+    reasons: dict[str, str] = {}
+    for k, block in enumerate(plan.blocks):
+        shown = []
+        for each in block_candidates(block):
+            size = f"{each.bytes:,}" if each.depth == 1 else f"<{each.bytes:,}"  # a diagram has no more than that
+            shown.append(f"{_mark(each)}{each.name} {size:>13} {f'{each.loads}/{each.depth}':>7}")
+            reasons[f"{_mark(each)}{each.name}"] = each.reason
+        yield f"  b{k:<4}" + "  ".join(shown)
+    yield from (f"  {name}: {reason}" for name, reason in reasons.items())
+
+
 def _methods(plan: Plan) -> Iterator[str]:
-    """Count the products by method, and show for the widest of each what it was chosen from."""
+    """Count the products by method and width, and show for the widest of each method what it was chosen from."""
     products = [wire for wire in plan.wires if isinstance(wire, Product)]
     if not products:
         yield "  none"
     for method in dict.fromkeys(wire.method for wire in products):
         own = [wire for wire in products if wire.method == method]
-        widest = max(own, key=lambda wire: plan.bits_of(wire.left) + plan.bits_of(wire.right))
-        widths = f"{plan.bits_of(widest.left)}×{plan.bits_of(widest.right)} bits"
-        yield f"  {len(own)} by {method}; the widest, {widths}, could be had by"
+        widths = {wire: (plan.bits_of(wire.left), plan.bits_of(wire.right)) for wire in own}
+        widest = max(own, key=lambda wire: (sum(widths[wire]), max(widths[wire])))
+        counts = sorted(Counter(max(pair) for pair in widths.values()).items())
+        yield f"  {len(own)} by {method}, wider word: " + ", ".join(f"{count} of {bits} bits" for bits, count in counts)
+        yield f"  the widest, {widths[widest][0]}×{widths[widest][1]} bits, could be had by"
         for each in product_candidates(plan, widest):
-            mark = "*" if each.chosen else " "
-            yield f"   {mark} {each.name:8} {each.bytes:>12,} bytes {each.loads:>3} loads  {each.reason}"
+            loads = f"{each.loads}/{each.depth}"
+            yield f"   {_mark(each)} {each.name:8} {each.bytes:>13,} bytes {loads:>6} loads  {each.reason}"
+
+
+def _mark(candidate: Candidate) -> str:
+    return "*" if candidate.chosen else " "
 
 
 def _wires(plan: Plan) -> Iterator[str]:
@@ -146,28 +182,38 @@ def _parts(each: Sum | Output) -> str:
 
 
 def _outputs(plan: Plan) -> Iterator[str]:
+    told: set[int] = set()
     for output in plan.outputs:
         yield f"  {output.name}: one unit {float(output.lsb):.6g}, {output.low} to {output.high}: {_parts(output)}"
-        for wire, _ in output.parts[:MOST_PARTS]:
-            yield from _tree(plan, wire, 2)
+        yield from _tree(plan, [wire for wire, _ in output.parts], 2, told)
 
 
-def _tree(plan: Plan, wire: int, depth: int) -> Iterator[str]:
-    """Show what a word is made of, three levels deep."""
-    node = plan.wires[wire]
-    yield f"{'  ' * depth}w{wire} {node.kind} {node.name} ({plan.bits_of(wire)} bits)"
-    if depth < 4:
-        for source in _sources(node):
-            yield from _tree(plan, source, depth + 1)
+def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Iterator[str]:
+    """Show what words are made of, a few levels deep: one line for all leaves, then a branch for each of the others.
+
+    Inputs and tables are leaves, since their names say what they are of, and so is what was told before.
+    """
+    branches = [wire for wire in wires if isinstance(plan.wires[wire], Product | Sum) and wire not in told]
+    leaves = [wire for wire in wires if wire not in branches]
+    if leaves:
+        shown = ", ".join(f"w{wire} {plan.wires[wire].name}" for wire in leaves[:MOST_PARTS])
+        more = f" and {len(leaves) - MOST_PARTS} more" if len(leaves) > MOST_PARTS else ""
+        yield f"{'  ' * depth}{shown}{more}"
+    for wire in branches[: None if depth == 2 else MOST_PARTS]:
+        node = plan.wires[wire]
+        yield f"{'  ' * depth}w{wire} {node.kind} {node.name} ({plan.bits_of(wire)} bits)"
+        if depth < TREE_DEPTH + 2:
+            told.add(wire)
+            yield from _tree(plan, _sources(node), depth + 1, told)
+    if depth > 2 and len(branches) > MOST_PARTS:
+        yield f"{'  ' * depth}and {len(branches) - MOST_PARTS} more"
 
 
 def _sources(node: Wire) -> Sequence[int]:
     match node:
-        case Lookup(wires=wires):
-            return wires
         case Product(left=left, right=right):
             return (left, right)
         case Sum(parts=parts):
-            return [source for source, _ in parts[:MOST_PARTS]]
+            return [source for source, _ in parts]
         case _:
             return ()

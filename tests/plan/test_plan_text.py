@@ -1,0 +1,93 @@
+"""Plans as text, and the costs they are chosen by: fixed numbers that the tables keep."""
+
+from __future__ import annotations
+
+import pytest
+
+import bddtorque as bt
+from bddtorque.compiler import input_arguments, planned
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.model import Model
+from bddtorque.plan.bound import OutputBound, compose, planned_facts
+from bddtorque.plan.cost import block_candidates, most_nodes, product_candidates
+from bddtorque.plan.plan import Plan, Product
+from bddtorque.plan.text import inner_widths, plan_text
+from bddtorque.spec import load_spec
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return bt.compile("planar2r", bits=7, block_bits=10, workers=1, cache=None)
+
+
+def plan_and_bounds(name: str, **options: object) -> tuple[Plan, list[OutputBound]]:
+    spec = load_spec(name).with_options(**options)
+    _, formats, _, plan = planned(spec, bt.load_robot(spec.robot_source))
+    scales = {key: argument.scale for key, argument in input_arguments(formats).items()}
+    return plan, compose(plan, scales, planned_facts(plan))
+
+
+def test_forms_take_no_more_bytes_than_their_candidates_say(model: Model) -> None:
+    for block, table, diagram in zip(model.plan.blocks, model.tables, model.diagrams, strict=True):
+        for each in block_candidates(block):
+            made = FORMS[each.name].from_table(table, diagram.order)
+            assert made.bytes <= each.bytes + 4 * table.output_bits, each  # the roots of `bits` on top
+
+
+def test_the_most_nodes_of_small_diagrams() -> None:
+    assert most_nodes(1, 1, 2) == 1
+    assert most_nodes(2, 1, 2) == 3
+    assert most_nodes(3, 1, 2) == 7
+    assert most_nodes(3, 40, 2) == 40 + 16 + 4  # functions of the last 2 and 1 bits, however many outputs there are
+    assert most_nodes(20, 1, 1 << 20) == (1 << 20) - 1
+
+
+@pytest.mark.parametrize(
+    ("options", "methods"),
+    [
+        ({"bits": 8}, {"squares"}),
+        ({"bits": 16, "block_bits": 20}, {"limbs"}),
+        ({"bits": 8, "target": "host"}, {"native"}),
+        ({"bits": 6, "accuracy": "paper"}, {"block"}),
+    ],
+)
+def test_products_are_one_of_their_candidates(options: dict[str, object], methods: set[str]) -> None:
+    plan, bounds = plan_and_bounds("planar2r", **options)
+    products = [wire for wire in plan.wires if isinstance(wire, Product)]
+    found = {each.name for wire in products for each in product_candidates(plan, wire) if each.chosen}
+    assert found == {wire.method for wire in products}
+    assert methods <= found
+    text = plan_text(plan, "arm", bounds)
+    for wire in products:
+        candidates = product_candidates(plan, wire)
+        assert [each.name for each in candidates] == ["block", "squares", "limbs", "native"]
+        assert all(each.reason and "\n" not in each.reason for each in candidates)
+    for method in found:
+        assert f"by {method}" in text
+        assert f"* {method}" in text
+
+
+def test_the_text_says_it_all(model: Model) -> None:
+    plan, bounds = plan_and_bounds("planar2r", bits=7, block_bits=10)
+    assert plan == model.plan
+    text = plan_text(plan, "my arm", bounds)
+    assert text.startswith("my arm: source terms, target tables, block_bits 10\n")
+    lines = text.splitlines()
+    for k in range(len(plan.blocks)):
+        assert sum(line.startswith(f"  b{k} ") for line in lines) == 2  # what it is, and its forms
+    for k in range(len(plan.wires)):
+        assert any(line.startswith(f"  w{k} ") for line in lines)
+    for output, bound in zip(plan.outputs, bounds, strict=True):
+        assert f"  {output.name}: one unit" in text
+        assert f"{bound.total:.4f}" in text
+    assert f"widest {max(inner_widths(plan))}" in text
+    assert text == plan_text(plan, "my arm", bounds)
+
+
+def test_long_plans_stay_readable() -> None:
+    plan, bounds = plan_and_bounds("ur5", bits=8, source="recursive")
+    whole, short = plan_text(plan, "ur5", bounds), plan_text(plan, "ur5", bounds, most_words=60)
+    assert f"  {len(plan.wires)}, not listed here" in short
+    assert len(short.splitlines()) < len(whole.splitlines()) - len(plan.wires) + 2
+    assert len(whole.splitlines()) < 3 * len(plan.wires)
+    assert max(map(len, whole.splitlines())) < 250
