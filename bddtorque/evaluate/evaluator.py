@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,11 +12,13 @@ import numpy.typing as npt
 
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.evaluate.inline import program_kernel
+from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
+from bddtorque.evaluate.straight import straight_states
 from bddtorque.plan.plan import Input
 from bddtorque.words import Format
+from bddtorque.work.caching import cache_directory
 
 if TYPE_CHECKING:
     from bddtorque.model import Model
@@ -23,8 +27,8 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 
-EVALUATORS = {"bits": "bits", "words": "dense"}
-"""The evaluators, and the form each puts the blocks into."""
+EVALUATORS: dict[str, tuple[str, ...]] = {"bits": ("bits",), "words": ("dense", "multi_terminal", "straight")}
+"""The evaluators, and the forms each can run. `straight` is code made for the one plan, others are blocks' forms."""
 
 
 class Evaluator:
@@ -35,7 +39,9 @@ class Evaluator:
     model : what was compiled
     kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator) or ``"words"``
         (whole words: the fast path)
-    form : for ``"words"``, the form of the blocks: ``"dense"`` or ``"multi_terminal"``
+    form : for ``"words"``: ``"dense"`` or ``"multi_terminal"`` (the blocks' form; one precompiled kernel runs any plan)
+        or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is compiled).
+        By default straight for a plan made for a host, else dense
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
 
     Attributes
@@ -51,10 +57,11 @@ class Evaluator:
             raise BddTorqueError(
                 f"evaluator: {' or '.join(EVALUATORS)} required, {kind!r} given{nearest(kind, EVALUATORS)}"
             )
-        form = form or EVALUATORS[kind]
-        if form not in FORMS or (kind == "bits" and form != "bits"):
+        form = form or ("straight" if kind == "words" and model.plan.target == "host" else EVALUATORS[kind][0])
+        if form not in EVALUATORS[kind]:
+            known = EVALUATORS[kind]
             raise BddTorqueError(
-                f"evaluator {kind}: a form of {', '.join(FORMS)} that it runs required, {form!r} given"
+                f"evaluator {kind}: form {' or '.join(known)} required, {form!r} given{nearest(str(form), known)}"
             )
         if on_range not in ("saturate", "raise"):
             raise BddTorqueError(f"evaluator: on_range 'saturate' or 'raise' required, {on_range!r} given")
@@ -63,13 +70,7 @@ class Evaluator:
         self.form = form
         self.on_range = on_range
         self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        self.program: Program = assemble(
-            model.plan,
-            model.formats,
-            [_lowered(model, k, form) for k in range(len(model.tables))],
-            tables_only=kind == "bits",
-        )
-        self._registers = len(model.plan.wires)
+        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=kind == "bits")
         read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
         # no torque depends on these, and the program does not read them: they are counted apart
         self._unread = [
@@ -88,8 +89,7 @@ class Evaluator:
         """
         rows, single = self._words(q=q, qd=qd, qdd=qdd)
         tau = np.empty(rows[0].shape, dtype=np.int64)
-        registers = np.empty(self._registers, dtype=np.int64)
-        run_states(self.program, rows[0], rows[1], rows[2], tau, registers, self.out_of_range)
+        self._runner.run(rows[0], rows[1], rows[2], tau, self.out_of_range)
         for place, joint in self._unread:
             self.out_of_range[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
         return tau[0] if single else tau
@@ -118,13 +118,20 @@ class Evaluator:
         return self.model.formats.tau.dequantise(torques)
 
     @property
+    def program(self) -> Program:
+        """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
+        if not isinstance(self._runner, _Machine):
+            raise BddTorqueError(f"evaluator: a form of blocks required for a program, '{self.form}' given")
+        return self._runner.program
+
+    @property
     def kernel(self) -> Callable[..., None]:
         """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,), to call or to use in an own njit loop.
 
         It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
         """
         if self._kernel is None:
-            self._kernel = program_kernel(self.program, self._registers, len(self.model.formats.q))
+            self._kernel = self._runner.kernel(len(self.model.formats.q))
         return self._kernel
 
     def _words(self, **named: Any) -> tuple[list[Integers], bool]:
@@ -158,6 +165,36 @@ def _outside(word: Format, words: Integers) -> int:
     held = word.held(words) if word.kind == "angle" else words
     within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
     return int(np.count_nonzero(~within))
+
+
+class _Machine:
+    """Runs a plan as a program under the one precompiled kernel."""
+
+    def __init__(self, model: Model, form: str, tables_only: bool) -> None:
+        forms = [_lowered(model, k, form) for k in range(len(model.tables))]
+        self.program: Program = assemble(model.plan, model.formats, forms, tables_only)
+        self.registers = len(model.plan.wires)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
+
+    def kernel(self, joints: int) -> Callable[..., None]:
+        return program_kernel(self.program, self.registers, joints)
+
+
+class _Straight:
+    """Runs a plan as code of its own."""
+
+    def __init__(self, model: Model) -> None:
+        cache = cache_directory()
+        folder = Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"
+        self.states, self.table = straight_states(model.plan, model.formats, model.tables, True, folder)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        self.states(q, qd, qdd, tau, self.table, counts)
+
+    def kernel(self, joints: int) -> Callable[..., None]:
+        return straight_kernel(self.states, self.table, joints)
 
 
 def _lowered(model: Model, block: int, form: str) -> Form:

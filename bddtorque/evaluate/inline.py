@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -93,4 +94,23 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
 
     function: Any = kernel
     function.program = program  # keeps the arrays alive as long as the function
+    return function  # type: ignore[no-any-return]
+
+
+def straight_kernel(states: Callable[..., None], table: npt.NDArray[np.int32], joints: int) -> Callable[..., None]:
+    """Return kernel(q, qd, qdd, tau) for straight-line code and its tables; as `program_kernel`."""
+    address, size, counters = table.ctypes.data, len(table), 3 * joints
+
+    @numba.njit(nogil=True)
+    def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
+        _check_types(q, qd, qdd, tau)
+        if not q.shape[0] == qd.shape[0] == qdd.shape[0] == tau.shape[0] == joints:
+            raise ValueError("kernel: arrays of shape (n,) required, n being the number of joints")
+        values = carray(_pointer_to(address), (size,), np.int32)
+        counts = carray(_stack_of(counters), (3, joints), np.int64)
+        one = np.expand_dims(q, 0), np.expand_dims(qd, 0), np.expand_dims(qdd, 0)
+        states(one[0], one[1], one[2], np.expand_dims(tau, 0), values, counts)
+
+    function: Any = kernel
+    function.table = table  # keeps the array alive as long as the function
     return function  # type: ignore[no-any-return]

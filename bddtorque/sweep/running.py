@@ -42,7 +42,7 @@ def sweep(
     for name, value, least in (("states", states, 1), ("seed", seed, 0)):
         if type(value) is not int or value < least:
             raise BddTorqueError(f"sweep: {name}, a whole number of at least {least}, required, {value!r:.40} given")
-    runner = model.evaluator(evaluator)
+    runner = model.evaluator(evaluator, form="dense" if evaluator == "words" else None)  # arrays, for any worker
     corners = math.ceil(states / CORNER_SHARE)
     parts = batches(states, corners)
     size = -(-len(parts) // MOST_TASKS)
