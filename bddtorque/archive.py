@@ -40,7 +40,8 @@ def read_file(path: str | PathLike[str]) -> bytes:
     except FileNotFoundError:
         raise BddTorqueError(one_line(f"{path}: a .bdt file required, there is no such file")) from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(one_line(f"{path}: a readable .bdt file required, {problem}")) from None
+        why = getattr(problem, "strerror", None) or problem
+        raise BddTorqueError(one_line(f"{path}: a readable .bdt file required, {why}")) from None
     if len(start) + len(rest) > LARGEST_FILE:
         raise BddTorqueError(one_line(f"{path}: a .bdt file of at most {LARGEST_FILE:,} bytes required, more given"))
     return start + rest

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from os import PathLike
 from typing import Any
 
@@ -104,8 +105,9 @@ def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) ->
             )
     except RecursionError:
         raise BddTorqueError(one_line(f"{where}: a header of few levels required, this one has too many")) from None
-    except BddTorqueError as problem:  # names in the file may hold anything
-        raise BddTorqueError(one_line(str(problem))) from None
+    except BddTorqueError as problem:  # a robot knows nothing of files, and names in a file may hold anything
+        said = str(problem)
+        raise BddTorqueError(one_line(said if said.startswith(where) else f"{where}: {said}")) from None
     return model
 
 
@@ -126,7 +128,9 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
             f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
         )
     table(header, KEYS, f"{where}, header")
-    of_type(header["package"], str, f"{where}, package")
+    package = of_type(header["package"], str, f"{where}, package")
+    if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
+        raise BddTorqueError(f"{where}, package: the version that wrote the file required, {package!r:.40} given")
     hashes = of_type(header["arrays"], dict, f"{where}, arrays")
     if [HEADER, *hashes] != list(entries):
         raise BddTorqueError(f"{where}: the arrays that the header lists required, others are in the file")
@@ -152,9 +156,12 @@ def _model(header: dict[str, Any], entries: dict[str, bytes], where: str, memory
     formats = formats_from_plain(header["formats"], f"{where}, formats")
     plan = plan_from_plain(header["plan"], f"{where}, plan")
     certificate = certificate_from_plain(header["certificate"], f"{where}, certificate")
-    n = robot.degrees_of_freedom
-    if not len(formats.q) == len(plan.outputs) == len(certificate.torques) == n:
-        raise BddTorqueError(f"{where}: formats, outputs and bounds for {n} joints required, others given")
+    names = robot.joint_names
+    bounded = tuple(torque.joint for torque in certificate.torques)
+    if not names == formats.joint_names == bounded or len(plan.outputs) != len(names):
+        raise BddTorqueError(
+            f"{where}: words, outputs and bounds of the robot's {len(names)} joints required, others given"
+        )
     _check_inputs(plan, formats, where)
     _check_memory(plan.blocks, memory, where)
     keys = listed(header["tables"], f"{where}, tables", len(plan.blocks))

@@ -20,5 +20,6 @@ def nearest(given: str, known: Iterable[str]) -> str:
 
 def one_line(text: str) -> str:
     """Return text fit for a message, whatever names it quotes: printable, on one line, and not too long."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:LONGEST_MESSAGE])
-    return shown if len(text) <= LONGEST_MESSAGE else f"{shown}..."
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -97,7 +97,12 @@ class Joint:
             raise BddTorqueError(f"{where}: kind 'revolute' or 'prismatic' required, {self.kind!r} given")
         rotation = matrix(self.rotation, f"{where}, rotation")
         rows = np.array(rotation)
-        if np.abs(rows.T @ rows - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rows) < 0:
+        # no entry of a rotation is above 1; looked at first, since the squares of huge ones overflow
+        if (
+            np.abs(rows).max() > 2
+            or np.abs(rows.T @ rows - np.eye(3)).max() > ROTATION_TOLERANCE
+            or np.linalg.det(rows) < 0
+        ):
             raise BddTorqueError(f"{where}: a rotation matrix required, {rotation} given")
         object.__setattr__(self, "rotation", rotation)
         object.__setattr__(self, "translation", vector(self.translation, f"{where}, translation"))
@@ -153,11 +158,13 @@ class Link:
     def why_unphysical(self) -> str | None:
         """Say what no rigid body could have: asymmetry, a negative moment, a broken triangle inequality; or None."""
         inertia = np.array(self.inertia)
-        allowance = PHYSICAL_TOLERANCE * max(float(np.trace(inertia)), 1e-12)
+        scale = max(float(np.abs(inertia).max()), 1.0)  # so that the largest floats add up as well
+        inertia /= scale
+        allowance = PHYSICAL_TOLERANCE * max(float(np.trace(inertia)), 1e-12 / scale)
         if np.abs(inertia - inertia.T).max() > allowance:
             return "inertia symmetric"
         moments = np.linalg.eigvalsh((inertia + inertia.T) / 2)
-        shown = ", ".join(f"{moment:.6g}" for moment in moments)
+        shown = ", ".join(f"{moment * scale:.6g}" for moment in moments.tolist())
         if moments[0] < -allowance:
             return f"principal moments >= 0, they are {shown}: inertia positive semi-definite"
         if moments[2] > moments[0] + moments[1] + allowance:
