@@ -1,0 +1,90 @@
+"""The same words from every evaluator, and errors within the certificate: all states, all blocks, many states."""
+
+import numpy as np
+import pytest
+from compiled import arm, found_errors, reference, some_words
+from exact import all_words
+
+import bddtorque as bt
+from bddtorque.diagrams.forms import FORMS, Bits
+
+KINDS = [("words", None), ("words", "multi_terminal"), ("words", "bits"), ("bits", None)]
+
+
+@pytest.mark.slow
+def test_all_evaluators_agree_on_all_states_of_four_bits():
+    model = arm(4)
+    evaluators = [model.evaluator(*kind) for kind in KINDS if kind != ("words", "bits")]
+    rest = np.array(all_words([4] * 5))
+    for q1 in range(-8, 8):
+        states = np.concatenate([np.full((1, rest.shape[1]), q1), rest]).T
+        words = [np.ascontiguousarray(states[:, 2 * k : 2 * k + 2]) for k in range(3)]
+        expected = reference(model, words)
+        for evaluator in evaluators:
+            assert np.array_equal(evaluator.torque_words(*words), expected), (evaluator.kind, evaluator.form, q1)
+    assert not any(evaluator.out_of_range.any() for evaluator in evaluators)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", range(4, 13))
+def test_every_word_length_is_faithful_and_the_same_everywhere(bits):
+    model = arm(bits)
+    assert model.certificate.faithful and max(model.certificate.bounds) < 1.0
+    for table, diagram in zip(model.tables, model.diagrams, strict=True):  # every entry of every block
+        assert np.array_equal(Bits.from_diagram(diagram).expand(), table.values)
+        for form in FORMS.values():
+            assert np.array_equal(form.from_table(table, diagram.order).expand(), table.values)
+    words = some_words(model, 1_000_000)
+    expected = reference(model, words)
+    tau = model.evaluator("words").torque_words(*words)
+    assert np.array_equal(tau, expected)
+    some = [each[-100_000:] for each in words]  # the corners are the last
+    for kind in KINDS[1:]:
+        assert np.array_equal(model.evaluator(*kind).torque_words(*some), expected[-100_000:])
+    found = found_errors(model, words, tau)
+    assert (found <= model.certificate.bounds).all()
+    assert (np.array(model.certificate.bounds) <= 1.8 * found).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{"target": "host"}, {"source": "recursive"}, {"block_bits": 6}, {"accuracy": "paper"}]
+)
+def test_every_kind_of_plan_gives_the_same_words(options):
+    model = arm(6, workers=1, **options)
+    words = some_words(model, 20_000)
+    expected = reference(model, words)
+    for kind in KINDS:
+        assert np.array_equal(model.evaluator(*kind).torque_words(*words), expected)
+    assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
+
+
+@pytest.mark.parametrize("bits", [5, 6])
+def test_an_output_bit_takes_at_most_as_many_tests_as_it_has_input_bits(bits):
+    for table, diagram in zip(arm(bits, workers=1).tables, arm(bits, workers=1).diagrams, strict=True):
+        tests = Bits.from_diagram(diagram).count_tests(np.arange(len(table.values)))
+        assert tests.max() <= table.input_bits and tests.shape[1] == table.output_bits
+
+
+def test_floats_go_through_the_words():
+    model = arm(6, workers=1)
+    rng = np.random.default_rng(1)
+    q, qd, qdd = rng.uniform(-np.pi, np.pi, (500, 2)), rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (500, 2))
+    words = [kind.quantise(x) for kind, x in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
+    expected = model.formats.tau.dequantise(model.torque_words(*words))
+    for kind in KINDS:
+        assert np.array_equal(model.evaluator(*kind).torque(q, qd, qdd), expected)
+    assert np.array_equal(model.torque(q[0], qd[0], qdd[0]), expected[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (("word",), r"bits or words required, 'word' given \(did you mean 'words'"),
+        (("bits", "dense"), "evaluator bits: a form"),
+        (("words", "denser"), "evaluator words: a form"),
+        (("words", None, "wrap"), "on_range 'saturate' or 'raise' required"),
+    ],
+)
+def test_evaluators_that_do_not_exist_are_refused(given, match):
+    with pytest.raises(bt.BddTorqueError, match=match):
+        arm(4, workers=1).evaluator(*given)

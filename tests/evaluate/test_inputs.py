@@ -1,0 +1,155 @@
+"""What evaluators take: wild words, any integer type, shapes and batches, floats out of range, NaN."""
+
+import numpy as np
+import pytest
+from compiled import arm, random_words, reference
+
+import bddtorque as bt
+from bddtorque.evaluate.program import limits
+from bddtorque.words import Format
+
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+KINDS = [("words", None), ("words", "multi_terminal"), ("bits", None)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_wild_words_of_any_type_are_masked_and_clamped(kind, dtype):
+    model = arm(6, workers=1)
+    rng = np.random.default_rng(3)
+    info = np.iinfo(dtype)
+    wild = [rng.integers(info.min, info.max, (3000, 2), dtype=dtype, endpoint=True) for _ in range(3)]
+    for each in wild:
+        each[0], each[1], each[2] = info.min, info.max, info.max // 2 + 1
+    held = [formats.held(each) for formats, each in zip(model.formats.inputs, wild, strict=True)]
+    evaluator = model.evaluator(*kind)
+    tau = evaluator.torque_words(*wild)
+    assert np.array_equal(tau, reference(model, held)) and np.array_equal(tau, reference(model, wild))
+    for k, (formats, each) in enumerate(zip(model.formats.inputs, wild, strict=True)):
+        for j, word in enumerate(formats):
+            low, high = (word.lowest, word.highest) if k else limits(word)
+            seen = word.held(each[:, j]) if k == 0 else each[:, j].astype(object)
+            assert evaluator.out_of_range[k, j] == np.count_nonzero((seen < low) | (seen > high))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_the_ends_of_int64_read_nothing_outside(kind):
+    evaluator = arm(6, workers=1).evaluator(*kind)
+    ends = np.array(
+        [[np.iinfo(np.int64).min, np.iinfo(np.int64).max], [np.iinfo(np.int64).max, np.iinfo(np.int64).min]]
+    )
+    tau = evaluator.torque_words(ends, ends, ends)
+    held = [formats.held(ends) for formats in evaluator.model.formats.inputs]
+    assert np.array_equal(tau, evaluator.torque_words(*held))
+
+
+def test_shapes_follow_the_input_and_single_states_are_repeated():
+    model = arm(6, workers=1)
+    q, qd, qdd = random_words(model, 7)
+    whole = model.torque_words(q, qd, qdd)
+    assert whole.shape == (7, 2) and whole.dtype == np.int64
+    assert np.array_equal(model.torque_words(q[3], qd[3], qdd[3]), whole[3])
+    assert model.torque_words(q[3].tolist(), qd[3].tolist(), qdd[3].tolist()).shape == (2,)
+    assert np.array_equal(model.torque_words(q, qd[0], qdd[:1]), model.torque_words(q, qd[[0] * 7], qdd[[0] * 7]))
+    assert model.torque_words(q[:1], qd[0], qdd[0]).shape == (1, 2)
+    assert model.torque_words(q[:0], qd[:0], qdd[:0]).shape == (0, 2)
+    assert model.torque_words(q[:0], qd[0], qdd[0]).shape == (0, 2)
+    assert np.array_equal(model.torque_words(q[::-2], qd[::-2], qdd[::-2]), whole[::-2])
+    strided = np.asfortranarray(q)
+    assert np.array_equal(model.torque_words(strided, qd, qdd), whole)
+    assert model.torque(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(2)).shape == (0, 2)
+    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
+    assert np.array_equal(model.torque(floats[0], floats[1][0], floats[2][0]).shape, (7, 2))
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ((np.zeros((3, 2)), [0, 0], [0, 0]), "positions: integer words required, float64 given"),
+        (([0, 0], np.zeros(2, np.float32), [0, 0]), "velocities: integer words required"),
+        (([0, 0], [0, 0], [True, False]), "accelerations: integer words required, bool given"),
+        (([0, 0, 0], [0, 0], [0, 0]), r"positions: shape \(2,\) or \(N, 2\) required, \(3,\) given"),
+        (([0, 0], [[[0, 0]]], [0, 0]), r"velocities: shape \(2,\) or \(N, 2\) required"),
+        (([0, 0], 0, [0, 0]), "velocities: shape"),
+        (([[0, 0]] * 3, [[0, 0]] * 2, [0, 0]), r"the same number of rows required, \[3, 2, 1\] given"),
+    ],
+)
+def test_what_are_no_words_is_refused(given, match):
+    with pytest.raises(bt.BddTorqueError, match=match):
+        arm(6, workers=1).torque_words(*given)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("on_range", ["saturate", "raise"])
+def test_nan_and_infinity_raise(bad, place, on_range):
+    state = [np.zeros((4, 2)) for _ in range(3)]
+    state[place][2, 1] = bad
+    with pytest.raises(bt.BddTorqueError, match="finite"):
+        arm(6, workers=1).evaluator(on_range=on_range).torque(*state)
+
+
+def test_out_of_range_saturates_and_is_counted_once():
+    model = arm(6, workers=1)
+    evaluator = model.evaluator()
+    q, qd, qdd = np.zeros((5, 2)), np.zeros((5, 2)), np.zeros((5, 2))
+    qd[1, 0], qd[2, 0], qdd[3, 1], qdd[4, 1], q[0, 1] = 9.0, -1.5, 2.0, -2.0, 4.0
+    tau = evaluator.torque(q, qd, qdd)
+    assert evaluator.out_of_range.tolist() == [[0, 1], [2, 0], [0, 2]]
+    clipped = [np.clip(qd, -1, model.formats.qd[0].span[1]), np.clip(qdd, -1, model.formats.qdd[0].span[1])]
+    assert np.array_equal(tau, model.evaluator().torque(q, *clipped))
+    evaluator.torque(q, qd, qdd)
+    assert evaluator.out_of_range.tolist() == [[0, 2], [4, 0], [0, 4]]  # and they add up
+    assert not model.evaluator().out_of_range.any()  # every evaluator has its own
+
+
+def test_a_value_within_half_a_unit_above_the_top_word_is_in_range():
+    evaluator = arm(6, workers=1).evaluator(on_range="raise")
+    top = evaluator.model.formats.qd[0]
+    evaluator.torque([0, 0], [top.span[1] + 0.499 * top.lsb, 0], [0, 0])
+    with pytest.raises(
+        bt.BddTorqueError, match=r"velocities: values within .* required for joint 'shoulder', 1 of them"
+    ):
+        evaluator.torque([0, 0], [top.span[1] + 0.501 * top.lsb, 0], [0, 0])
+    assert not evaluator.out_of_range.any()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "inside"),
+    [
+        (-np.pi, np.pi, range(-8, 8)),
+        (0.0, 2 * np.pi, range(-8, 8)),
+        (-1.6, 1.6, range(-4, 5)),
+        (np.pi / 2, 3 * np.pi / 2, [4, 5, 6, 7, -8, -7, -6, -5, -4]),  # across half a turn
+        (-7.0, -5.5, [-1, 0, 1]),  # a turn away: −17..−15 sixteenths
+        (0.05, 0.1, []),  # between two words
+        (-10.0, 10.0, range(-8, 8)),
+    ],
+)
+def test_angle_words_count_against_the_limits_of_the_joint_modulo_a_turn(low, high, inside):
+    word = Format("angle", 4, low, high)
+    first, last = limits(word)
+    counted = [w for w in range(-8, 8) if ((first <= w <= last) if first <= last else (w >= first or w <= last))]
+    assert counted == sorted(inside)
+
+
+def test_positions_wrap_and_are_only_counted():
+    model = bt.compile("planar2r", bits=4, position=[[2.0, 4.5], [-0.5, 0.5]], workers=1, cache=None)
+    evaluator = model.evaluator()
+    words = np.arange(-8, 8)
+    q = np.stack([words, np.zeros(16, np.int64)], axis=1)
+    tau = evaluator.torque_words(q, [0, 0], [0, 0])
+    lsb = 2 * np.pi / 16
+    within = [any(2.0 <= w * lsb + turn <= 4.5 for turn in (-2 * np.pi, 0, 2 * np.pi)) for w in words]
+    assert evaluator.out_of_range[0].tolist() == [16 - sum(within), 0]
+    assert np.array_equal(tau, arm(4, workers=1).torque_words(q, [0, 0], [0, 0]))  # nothing else changes
+
+
+def test_inputs_that_no_torque_reads_are_counted_too():
+    robot = bt.load_robot("scara")  # nothing depends on its first position
+    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1, cache=None)
+    assert not any(getattr(wire, "name", "") == "q1" for wire in model.plan.wires)
+    evaluator = model.evaluator()
+    zero = np.zeros(4, dtype=np.int64)
+    evaluator.torque_words([-4, 0, 0, 0], zero, zero)
+    assert evaluator.out_of_range[0].tolist() == [1, 0, 0, 0]
