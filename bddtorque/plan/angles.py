@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,10 +62,6 @@ class Combination:
         return "".join(shown).removeprefix("+") + rest
 
 
-NONE = Combination(())
-"""Where angles cancel, nothing is left."""
-
-
 class _Arithmetic:
     """Traces a graph again, with one input for every combination of two or more angles under a sine or cosine."""
 
@@ -77,13 +74,15 @@ class _Arithmetic:
         return value
 
     def sin(self, angle: Any) -> Number:
-        if angle == NONE:
-            return 0.0
+        if isinstance(angle, Combination) and not angle.multipliers:  # the angles cancelled
+            return math.sin(angle.rest)
         word, sign = self._word(angle)
         return sign * self.tracer.sin(word)
 
     def cos(self, angle: Any) -> Number:
-        return 1.0 if angle == NONE else self.tracer.cos(self._word(angle)[0])
+        if isinstance(angle, Combination) and not angle.multipliers:
+            return math.cos(angle.rest)
+        return self.tracer.cos(self._word(angle)[0])
 
     def _word(self, angle: Combination) -> tuple[Number, int]:
         if not isinstance(angle, Combination):

@@ -82,6 +82,7 @@ class _Layout:
         self.wires: list[Wire] = []
         self.places: dict[Wire, int] = {}
         self.blocks: list[Block] = []
+        self.block_places: dict[Block, int] = {}
         self.words: dict[int | str, int] = {}
         self.lsb: dict[int, Fraction] = {}
         """Of each wire: the value of one unit; 1 for inputs, whose scale is in the coefficients."""
@@ -157,6 +158,7 @@ class _Layout:
             tracer = Tracer()
             graph = tracer.graph([tracer.cos(tracer.input("x0"))], ["f"])
         flip = graph.outputs[0] & 1
+        label = f"-{label}" if flip else label  # a wire of its own: what its unit is worth has the other sign
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
         reach = -self.ranges[node] if flip else self.ranges[node]
         low, high = math.ceil(Fraction(reach.low) / lsb - HALF), math.floor(Fraction(reach.high) / lsb + HALF)
@@ -303,9 +305,10 @@ class _Layout:
         return self.places[wire]
 
     def _block(self, block: Block) -> int:
-        if block not in self.blocks:
+        if block not in self.block_places:
+            self.block_places[block] = len(self.blocks)
             self.blocks.append(block)
-        return self.blocks.index(block)
+        return self.block_places[block]
 
 
 def _shift(ratios: Sequence[Fraction], words: Sequence[int], constant: Fraction, tolerance: Fraction) -> int:

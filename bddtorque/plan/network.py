@@ -75,10 +75,23 @@ class _Reader:
         self.forms: dict[int, Form] = {}
 
     def network(self) -> Network:
-        """Read every node that the outputs need, in order."""
-        for reference in self.graph.outputs:
-            self.result.outputs.append(_scaled(self._form(reference >> 1), _sign(reference)))
+        """Read every node that the outputs need, in order: each as a sum of monomials over words."""
+        for index in self._needed():
+            self.forms[index] = self._read(index)
+        self.result.outputs += [self._form(reference) for reference in self.graph.outputs]
         return self.result
+
+    def _needed(self) -> list[int]:
+        """Return the nodes that are not inside a table, operands before readers."""
+        needed: set[int] = set()
+        waiting = [reference >> 1 for reference in self.graph.outputs]
+        while waiting:
+            index = waiting.pop()
+            if index not in needed:
+                needed.add(index)
+                if not self._is_table(index):
+                    waiting += [operand >> 1 for operand in self.graph.nodes[index].operands]
+        return sorted(needed)
 
     def _direct_nodes(self) -> set[int]:
         """Return the summands of outputs that fit one table."""
@@ -109,8 +122,10 @@ class _Reader:
         for node in self.graph.nodes:
             if node.op is Op.PRODUCT and self.graph.nodes[node.left >> 1].op is not Op.CONSTANT:
                 words.update(self._unscaled(operand >> 1) for operand in node.operands)
+        summands: list[int] = []
         for index, node in enumerate(self.graph.nodes):  # a long sum that is read twice is summed once
-            if node.op is Op.SUM and readers[index] > 1 and len(_summands(self.graph, index)) > 3:
+            summands.append(summands[node.left >> 1] + summands[node.right >> 1] if node.op is Op.SUM else 1)
+            if readers[index] > 1 and summands[index] > 3:
                 words.add(index)
         return words
 
@@ -122,31 +137,26 @@ class _Reader:
             return self._unscaled(current.right >> 1)
         return node
 
-    def _form(self, node: int) -> Form:
-        """Return a node as a sum of monomials over words; words themselves are defined on the way."""
-        if node not in self.forms:
-            self.forms[node] = self._read(node)
-        return self.forms[node]
+    def _form(self, reference: int) -> Form:
+        form = self.forms[reference >> 1]
+        return {monomial: -coefficient for monomial, coefficient in form.items()} if reference & 1 else form
 
     def _read(self, index: int) -> Form:
+        """Return a node as a sum of monomials, from those of its operands; what must be a word becomes one."""
         node = self.graph.nodes[index]
         if node.op is Op.CONSTANT:
             return {(): Fraction(node.value)}
         if node.op is Op.INPUT:
             argument = self.arguments[node.name]
             return _added({(node.name,): argument.scale}, {(): argument.centre})
-        if index in self.direct or self._is_table(index):
+        if self._is_table(index):
             self.result.tables[index] = self._table(index)
             self.result.order.append(index)
             return {(index,): Fraction(1)}
         if node.op is Op.SUM:
-            form = _added(
-                _scaled(self._form(node.left >> 1), _sign(node.left)),
-                _scaled(self._form(node.right >> 1), _sign(node.right)),
-            )
+            form = _added(self._form(node.left), self._form(node.right))
         else:
-            sign = _sign(node.left) * _sign(node.right)
-            form = _scaled(_multiplied(self._form(node.left >> 1), self._form(node.right >> 1)), sign)
+            form = _multiplied(self._form(node.left), self._form(node.right))
         if index in self.words and any(form) and not _is_one_word(form):
             self.result.sums[index] = form
             self.result.order.append(index)
@@ -154,9 +164,13 @@ class _Reader:
         return form
 
     def _is_table(self, index: int) -> bool:
-        """Whether a node is a function of one word that is not just a multiple of it."""
+        """Whether a node is a function that becomes a table, and not just a multiple of a word."""
         node = self.graph.nodes[index]
         if node.op in (Op.SINE, Op.COSINE):
+            return True
+        if node.op in (Op.INPUT, Op.CONSTANT):
+            return False
+        if index in self.direct:
             return True
         if len(self.support[index]) != 1 or node.op is not Op.PRODUCT:
             return False
@@ -192,19 +206,17 @@ def rebuilt(graph: Graph, node: int, names: Sequence[str]) -> Graph:
     return tracer.graph([result], ["f"])
 
 
-def _summands(graph: Graph, node: int) -> list[int]:
-    current = graph.nodes[node]
-    if current.op is not Op.SUM:
-        return [node]
-    return _summands(graph, current.left >> 1) + _summands(graph, current.right >> 1)
-
-
-def _sign(reference: int) -> int:
-    return -1 if reference & 1 else 1
-
-
-def _scaled(form: Form, factor: int | Fraction) -> Form:
-    return {monomial: coefficient * factor for monomial, coefficient in form.items()}
+def _summands(graph: Graph, node: int) -> set[int]:
+    """Return what a node is the sum of; sums may be longer than the stack is deep."""
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            if graph.nodes[index].op is Op.SUM:
+                waiting += [operand >> 1 for operand in graph.nodes[index].operands]
+    return {index for index in seen if graph.nodes[index].op is not Op.SUM}
 
 
 def _added(left: Form, right: Form) -> Form:
