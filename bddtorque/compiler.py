@@ -76,13 +76,15 @@ def compile(
             for k, block in enumerate(plan.blocks)
         ]
         built = team.run(tasks, f"compiling {robot.name}")
-    tables, diagrams, facts = (tuple(each) for each in zip(*map(_restored, plan.blocks, built), strict=True))
+    restored = [_restored(block, each) for block, each in zip(plan.blocks, built, strict=True)]
+    tables, diagrams, facts = (tuple(each[k] for each in restored) for k in range(3))
     certificate = certify(origin, formats, plan, facts, tables)
+    _check_accuracy(spec, certificate)
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": ready - started,
         "peak_bytes": _peak_memory(),
-        "engine": built[0]["engine"],
+        "engine": built[0]["engine"] if built else engine,
         "notes": sorted({note for each in built for note in each["notes"]}),
     }
     return Model(robot, spec, formats, plan, tables, diagrams, certificate, report)
@@ -184,6 +186,19 @@ def certify(
     return Certificate(tuple(torques))
 
 
+def _check_accuracy(spec: Spec, certificate: Certificate) -> None:
+    """Refuse a model whose proof, with all that the plan could not know, is above what the spec promises."""
+    if spec.accuracy == "paper":
+        return
+    allowed = 1.0 if spec.accuracy == "faithful" else float(spec.accuracy)
+    for torque in certificate.torques:
+        if torque.bound >= allowed:
+            raise BddTorqueError(
+                f"accuracy of joint '{torque.joint}': below {allowed:g} units required, {torque.bound:.4g} proved, of "
+                f"which float arithmetic behind the tables takes {torque.parts.arithmetic:.2g}: fewer bits would do"
+            )
+
+
 def build_block(block: Block, engine: str, memory: int) -> dict[str, Any]:
     """Tabulate a block, reduce it and check every lowered form; a pure function on plain data, for any worker."""
     table, facts = tabulate(block)
@@ -213,6 +228,8 @@ def check_memory(plan: Plan, memory: int, workers: int) -> None:
         max(tabulating_memory(block), memory_needed(sum(block.input_widths), output_format(block)[0]))
         for block in plan.blocks
     ]
+    if not needs:
+        return
     largest = max(range(len(needs)), key=needs.__getitem__)
     total = kept + sum(sorted(needs)[-workers:])
     if total > memory:

@@ -46,7 +46,7 @@ def judge(
 def find_witness(robot: Robot, formats: Formats, plan: Plan, tables: Sequence[Table], place: int) -> Witness | None:
     """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
 
-    The search climbs on float Newton-Euler, which is fast; what it finds counts only if the plan itself confirms it.
+    The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
     """
     rng = np.random.default_rng(place)
     words = [word for kind in formats.inputs for word in kind]
@@ -62,8 +62,8 @@ def find_witness(robot: Robot, formats: Formats, plan: Plan, tables: Sequence[Ta
                 units = _torque_units(robot, formats, tried.reshape(-1, len(words)), place)
                 winners = (direction * units.reshape(tried.shape[:2])).argmax(axis=0)
                 best = tried[winners, np.arange(STARTS)]
-            total = _sum(plan, tables, best, place)
-            beyond = total > output.high if direction > 0 else total < output.low
+            total, units = _sum(plan, tables, best, place), _torque_units(robot, formats, best, place)
+            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
             if beyond.any():
                 q, qd, qdd = best[beyond.argmax()].reshape(3, -1).tolist()
                 return tuple(q), tuple(qd), tuple(qdd)
