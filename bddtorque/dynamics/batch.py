@@ -66,11 +66,15 @@ def like_given(result: Floats, *given: Any) -> Floats:
     return result if any(np.ndim(array) == 2 for array in given) else result[0]
 
 
-def torques(chain: Chain, q: Floats, qd: Floats, qdd: Floats) -> Floats:
-    """Return the torques of a chain at positions (N, n); `qd` and `qdd` may also be one row for all."""
-    positions, velocities, accelerations = (_frozen(np.broadcast_to(array, q.shape)) for array in (q, qd, qdd))
+def torques(chain: Chain, q: Floats, qd: Floats, qdd: Floats, turned: tuple[Floats, Floats] | None = None) -> Floats:
+    """Return the torques of a chain at positions (N, n); `qd` and `qdd` may also be one row for all.
+
+    `turned` gives sines and cosines of q (N, n) to be used instead of NumPy's, whose last bit may differ by machine.
+    """
+    sine, cosine = turned or (np.sin(q), np.cos(q))
+    rows = [_frozen(np.broadcast_to(array, q.shape)) for array in (sine, cosine, q, qd, qdd)]
     tau = np.empty(q.shape)
-    torque_rows(chain, positions, velocities, accelerations, tau)
+    torque_rows(chain, rows[0], rows[1], rows[2], rows[3], rows[4], tau)
     return tau
 
 
@@ -87,4 +91,5 @@ def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any) -> Floats:
     Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
     per s and s²; N·m or N.
     """
-    return like_given(torques(chain_of(robot), *states(robot, q=q, qd=qd, qdd=qdd)), q, qd, qdd)
+    positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)
+    return like_given(torques(chain_of(robot), positions, velocities, accelerations), q, qd, qdd)

@@ -69,20 +69,14 @@ def newton_euler(
 
 
 @njit
-def torque_rows(chain: Chain, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
-    """Write the torques of N states (N, n) into `tau`, same shape.
+def torque_rows(chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
+    """Write the torques of N states (N, n) into `tau`, same shape; `sine` and `cosine` are those of q.
 
     It stands here because Numba's cache notices changes of the file a compiled function is in, and of no other.
     """
-    n = q.shape[1]
-    sine, cosine = np.zeros(n), np.ones(n)
-    wrench = np.zeros((n, WRENCH))
+    wrench = np.zeros((q.shape[1], WRENCH))
     for row in range(q.shape[0]):
-        for i in range(n):
-            if chain.revolute[i]:
-                sine[i] = np.sin(q[row, i])
-                cosine[i] = np.cos(q[row, i])
-        newton_euler(chain, sine, cosine, q[row], qd[row], qdd[row], tau[row], wrench)
+        newton_euler(chain, sine[row], cosine[row], q[row], qd[row], qdd[row], tau[row], wrench)
 
 
 @jitable

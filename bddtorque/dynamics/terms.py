@@ -33,6 +33,9 @@ Integers = npt.NDArray[np.int64]
 MOST_JOINTS = 7
 """5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
 REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
+FIFTH_SINES = (0.0, 0.9510565162951535, 0.5877852522924731, -0.5877852522924731, -0.9510565162951535)
+FIFTH_COSINES = (1.0, 0.30901699437494745, -0.8090169943749475, -0.8090169943749475, 0.30901699437494745)
+"""Of fifths of a turn, correctly rounded: plans depend on them, and must not differ by machine."""
 NOISE = 1e-12
 """An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise.
 
@@ -184,6 +187,13 @@ def sample_grid(revolute: list[bool]) -> Floats:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
 
 
+def grid_turns(revolute: list[bool]) -> tuple[Floats, Floats]:
+    """Return sines and cosines (points, n) of the sample positions, the same floats on every machine."""
+    axes = [range(REVOLUTE_POINTS) if turns else [0] * PRISMATIC_POINTS for turns in revolute]
+    fifths = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
+    return np.array(FIFTH_SINES)[fifths], np.array(FIFTH_COSINES)[fifths]
+
+
 def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
     """Return how large the parts are that J_ij (n, n) and G_i (n,) are summed from, however much of them cancels.
 
@@ -209,30 +219,50 @@ def _samples(chain: Chain, grid: Floats) -> Iterable[tuple[Key, Floats]]:
     """Return each coefficient at the points of the grid: the torques of unit motions, differences where two move."""
     n = grid.shape[1]
     zero, unit, floating = np.zeros(n), np.eye(n), weightless(chain)
-    squares = [torques(floating, grid, unit[j], zero) for j in range(n)]
+    turned = grid_turns(chain.revolute.tolist())
+
+    def at(which: Chain, qd: Floats, qdd: Floats) -> Floats:
+        return torques(which, grid, qd, qdd, turned)
+
+    squares = [at(floating, unit[j], zero) for j in range(n)]
     for j in range(n):
-        column = torques(floating, grid, zero, unit[j])
+        column = at(floating, zero, unit[j])
         yield from ((("inertial", i, (j,)), column[:, i]) for i in range(j + 1))
     for j in range(n):
         yield from ((("centripetal", i, (j, j)), squares[j][:, i]) for i in range(n))
     for j, k in combinations(range(n), 2):
-        both = torques(floating, grid, unit[j] + unit[k], zero) - squares[j] - squares[k]
+        both = at(floating, unit[j] + unit[k], zero) - squares[j] - squares[k]
         yield from ((("coriolis", i, (j, k)), both[:, i]) for i in range(n))
-    weight = torques(chain, grid, zero, zero)
+    weight = at(chain, zero, zero)
     yield from ((("gravity", i, ()), weight[:, i]) for i in range(n))
 
 
 def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex128]:
-    """Return the complex amplitudes over (m_1 or power_1, m_2 or power_2, ...): Fourier, or the parabola's."""
+    """Return the complex amplitudes over (m_1 or power_1, m_2 or power_2, ...): Fourier, or the parabola's.
+
+    Real sums of single products, in order: a library's transform may add differently on another machine.
+    """
     shape = [REVOLUTE_POINTS if turns else PRISMATIC_POINTS for turns in revolute]
-    amplitude = values.reshape(shape).astype(np.complex128)
+    real, imaginary = values.reshape(shape), np.zeros(shape)
     parabola = np.array([[0.0, 1.0, 0.0], [-0.5, 0.0, 0.5], [0.5, -1.0, 0.5]])  # from values at −1, 0, 1 to 1, q, q²
+    turn = np.outer(np.arange(REVOLUTE_POINTS), np.arange(REVOLUTE_POINTS)) % REVOLUTE_POINTS
+    cosines, sines = (np.array(fifths)[turn] / REVOLUTE_POINTS for fifths in (FIFTH_COSINES, FIFTH_SINES))
     for axis, turns in enumerate(revolute):
-        if turns:
-            amplitude = np.fft.fft(amplitude, axis=axis, norm="forward")
+        if turns:  # (a + ib)(c − is)
+            real, imaginary = (
+                _mixed(cosines, real, axis) + _mixed(sines, imaginary, axis),
+                _mixed(cosines, imaginary, axis) - _mixed(sines, real, axis),
+            )
         else:
-            amplitude = np.moveaxis(np.tensordot(parabola, amplitude, axes=(1, axis)), 0, axis)
-    return amplitude
+            real, imaginary = _mixed(parabola, real, axis), _mixed(parabola, imaginary, axis)
+    return real + 1j * imaginary
+
+
+def _mixed(matrix: Floats, values: Floats, axis: int) -> Floats:
+    """Return the product of a small matrix with one axis of an array."""
+    points = np.moveaxis(values, axis, 0)
+    rows = [sum(weight * point for weight, point in zip(row, points, strict=True)) for row in matrix]
+    return np.moveaxis(np.array(rows), 0, axis)
 
 
 def _expansion(amplitude: npt.NDArray[np.complex128], revolute: list[bool], noise: float) -> Expansion:
