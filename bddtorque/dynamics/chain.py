@@ -50,6 +50,17 @@ def transform(rotation: Matrix | Array, translation: Vector | Array) -> npt.NDAr
     return T
 
 
+def times(left: Array, right: Array) -> npt.NDArray[np.float64]:
+    """Return the product of two small matrices, or of a matrix and a vector, by plain sums of products.
+
+    A library's product may add in another order, or fused, on another machine; plans must not differ by machine.
+    """
+    if right.ndim == 1:
+        return times(left, right[:, None])[:, 0]
+    product: npt.NDArray[np.float64] = (left[:, :, None] * right[None, :, :]).sum(axis=1)
+    return product
+
+
 def pseudo_inertia(link: Link) -> npt.NDArray[np.float64]:
     """Return the 4×4 pseudo-inertia of a body about the origin of its frame."""
     K = link.inertia_about_origin
@@ -65,7 +76,7 @@ def chain_of(robot: Robot) -> Chain:
     bodies = [pseudo_inertia(link) for link in robot.links]
     if robot.payload is not None:
         T = transform(robot.tip.rotation, robot.tip.translation)
-        bodies[-1] = bodies[-1] + T @ pseudo_inertia(robot.payload) @ T.T
+        bodies[-1] = bodies[-1] + times(times(T, pseudo_inertia(robot.payload)), T.T)
     return Chain(
         np.array([joint.revolute for joint in robot.joints]),
         np.array([joint.rotation for joint in robot.joints], dtype=np.float64),

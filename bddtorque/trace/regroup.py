@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import Chain, transform
+from bddtorque.dynamics.chain import Chain, times, transform
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def regrouped(chain: Chain) -> Regrouped:
     """
     rotation, translation = chain.rotation.astype(float), chain.translation.astype(float)
     body, rotor = chain.body.astype(float), chain.rotor.astype(float)
-    base_acceleration = rotation[0].T @ chain.base_acceleration
+    base_acceleration = times(rotation[0].T, chain.base_acceleration)
     rotation[0] = np.eye(3)  # the base turns along; where it stands does not matter
     translation[0] = 0.0
     scale = max(float(np.abs(translation).max()), NOISE)
@@ -47,7 +47,7 @@ def regrouped(chain: Chain) -> Regrouped:
     _turn_frames(rotation, translation, body, scale)
     rotation = np.array([_clean_rotation(turn) for turn in rotation])
     translation = _cleaned(translation, scale)
-    base_acceleration = rotation[0].T @ base_acceleration
+    base_acceleration = times(rotation[0].T, base_acceleration)
     rotation[0] = np.eye(3)
     offset = _offsets(chain.revolute, rotation)
     sizes = np.maximum(sizes, _sizes(body))
@@ -82,13 +82,13 @@ def _sizes(body: Floats) -> Floats:
 def _place_frame(i: int, move: Floats, rotation: Floats, translation: Floats, body: Floats) -> None:
     """Give link i a new frame, whose pose in the old one is `move`; the pose must commute with the joint's motion."""
     turn, shift = move[:3, :3], move[:3, 3]
-    translation[i] += rotation[i] @ shift
-    rotation[i] = rotation[i] @ turn
-    back = np.linalg.inv(move)
-    body[i] = back @ body[i] @ back.T
+    translation[i] += times(rotation[i], shift)
+    rotation[i] = times(rotation[i], turn)
+    back = transform(turn.T, -times(turn.T, shift))
+    body[i] = times(times(back, body[i]), back.T)
     if i + 1 < len(rotation):
-        translation[i + 1] = turn.T @ (translation[i + 1] - shift)
-        rotation[i + 1] = turn.T @ rotation[i + 1]
+        translation[i + 1] = times(turn.T, translation[i + 1] - shift)
+        rotation[i + 1] = times(turn.T, rotation[i + 1])
 
 
 def _shift_frames(
@@ -100,7 +100,7 @@ def _shift_frames(
         if not revolute[i]:  # a sliding frame may stand anywhere: where the next one does
             shift = translation[i + 1] if i < last else np.zeros(3)
         elif i == last:  # where the common normal from the axis before ends
-            axis, start = rotation[i].T @ [0.0, 0.0, 1.0], -rotation[i].T @ translation[i]
+            axis, start = rotation[i][2], -times(rotation[i].T, translation[i])
             shift = _foot(axis, start, REACH * scale) if i > 0 else np.zeros(3)
         else:
             shift = _foot(rotation[i + 1][:, 2], translation[i + 1], REACH * scale)
@@ -158,7 +158,7 @@ def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:
         top = rotation[i][0, :2]
         if revolute[i] and np.count_nonzero(top) == 2:
             offset[i] = math.atan2(-top[1], top[0])
-            rotation[i] = _clean_rotation(rotation[i] @ _about_z(-offset[i]))
+            rotation[i] = _clean_rotation(times(rotation[i], _about_z(-offset[i])))
     return offset
 
 
@@ -172,7 +172,7 @@ def _move_bodies(
         moved[kept, kept] = body[i][kept, kept]
         body[i] -= moved
         T = transform(rotation[i], translation[i])
-        received = T @ moved @ T.T
+        received = times(times(T, moved), T.T)
         body[i - 1] += received
         sizes[i - 1] = np.max([sizes[i - 1], _sizes(moved), _sizes(received)], axis=0)
 
@@ -186,7 +186,7 @@ def _drop_unseen(revolute: npt.NDArray[np.bool_], rotation: Floats, body: Floats
     turning: Floats | None = None  # the one direction, in link i, about which the links so far turn
     for i in range(len(rotation)):
         if turning is not None:
-            turning = rotation[i].T @ turning
+            turning = times(rotation[i].T, turning)
         if revolute[i]:
             if turning is not None and not along_z(turning):
                 return
