@@ -100,7 +100,10 @@ def planned(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
     arguments, targets = input_arguments(formats), output_targets(formats)
 
     def plan_of(origin: Origin) -> Plan:
-        return plan_network(origin.graph, arguments, targets, accuracy, spec.block_bits, origin.source, spec.target)
+        spent = max(float_errors(origin, formats))
+        return plan_network(
+            origin.graph, arguments, targets, accuracy, spec.block_bits, origin.source, spec.target, spent
+        )
 
     plans = [(origin, plan_of(origin)) for origin in _origins(spec, robot)]
     origin, plan = min(plans, key=lambda pair: operations(pair[1]))
@@ -158,17 +161,22 @@ def output_targets(formats: Formats) -> list[Target]:
     ]
 
 
+def float_errors(origin: Origin, formats: Formats) -> list[float]:
+    """Return how far the compiled function itself can be from each true torque, in units of its last bit."""
+    errors = origin.errors(input_arguments(formats), [max(map(abs, word.span)) for word in formats.q])
+    return [float(error) / word.lsb * ROOM for error, word in zip(errors, formats.tau, strict=True)]
+
+
 def certify(
     origin: Origin, formats: Formats, plan: Plan, facts: Sequence[BlockFacts], tables: Sequence[Table]
 ) -> Certificate:
     """Return what the blocks' proved errors amount to, torque by torque."""
     robot, arguments = origin.robot, input_arguments(formats)
     bounds = compose(plan, {name: argument.scale for name, argument in arguments.items()}, facts)
-    model_errors = origin.errors(arguments, [max(map(abs, word.span)) for word in formats.q])
     verdicts = judge(robot, formats, plan, tables, [(bound.low, bound.high) for bound in bounds])
     torques = []
+    spent = float_errors(origin, formats)
     for j, (word, bound, verdict) in enumerate(zip(formats.tau, bounds, verdicts, strict=True)):
-        arithmetic = float(model_errors[j]) / word.lsb * ROOM
         parts = Parts(
             bound.dropped,
             bound.constants,
@@ -176,7 +184,7 @@ def certify(
             bound.products,
             bound.sums,
             bound.final_rounding,
-            arithmetic,
+            spent[j],
         )
         # a word off by its bound, on either side, is still within the range stated
         ends = sorted(

@@ -25,7 +25,7 @@ MOST_TRIES = 40
 HOST_SHARE = 1 / 16
 """Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
 RESERVE = 1e-3
-"""Units left for what only shows later: float evaluation, the Fourier step, constants."""
+"""Units left for what only shows later: errors of tables as found, rounded up."""
 
 
 def paper_extra_bits(summands: int) -> int:
@@ -65,18 +65,25 @@ def plan_network(
     block_bits: int,
     source: str,
     target: str = "tables",
+    spent: float = 0.0,
 ) -> Plan:
     """Return a plan whose bound is below `accuracy` units for every output, with words no finer than it takes.
 
     Words are sized for first-order errors; constants and products of errors come on top, so the share given to
-    roundings is reduced until the composed bound holds.
+    roundings is reduced until the composed bound holds. `spent` is what the graph itself can be off, in units of an
+    output: so much less is left for the plan.
     """
     angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
     rewritten, sums = with_angle_sums(graph, angles)
     known = {**arguments, **{name: sum_argument(sums[name], arguments) for name in sums}}
     network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
     scales = {name: argument.scale for name, argument in arguments.items()}
-    wanted = accuracy - RESERVE
+    wanted = accuracy - RESERVE - spent
+    if wanted <= 0.5:
+        raise BddTorqueError(
+            f"accuracy: above {0.5 + RESERVE + spent:.3g} units required, {accuracy:g} given: rounding the outputs "
+            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
+        )
     share = wanted - 0.5
     for _ in range(MOST_TRIES):
         rounding = share * (HOST_SHARE if target == "host" else 1.0)
