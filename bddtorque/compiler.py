@@ -77,7 +77,8 @@ def compile(
         ]
         built = team.run(tasks, f"compiling {robot.name}")
     restored = [_restored(block, each) for block, each in zip(plan.blocks, built, strict=True)]
-    tables, diagrams, facts = (tuple(each[k] for each in restored) for k in range(3))
+    tables, diagrams = tuple(each[0] for each in restored), tuple(each[1] for each in restored)
+    facts = [each[2] for each in restored]
     certificate = certify(origin, formats, plan, facts, tables)
     _check_accuracy(spec, certificate)
     report = {
