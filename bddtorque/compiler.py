@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError
+from bddtorque.loading import Source, spec_and_robot
 from bddtorque.model import Model
 from bddtorque.origin import Origin, from_recursion, from_terms
 from bddtorque.plan.bound import ROOM, BlockFacts, compose
@@ -29,11 +29,10 @@ from bddtorque.plan.cover import Target, summand_counts
 from bddtorque.plan.plan import Block, Plan, Sum, output_format
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.robots import load_robot
 from bddtorque.robots.model import Robot
 from bddtorque.saturation import judge
 from bddtorque.sizes import format_size
-from bddtorque.spec import InputBits, Spec, load_spec
+from bddtorque.spec import InputBits, Spec
 from bddtorque.words import Formats
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.work import Cache, Progress, Task, Workers, default_cache, usable_processors
@@ -42,7 +41,7 @@ INPUTS = ("q", "qd", "qdd")
 
 
 def compile(
-    source: str | PathLike[str] | Spec | Robot,
+    source: Source,
     /,  # `source` is also the name of an option
     *,
     workers: int | None = None,
@@ -64,7 +63,7 @@ def compile(
     options : override the spec: bits, input_bits, accuracy, block_bits, memory, source, target, velocity, ...
     """
     started = time.perf_counter()
-    spec, robot = _spec_and_robot(source, options)
+    spec, robot, notes = spec_and_robot(source, options)
     spec, formats, origin, plan = planned(spec, robot)
     count = workers or usable_processors()
     check_memory(plan, spec.memory, 1 if executor else count)
@@ -86,7 +85,7 @@ def compile(
         "planning_seconds": ready - started,
         "peak_bytes": _peak_memory(),
         "engine": built[0]["engine"] if built else engine,
-        "notes": sorted({note for each in built for note in each["notes"]}),
+        "notes": [*notes, *sorted({note for each in built for note in each["notes"]})],
     }
     return Model(robot, spec, formats, plan, tables, diagrams, certificate, report)
 
@@ -256,16 +255,6 @@ def _rows(block: Block) -> int:
 
 def _block_name(plan: Plan, block: int) -> str:
     return next(wire.name for wire in plan.wires if getattr(wire, "block", None) == block)
-
-
-def _spec_and_robot(source: str | PathLike[str] | Spec | Robot, options: dict[str, Any]) -> tuple[Spec, Robot]:
-    if isinstance(source, Robot):
-        return Spec(robot=source.name).with_options(**options), source
-    if not isinstance(source, str | PathLike | Spec):
-        raise BddTorqueError(f"compile: a name, a file, a Spec or a Robot required, {type(source).__name__} given")
-    spec = source if isinstance(source, Spec) else load_spec(source)
-    spec = spec.with_options(**options)
-    return spec, load_robot(spec.robot_source)
 
 
 def _peak_memory() -> int:

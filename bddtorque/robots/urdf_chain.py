@@ -65,7 +65,7 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
             given = ", ".join(f'{key}="{value}"' for key, value in joint.friction)
             raise BddTorqueError(
                 f"{choice.tree.where}, joint '{joint.name}': no friction required (it is not compiled yet), "
-                f"<dynamics {given}> given; ignore_friction = True leaves it out of the torques"
+                f"<dynamics {given}> given; ignore_friction leaves it out of the torques"
             )
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
@@ -225,7 +225,7 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
     if not parts and not allow_massless:
         raise BddTorqueError(
             f"{where}, link '{carrier.child}': an <inertial> with mass required, as joint '{carrier.name}' moves it, "
-            "none given; allow_massless = True takes it to weigh nothing"
+            "none given; allow_massless takes it to weigh nothing"
         )
     body = Link(carrier.child)
     for index, part in enumerate(parts):

@@ -7,9 +7,11 @@ which a chain is chosen and all that is rigid is folded (`urdf_chain`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from math import inf
 from os import PathLike
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -70,7 +72,7 @@ def load_urdf(
     where = shown(path)
     if where.endswith(".xacro"):
         raise BddTorqueError(f"{where}: URDF required, xacro given; run `xacro {where} > robot.urdf` and load that")
-    return from_urdf(
+    robot = from_urdf(
         read_bytes(path),
         where,
         base=base,
@@ -82,6 +84,7 @@ def load_urdf(
         allow_massless=allow_massless,
         allow_unphysical=allow_unphysical,
     )
+    return replace(robot, source=f"URDF {shown(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
 def from_urdf(
@@ -235,5 +238,5 @@ def _refuse_unphysical_parts(tree: Tree, first_moving: str) -> None:
         missing = body.why_unphysical() if body is not None else None
         if missing:
             raise BddTorqueError(
-                f"{tree.where}, link '{name}': {missing} required (allow_unphysical = True accepts it as it is)"
+                f"{tree.where}, link '{name}': {missing} required (allow_unphysical accepts it as it is)"
             )

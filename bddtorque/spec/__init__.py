@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bddtorque.spec.files import from_toml, load_spec, save_spec, spec_names, to_toml
 from bddtorque.spec.model import Spec, spec_from_plain
-from bddtorque.spec.records import InputBits, JointSpec, Ranges
+from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
 from bddtorque.spec.resolve import assume_missing
 
 __all__ = [
     "InputBits",
     "JointSpec",
+    "Payload",
     "Ranges",
     "Spec",
     "assume_missing",

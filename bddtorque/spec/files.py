@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.sizes import format_size
 from bddtorque.spec.model import Spec, is_path, spec_from_plain
 from bddtorque.writing import write_whole
@@ -67,11 +69,11 @@ def load_spec(source: str | PathLike[str]) -> Spec:
         return load_spec(directory / f"{text}.toml")
     path = Path(source)
     if path.suffix.lower() in ROBOT_SUFFIXES:
-        return Spec(robot=path.name, directory=path.parent, where=text)
+        return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
     content = _read(path)
     values = _parsed(content, text)
     if "robot" not in values and "name" in values:  # a robot names itself, a spec names its robot
-        return Spec(robot=path.name, directory=path.parent, where=text)
+        return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
     return _from_values(values, text, path.parent)
 
 
@@ -88,21 +90,25 @@ def to_toml(spec: Spec) -> str:
     plain = spec.to_plain()
     plain["memory"] = format_size(spec.memory)
     lines = [f"{key} = {_value(value)}" for key, value in plain.items() if not _is_table(value)]
-    for key in ("input_bits", "ranges"):
+    for key in ("lock", "payload", "input_bits", "ranges"):
         if isinstance(plain.get(key), dict):
-            lines += ["", f"[{key}]", *(f"{name} = {_value(value)}" for name, value in plain[key].items())]
+            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in plain[key].items())]
     for joint in plain.get("joints", []):
         lines += ["", "[[joint]]", *(f"{name} = {_value(value)}" for name, value in joint.items())]
     return "\n".join(lines) + "\n"
 
 
-def save_spec(spec: Spec, path: str | PathLike[str]) -> None:
-    """Write a specification as TOML; a robot's path is written relative to the new file's folder."""
+def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) -> None:
+    """Write a specification as TOML; a robot's path is written relative to the new file's folder.
+
+    `notes` are put before it as comments.
+    """
     target = Path(path)
-    if is_path(spec.robot) and not Path(spec.robot_source).is_absolute():
+    if is_path(spec.robot) and not Path(spec.robot).is_absolute():
         relative = os.path.relpath(spec.robot_source, target.parent)
         spec = replace(spec, robot=Path(relative).as_posix(), directory=target.parent)
-    write_whole(target, to_toml(spec).encode())
+    comments = "".join(f"# {one_line(note)}\n" for note in notes)
+    write_whole(target, (comments + to_toml(spec)).encode())
 
 
 def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> Spec:
@@ -141,7 +147,13 @@ def _is_table(value: object) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str):  # JSON's escapes are TOML's, but for DEL
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.sizes import parse_size
-from bddtorque.spec.records import InputBits, JointSpec, Ranges
+from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
 from bddtorque.spec.resolve import formats_of, resolve
+from bddtorque.spec.robot_keys import checked_robot_keys
 from bddtorque.spec.values import (
     RANGED,
     Bits,
+    Lock,
+    Vector,
     as_bits,
     as_range,
     is_list,
@@ -48,6 +51,12 @@ class Spec:
     Attributes
     ----------
     robot : a built-in name, or the path of a TOML or URDF file
+    base, tip : links of a URDF file between which the chain lies; None: as its reader finds them
+    lock : joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``
+    gravity : m/s² in base axes; None: the robot's own
+    payload : a `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame
+    snap : rotations of a URDF file that nearly carry an axis onto another are made exact to within this
+    ignore_friction, allow_massless, allow_unphysical : what else to accept of a URDF file, see docs/robots.md
     bits : word length r of the torques (and of the inputs, unless `input_bits` says otherwise), 2 to 24; or one a joint
     input_bits : word length of the inputs, or one a joint, or `InputBits`; None: as `bits`
     accuracy : ``"faithful"`` (proved below one unit of the last bit), ``"paper"`` (the paper's rule for word lengths),
@@ -60,9 +69,19 @@ class Spec:
     joints : what holds for one joint; all in order from base to tip, or any of them by name
     directory : where a relative robot path starts; no part of what is compiled
     where : what messages call this spec; no part of what is compiled
+    bare : whether this is a robot file and no specification, so that accelerations may be assumed; no part either
     """
 
     robot: str
+    base: str | None = None
+    tip: str | None = None
+    lock: Lock | Mapping[str, float] | None = None
+    gravity: Vector | None = None
+    payload: Payload | None = None
+    snap: float | None = None
+    ignore_friction: bool = False
+    allow_massless: bool = False
+    allow_unphysical: bool = False
     bits: Bits = 12
     input_bits: Bits | InputBits | None = None
     accuracy: str | float = "faithful"
@@ -74,6 +93,7 @@ class Spec:
     joints: tuple[JointSpec, ...] = ()
     directory: Path | None = field(default=None, compare=False)
     where: str = field(default="", compare=False)
+    bare: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         where = self.where or f"spec of {self.robot!r:.60}"
@@ -104,6 +124,7 @@ class Spec:
             raise BddTorqueError(f"{where}, memory: at least 1 MiB required, {memory} bytes given")
         return {
             "where": where,
+            **checked_robot_keys(self, where),
             "bits": as_bits(self.bits, f"{where}, bits"),
             "input_bits": input_bits,
             "accuracy": accuracy,
@@ -166,7 +187,9 @@ class Spec:
     def to_plain(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
         plain = {each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.compare}
-        return {key: value for key, value in plain.items() if value not in (None, {}, [])}
+        if isinstance(self.lock, tuple):
+            plain["lock"] = dict(self.lock)
+        return {key: value for key, value in plain.items() if value is not False and value not in (None, {}, [])}
 
     def canonical(self) -> dict[str, Any]:
         """Return `to_plain` for digests: keys sorted, and the robot by name wherever its file lies."""
@@ -202,7 +225,7 @@ def is_path(robot: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, JointSpec | Ranges | InputBits):
+    if isinstance(value, JointSpec | Ranges | InputBits | Payload):
         plain = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
         return {key: each for key, each in plain.items() if each is not None}
     return [_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -6,7 +6,19 @@ import math
 from dataclasses import dataclass
 
 from bddtorque.errors import BddTorqueError
-from bddtorque.spec.values import RANGED, Bits, Range, as_bits, as_range, as_ranges, is_number
+from bddtorque.spec.values import (
+    RANGED,
+    Bits,
+    Range,
+    Vector,
+    as_bits,
+    as_range,
+    as_ranges,
+    as_vector,
+    is_list,
+    is_number,
+    listed,
+)
 
 
 @dataclass(frozen=True)
@@ -73,3 +85,37 @@ class InputBits:
             given = getattr(self, quantity)
             if given is not None:
                 object.__setattr__(self, quantity, as_bits(given, f"input_bits, {quantity}"))
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A body at the tip, in the axes of the tip frame.
+
+    Attributes
+    ----------
+    mass : kg
+    centre_of_mass : m; the origin of the tip frame unless given
+    inertia : kg·m² about the centre of mass, three principal moments or 3 rows of 3; None: all mass in one point
+    """
+
+    mass: float = 0.0
+    centre_of_mass: Vector = (0.0, 0.0, 0.0)
+    inertia: tuple[Vector, Vector, Vector] | None = None
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.mass) and 0 < self.mass < math.inf):
+            raise BddTorqueError(f"payload, mass: more than 0 kg required, {self.mass!r:.60} given")
+        object.__setattr__(self, "mass", float(self.mass))
+        centre = as_vector(self.centre_of_mass, "payload, centre_of_mass", "x, y and z in m")
+        object.__setattr__(self, "centre_of_mass", centre)
+        if self.inertia is not None:
+            object.__setattr__(self, "inertia", _inertia(listed(self.inertia)))
+
+
+def _inertia(given: object) -> tuple[Vector, Vector, Vector]:
+    where, what = "payload, inertia", "[Ixx, Iyy, Izz] or 3 rows of 3, in kg·m²,"
+    if is_list(given) and len(given) == 3 and all(is_list(row) for row in given):
+        x, y, z = (as_vector(row, where, what) for row in given)
+        return x, y, z
+    a, b, c = as_vector(given, where, what)
+    return (a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)

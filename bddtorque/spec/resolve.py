@@ -57,25 +57,31 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
 
 
 def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
-    """Fill in accelerations that nobody gives, from the velocities, and say so in one line a joint.
+    """Fill in accelerations that nobody gives, from the velocities, and say so in one line for joints that are alike.
 
     Returns
     -------
     the spec, and the lines to show to the user (none where nothing had to be assumed)
     """
-    joints, notes = [], []
+    joints, assumed = [], dict[str, list[str]]()
     for joint, said in zip(robot.joints, joints_said(spec, robot), strict=True):
         filled = said
         if said.acceleration is None and said.velocity is not None:
             largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
             filled = replace(said, acceleration=(-largest, largest))
-            unit = UNITS["acceleration"][not joint.revolute]
-            notes.append(
-                f"joint '{joint.name}': acceleration ±{largest:g} {unit} assumed "
-                f"({ACCELERATION_PER_VELOCITY:g}/s times its velocity), since neither robot nor spec gives one"
-            )
+            assumed.setdefault(f"±{largest:g} {UNITS['acceleration'][not joint.revolute]}", []).append(joint.name)
         joints.append(filled)
-    return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), tuple(notes)
+    notes = tuple(_assumption(value, names) for value, names in assumed.items())
+    return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), notes
+
+
+def _assumption(value: str, names: list[str]) -> str:
+    joints, whose = ("joint", "its") if len(names) == 1 else ("joints", "their")
+    named = ", ".join(f"'{name}'" for name in names)
+    return (
+        f"{joints} {named}: acceleration {value} assumed ({ACCELERATION_PER_VELOCITY:g}/s times {whose} velocity), "
+        "since neither robot nor spec gives one"
+    )
 
 
 def formats_of(spec: Spec, robot: Robot) -> Formats:
@@ -155,7 +161,8 @@ def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
     kind = "" if joint.revolute else "prismatic "
     return (
         f"{spec.where}: a range of {quantity} in {unit} required for {kind}joint '{joint.name}', neither spec nor "
-        f"robot gives one: write {quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}="
+        f"robot gives one: write {quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}= "
+        f"(--{quantity})"
     )
 
 

@@ -44,10 +44,27 @@ class JointTable(Struct, forbid_unknown_fields=True):
     sign: int | UnsetType = UNSET
 
 
+class PayloadTable(Struct, forbid_unknown_fields=True):
+    """``[payload]``: a body at the tip."""
+
+    mass: Number | UnsetType = UNSET
+    centre_of_mass: list[Any] | UnsetType = UNSET
+    inertia: list[Any] | UnsetType = UNSET
+
+
 class SpecTable(Struct, forbid_unknown_fields=True):
     """A whole file."""
 
     robot: str
+    base: str | UnsetType = UNSET
+    tip: str | UnsetType = UNSET
+    lock: str | dict[str, Any] | UnsetType = UNSET
+    gravity: list[Any] | UnsetType = UNSET
+    payload: Number | list[Any] | PayloadTable | UnsetType = UNSET
+    snap: Number | UnsetType = UNSET
+    ignore_friction: bool | UnsetType = UNSET
+    allow_massless: bool | UnsetType = UNSET
+    allow_unphysical: bool | UnsetType = UNSET
     bits: BitsValue | UnsetType = UNSET
     input_bits: int | list[int] | InputBitsTable | UnsetType = UNSET
     accuracy: str | Number | UnsetType = UNSET
@@ -59,7 +76,13 @@ class SpecTable(Struct, forbid_unknown_fields=True):
     joint: list[JointTable] | UnsetType = UNSET
 
 
-_TABLES = {"$": SpecTable, "$.input_bits": InputBitsTable, "$.ranges": RangesTable, "$.joint[...]": JointTable}
+_TABLES = {
+    "$": SpecTable,
+    "$.input_bits": InputBitsTable,
+    "$.ranges": RangesTable,
+    "$.payload": PayloadTable,
+    "$.joint[...]": JointTable,
+}
 _TYPES = {
     "int": "a whole number",
     "float": "a number",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, TypeGuard
 
@@ -11,6 +12,9 @@ from bddtorque.errors import BddTorqueError, nearest
 
 Range = tuple[float, float]
 Bits = int | tuple[int, ...]
+Vector = tuple[float, float, float]
+Lock = str | tuple[tuple[str, float], ...]
+"""``"others"``, or joints by name with their positions, sorted."""
 
 RANGED = ("position", "velocity", "acceleration", "torque")
 """The quantities that have a range."""
@@ -76,6 +80,43 @@ def one_of(given: object, known: Sequence[str], where: str, or_else: str = "") -
     raise BddTorqueError(f"{where}: {', '.join(choices[:-1])} or {choices[-1]} required, {given!r:.60} given{hint}")
 
 
+def as_text(given: object, where: str, what: str) -> str:
+    """Return text that is not empty, or refuse and say what was wanted."""
+    if isinstance(given, str) and given:
+        return given
+    raise BddTorqueError(f"{where}: {what} required, {given!r:.60} given")
+
+
+def as_flag(given: object, where: str) -> bool:
+    """Return a truth value, or refuse."""
+    if isinstance(given, bool):
+        return given
+    raise BddTorqueError(f"{where}: true or false required, {given!r:.60} given")
+
+
+def as_vector(given: object, where: str, what: str) -> Vector:
+    """Return three finite numbers, or refuse and say what was wanted."""
+    given = listed(given)
+    if is_list(given) and len(given) == 3 and all(is_number(each) and math.isfinite(each) for each in given):
+        return float(given[0]), float(given[1]), float(given[2])
+    raise BddTorqueError(f"{where}: {what} required, {given!r:.60} given")
+
+
+def as_lock(given: object, where: str) -> Lock | None:
+    """Return ``"others"``, or the joints of a table with their positions, sorted by name; None if there are none."""
+    if given == "others":
+        return "others"
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if is_list(pairs) and all(is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
+        for name, position in pairs:
+            if not (is_number(position) and math.isfinite(position)):
+                raise BddTorqueError(
+                    f"{where}: a position of joint '{name:.60}' (rad or m) required, {position!r:.60} given"
+                )
+        return tuple(sorted((name, float(position)) for name, position in dict(pairs).items())) or None
+    raise BddTorqueError(f"{where}: 'others', or joints by name with positions, required, {given!r:.60} given")
+
+
 def listed(given: object) -> Any:
     """Return arrays as lists, and anything else as it is."""
     return given.tolist() if hasattr(given, "tolist") else given
@@ -87,8 +128,10 @@ def is_list(given: object) -> TypeGuard[Sequence[Any]]:
 
 
 def is_number(given: object) -> TypeGuard[float]:
-    """Say whether something is a real number and no truth value."""
-    return isinstance(given, int | float) and not isinstance(given, bool)
+    """Say whether something is a real number that floats reach, and no truth value."""
+    if isinstance(given, int):
+        return not isinstance(given, bool) and abs(given) <= sys.float_info.max
+    return isinstance(given, float)
 
 
 def is_whole(given: object) -> TypeGuard[int]:

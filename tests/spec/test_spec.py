@@ -12,7 +12,7 @@ import pytest
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots import Joint, Link, Robot, load_robot
-from bddtorque.spec import InputBits, JointSpec, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
+from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +68,7 @@ def test_the_example_in_the_documentation_loads() -> None:
     assert formats.tau[1].span == pytest.approx((-40, 60), abs=0.05)
     assert formats.q[1].sign == -1
     for key in (*Spec.__dataclass_fields__, *JointSpec.__dataclass_fields__):
-        if key not in ("directory", "where", "joints"):
+        if key not in ("directory", "where", "bare", "joints"):
             assert f"`{key}`" in text or f"`[{key}]`" in text, key
 
 
@@ -80,7 +80,7 @@ def test_the_example_in_the_documentation_loads() -> None:
         ("robot = 3", "my.toml: robot: text required, a whole number given"),
         ('robot = ""', "my.toml, robot: the name or the file of a robot required, '' given"),
         ('robot = "a', "my.toml: valid TOML required, Unterminated string (at end of document)"),
-        ("bitz = 3", "my.toml: keys robot, bits, .* required, 'bitz' given (did you mean 'bits'?)"),
+        ("bitz = 3", "my.toml: keys robot, .* required, 'bitz' given (did you mean 'bits'?)"),
         ("bits = 1", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 1 given"),
         ("bits = 25", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 25 given"),
         ("bits = [12, 1]", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 1 given"),
@@ -139,6 +139,23 @@ def test_the_example_in_the_documentation_loads() -> None:
         ('[[joint]]\nname = "a"\n[[joint]]', "my.toml: a name for every joint or for none required, ['a', None] given"),
         ('[[joint]]\nname = "a"\n[[joint]]\nname = "a"', "my.toml: each joint once required, 'a' is given twice"),
         ("joint = 3", "my.toml: joint: a list required, a whole number given"),
+        ("tip = 3", "my.toml: tip: text required, a whole number given"),
+        ('base = ""', "my.toml, base: the name of a link required, '' given"),
+        ('lock = "all"', "my.toml, lock: 'others', or joints by name with positions, required, 'all' given"),
+        ('lock = { a = "b" }', "my.toml, lock: a position of joint 'a' (rad or m) required, 'b' given"),
+        ("lock = { a = inf }", "my.toml, lock: a position of joint 'a' (rad or m) required, inf given"),
+        ("gravity = 9.81", "my.toml: gravity: a list required, a number given"),
+        ("gravity = [0, 0]", "my.toml, gravity: x, y and z in m/s², in base axes, required, [0, 0] given"),
+        ("gravity = [0, 0, nan]", "my.toml, gravity: x, y and z in m/s², in base axes, required, [0, 0, nan] given"),
+        (f"gravity = [0, 0, 1{'0' * 400}]", "my.toml, gravity: x, y and z in m/s², in base axes, required"),
+        ("payload = 0", "my.toml, payload, mass: more than 0 kg required, 0 given"),
+        ("payload = [1, 2]", "my.toml, payload: a mass in kg, or mass, x, y and z .* required, [1, 2] given"),
+        ("payload = [1, 2, 3, true]", "my.toml, payload, centre_of_mass: x, y and z in m required, (2, 3, True) given"),
+        ("[payload]", "my.toml, payload, mass: more than 0 kg required, 0.0 given"),
+        ("[payload]\nmas = 1", "my.toml: payload: keys mass, centre_of_mass, inertia required, 'mas' given (did you"),
+        ("[payload]\nmass = 1\ninertia = [1, 2]", "my.toml, payload, inertia: [Ixx, Iyy, Izz] or 3 rows of 3, in "),
+        ("snap = 0.1", "my.toml, snap: from 0 to 0.001 required, 0.1 given"),
+        ("ignore_friction = 1", "my.toml: ignore_friction: true or false required, a whole number given"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(toml: str, message: str) -> None:
@@ -197,7 +214,7 @@ def test_options_override() -> None:
     ("options", "message"),
     [
         ({"bitz": 3}, r"'bitz' given \(did you mean 'bits'\?\)"),
-        ({"where": "x"}, "options robot, bits, .*, torque required, 'where' given"),
+        ({"where": "x"}, "options robot, .*, torque required, 'where' given"),
         ({"bits": 25}, "from 2 to 24"),
         ({"velocity": [-1, 1]}, r"velocity of joint 1 \(one entry a joint\): a positive number .* required, -1 given"),
         ({"input_bits": {"torque": 3}}, "keys position, velocity, acceleration required, 'torque' given"),
@@ -265,6 +282,31 @@ def test_what_does_not_fit_the_robot_is_refused(spec: Spec, message: str) -> Non
         spec.formats(arm())
 
 
+def test_what_is_said_of_the_robot_is_kept() -> None:
+    spec = Spec("arm.urdf", lock={"b": 1, "a": 0.5}, payload=[1, 0, 0, 0.1], gravity=np.array([0, 0, -1]))  # type: ignore[arg-type]
+    assert spec.lock == (("a", 0.5), ("b", 1.0))
+    assert spec.payload == Payload(1.0, (0.0, 0.0, 0.1))
+    assert spec.gravity == (0.0, 0.0, -1.0)
+    assert spec.with_options(payload=2.5, ignore_friction=True).payload == Payload(2.5)
+    full_payload = Payload(1.0, inertia=[1, 2, 3])  # type: ignore[arg-type]
+    assert full_payload.inertia == ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
+    assert spec.with_options(payload={"mass": 1, "inertia": [1, 2, 3]}).payload == full_payload
+    assert Spec("arm", lock={}) == Spec("arm")
+    plain = spec.to_plain()
+    assert plain["lock"] == {"a": 0.5, "b": 1.0}
+    assert "ignore_friction" not in plain
+    assert "tip" not in plain
+    for options, message in (
+        ({"payload": {"mas": 1}}, r"payload: keys mass, .* required, 'mas' given \(did you mean 'mass'\?\)"),
+        ({"payload": "heavy"}, "payload: a mass in kg, .* required, 'heavy' given"),
+        ({"lock": 3}, "lock: 'others', or joints by name with positions, required, 3 given"),
+        ({"allow_massless": "yes"}, "allow_massless: true or false required, 'yes' given"),
+        ({"snap": True}, "snap: from 0 to 0.001 required, True given"),
+    ):
+        with pytest.raises(BddTorqueError, match=message):
+            spec.with_options(**options)
+
+
 def test_accelerations_are_assumed_aloud() -> None:
     robot = arm(velocity=2.0, effort=5.0, lower=-1.0, upper=1.0)
     spec, notes = assume_missing(Spec("arm", joints=(JointSpec("slide", acceleration=(-1.0, 1.0)),)), robot)
@@ -273,3 +315,8 @@ def test_accelerations_are_assumed_aloud() -> None:
     )
     assert [each.high for each in spec.formats(robot).qdd] == [8.0, 1.0]
     assert assume_missing(spec, robot) == (spec, ())
+    alike = Robot("arm", tuple(Joint(name, "revolute", velocity=2.0) for name in "abc"), robot.links[:1] * 3)
+    assert assume_missing(Spec("arm"), alike)[1] == (
+        "joints 'a', 'b', 'c': acceleration ±8 rad/s² assumed (4/s times their velocity), since neither robot nor spec "
+        "gives one",
+    )

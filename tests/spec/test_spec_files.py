@@ -15,7 +15,18 @@ from hypothesis import strategies as st
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots import load_robot
 from bddtorque.sizes import format_size, parse_size
-from bddtorque.spec import InputBits, JointSpec, Ranges, Spec, from_toml, load_spec, save_spec, spec_from_plain, to_toml
+from bddtorque.spec import (
+    InputBits,
+    JointSpec,
+    Payload,
+    Ranges,
+    Spec,
+    from_toml,
+    load_spec,
+    save_spec,
+    spec_from_plain,
+    to_toml,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,9 +41,19 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 JOINTS = st.fixed_dictionaries(
     {"sign": st.sampled_from([1, -1]), "offset": st.floats(-10, 10)}, optional={each: ranges() for each in QUANTITIES}
 )
+VECTORS = st.tuples(*[st.floats(-10, 10)] * 3)
 SPECS = st.builds(
     Spec,
     robot=NAMES,
+    base=st.none() | NAMES,
+    tip=st.none() | NAMES,
+    lock=st.sampled_from([None, "others"]) | st.dictionaries(NAMES, st.floats(-3, 3), max_size=3),
+    gravity=st.none() | VECTORS,
+    payload=st.none() | st.builds(Payload, st.floats(1e-3, 50), VECTORS, st.none() | VECTORS),
+    snap=st.none() | st.floats(0, 1e-3),
+    ignore_friction=st.booleans(),
+    allow_massless=st.booleans(),
+    allow_unphysical=st.booleans(),
     bits=BITS,
     input_bits=st.none() | BITS | st.builds(InputBits, BITS, st.none() | BITS, BITS),
     accuracy=st.sampled_from(["faithful", "paper", 0.75]),
@@ -73,6 +94,12 @@ def test_canonical_does_not_depend_on_folders() -> None:
         ({"robot": "a", "joints": [{"sign": "1"}]}, "sign: 1 or -1 required, '1' given"),
         ({"robot": "a", "joints": [{"sign": [1]}]}, r"sign: 1 or -1 required, \[1\] given"),
         ({"robot": "a", "source": ["auto"]}, r"'recursive' required, \['auto'\] given"),
+        ({"robot": "a", "lock": [["b"]]}, "^header, lock: 'others', or joints by name"),
+        ({"robot": "a", "lock": {"b": None}}, "^header, lock: a position of joint 'b'"),
+        ({"robot": "a", "payload": []}, "^header, payload: a mass in kg"),
+        ({"robot": "a", "payload": {"mass": 1.0, "inertia": [[1.0], 2.0, 3.0]}}, "^header, payload, inertia: "),
+        ({"robot": "a", "tip": 3}, "^header, tip: the name of a link required, 3 given"),
+        ({"robot": "a", "ignore_friction": 1}, "^header, ignore_friction: true or false required"),
     ],
 )
 def test_altered_plain_specs_are_refused(plain: object, message: str) -> None:
@@ -90,6 +117,11 @@ def test_saved_specs_find_their_robot(tmp_path: Path, monkeypatch: pytest.Monkey
     load_robot(spec.robot_source)
     save_spec(spec, "out/two.toml")
     assert Path(load_spec("out/two.toml").robot_source).resolve() == (tmp_path / "robots" / "two.toml").resolve()
+    save_spec(load_spec(tmp_path / "specs" / "two.toml"), tmp_path / "out" / "far.toml", ["first", "se\ncond"])
+    assert load_spec("out/far.toml").robot == "../robots/two.toml"
+    assert Path("out/far.toml").read_text(encoding="utf-8").startswith("# first\n# se\\ncond\nrobot = ")
+    save_spec(Spec(str(tmp_path / "robots" / "two.toml")), "out/absolute.toml")
+    assert load_spec("out/absolute.toml").robot == str(tmp_path / "robots" / "two.toml")
     with pytest.raises(BddTorqueError, match="a place to write to required"):
         save_spec(spec, "nowhere/two.toml")
 
