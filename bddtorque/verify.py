@@ -52,6 +52,7 @@ def verify_bytes(
     data: bytes, where: str = "model", workers: int | None = None, progress: Progress | None = None
 ) -> list[Check]:
     """Do what `verify` does for the bytes of a file."""
+    team = Workers(workers, progress=progress)
     try:
         model = from_bytes(data, where)
     except BddTorqueError as problem:
@@ -68,7 +69,7 @@ def verify_bytes(
         return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
     checks.append(Check("plan", True, "made again from robot and spec"))
     try:
-        found = _checked_blocks(model, workers, progress)
+        found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
         certificate = certify(origin, formats, plan, facts, model.tables)
     except BddTorqueError as problem:
@@ -82,10 +83,10 @@ def verify_bytes(
     return [*checks, Check("certificate", same, detail)]
 
 
-def _checked_blocks(model: Model, workers: int | None, progress: Progress | None) -> list[dict[str, Any]]:
+def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:
     blocks = zip(model.plan.blocks, model.tables, model.diagrams, strict=True)
     memory = model.spec.memory // 2  # what compiling allowed for one block
-    with Workers(workers, progress=progress) as team:
+    with team:
         tasks = [
             Task(
                 check_block, (block, table.values, diagram.arrays(), memory), name=f"block {k}", cost=len(table.values)
