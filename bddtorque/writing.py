@@ -32,7 +32,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
             with target.open("wb") as file:
                 yield file
             return
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as whole:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:40]}.", delete=False) as whole:
             temporary = Path(whole.name)
             yield whole
             whole.flush()
