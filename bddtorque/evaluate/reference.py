@@ -22,8 +22,10 @@ def run_plan(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) -> 
     """Return the output words (N,) for input words (N,) by name; inputs are masked and clamped as wires are."""
     wires = run_wires(plan, tables, inputs)
     outputs = []
+    none = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
     for output in plan.outputs:
-        total = sum((sign * wires[wire] for wire, sign in output.parts), start=np.int64(output.constant))
+        # an output may depend on no input at all
+        total = sum((factor * wires[wire] for wire, factor in output.parts), start=none + output.constant)
         outputs.append(np.clip(half_up_shift(total, output.shift), output.low, output.high))
     return outputs
 

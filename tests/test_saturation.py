@@ -1,0 +1,80 @@
+"""Torques that leave the range of their words: proved not to, shown by a state that does, or left open."""
+
+import numpy as np
+import pytest
+from compiled import arm, found_errors, some_words
+
+import bddtorque as bt
+from bddtorque.certificate import Parts, TorqueBound
+
+NEEDED = (152.5383, 69.1211)
+"""N·m; the largest torques of planar2r (digest 4.2)."""
+
+
+def true_units(model, q, qd, qdd):
+    words = [np.array([each]) for each in (q, qd, qdd)]
+    states = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    tau = bt.inverse_dynamics(model.robot, *states)[0]
+    return [(word.sign * t - word.centre) / word.lsb for t, word in zip(tau, model.formats.tau, strict=True)]
+
+
+def test_a_range_wide_enough_cannot_saturate():
+    model = arm(6, workers=1)
+    for torque, needed in zip(model.certificate.torques, NEEDED, strict=True):
+        assert torque.saturation == "cannot" and torque.witness is None
+        assert torque.low <= -0.97 * needed and torque.high >= 0.97 * needed  # sound: the words stop just short of it
+        assert torque.high < 1.3 * needed
+    words = some_words(model, 200_000)
+    tau = model.formats.tau.dequantise(model.torque_words(*words))
+    for j, torque in enumerate(model.certificate.torques):
+        assert torque.low <= tau[:, j].min() and tau[:, j].max() <= torque.high
+    assert "cannot saturate (proved" in str(model.certificate)
+
+
+@pytest.mark.parametrize("accuracy", ["faithful", "paper", 2.0])
+@pytest.mark.parametrize("torque", [[100.0, 60.0], [148.0, 66.0], [[-100.0, 300.0], [-300.0, 50.0]]])
+def test_a_range_too_small_is_shown_to_saturate(accuracy, torque):
+    model = arm_with(torque=torque, bits=6, accuracy=accuracy)
+    for j, bound in enumerate(model.certificate.torques):
+        assert bound.saturation == "can"
+        word, units = model.formats.tau[j], true_units(model, *bound.witness)[j]
+        assert units > word.highest or units < word.lowest  # in truth, not only as compiled
+        compiled = model.torque_words(*bound.witness)[j]
+        assert compiled == (word.highest if units > 0 else word.lowest)
+        assert bound.high - bound.low < 2.6 * NEEDED[j]  # the range that would do
+    assert "CAN saturate" in str(model.certificate)
+
+
+def arm_with(torque, **options):
+    return bt.compile("planar2r", torque=torque, workers=1, cache=None, **options)
+
+
+def test_the_bound_holds_against_the_clamped_truth():
+    model = arm_with(torque=[60.0, 30.0], bits=6)
+    words = some_words(model, 200_000)
+    tau = model.torque_words(*words)
+    assert tau.min() == -32 and tau.max() == 31
+    assert (found_errors(model, words, tau) <= model.certificate.bounds).all()
+    assert model.certificate.faithful
+
+
+def test_the_range_that_would_do_does():
+    small = arm_with(torque=[100.0, 60.0], bits=6)
+    enough = [[bound.low, bound.high * (1 + 2**-5)] for bound in small.certificate.torques]
+    model = arm_with(torque=enough, bits=6)
+    assert [bound.saturation for bound in model.certificate.torques] == ["cannot", "cannot"]
+
+
+def test_a_range_between_need_and_proof_is_left_open():
+    # 152.54 N·m are needed at 10 bits; the proof, which adds up terms, reaches further
+    model = bt.compile("planar2r", torque=[156.0, 100.0], bits=5, input_bits=5, workers=1, cache=None)
+    first = model.certificate.torques[0]
+    assert first.saturation == "not excluded" and first.witness is None
+    assert "not excluded" in str(model.certificate)
+
+
+def test_a_witness_reads_well():
+    parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.5, 0.0)
+    bound = TorqueBound("elbow", "N·m", 0.5, parts, -3.0, 4.0, "can", ((1, 2), (3, 4), (5, 6)))
+    shown = str(bt.Certificate((bound,)))
+    assert "elbow: CAN saturate (witness words ((1, 2), (3, 4), (5, 6))); a range of -3 to 4 N·m would do" in shown
