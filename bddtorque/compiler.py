@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from bddtorque.certificate import Certificate, Parts, TorqueBound
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.consing import memory_needed
+from bddtorque.diagrams.consing import MemoryLimit, memory_needed
 from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.diagrams.table import Table, word_dtype
@@ -26,7 +27,8 @@ from bddtorque.origin import Origin, from_recursion, from_terms
 from bddtorque.plan.bound import ROOM, BlockFacts, compose
 from bddtorque.plan.budget import paper_extra_bits, plan_by_paper, plan_network
 from bddtorque.plan.cover import Target, summand_counts
-from bddtorque.plan.plan import Block, Plan, Sum, output_format
+from bddtorque.plan.pinning import check_pinned, pinned_plan
+from bddtorque.plan.plan import Block, Plan, Sum, block_key, output_format
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots.model import Robot
@@ -35,9 +37,11 @@ from bddtorque.sizes import format_size
 from bddtorque.spec import InputBits, Spec
 from bddtorque.words import Formats
 from bddtorque.words.argument import Argument, argument_of
-from bddtorque.work import Cache, Progress, Task, Workers, default_cache, usable_processors
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, step, usable_processors
 
 INPUTS = ("q", "qd", "qdd")
+SECONDS_A_BLOCK, SECONDS_A_ROW = 0.05, 3e-6
+"""About what a block takes on one processor; for what is shown of progress only."""
 
 
 def compile(
@@ -49,6 +53,7 @@ def compile(
     cache: Cache | str | None = "default",
     progress: Progress | None = None,
     engine: str = "auto",
+    plan: Plan | str | PathLike[str] | None = None,
     **options: Any,
 ) -> Model:
     """Compile a robot into tables and diagrams, with a proved bound on every torque.
@@ -60,25 +65,35 @@ def compile(
     cache : where finished blocks are kept; ``"default"``, None, or a `Cache`
     progress : told of every finished block
     engine : ``"auto"``, ``"cudd"`` or ``"autoref"``
-    options : override the spec: bits, input_bits, accuracy, block_bits, memory, source, target, velocity, ...
+    plan : a `Plan`, or a file that `bddtorque plan` wrote: refused unless the planner still makes this very plan
+    options : override the spec: bits, accuracy, block_bits, memory, source, target, velocity, tip, payload, ...
     """
     started = time.perf_counter()
+    told = progress or NoProgress()
+    pinned = None if plan is None else pinned_plan(plan)
     spec, robot, notes = spec_and_robot(source, options)
-    spec, formats, origin, plan = planned(spec, robot)
+    with step(told, f"planning {robot.name}"):
+        spec, formats, origin, made = planned(spec, robot)
+    if pinned is not None:
+        check_pinned(pinned, made, "plan" if isinstance(plan, Plan) else str(plan))
     count = workers or usable_processors()
-    check_memory(plan, spec.memory, 1 if executor else count)
+    check_memory(made, spec.memory, 1 if executor else count)
     ready = time.perf_counter()
     kept = default_cache() if isinstance(cache, str) else cache
     with Workers(workers, executor=executor, cache=kept, progress=progress) as team:
         tasks = [
-            Task(build_block, (block, engine, spec.memory // 2), name=_block_name(plan, k), cost=_rows(block))
-            for k, block in enumerate(plan.blocks)
+            Task(build_block, (block, engine, spec.memory // 2), name=_block_name(made, k), cost=_seconds(block))
+            for k, block in enumerate(made.blocks)
         ]
-        built = team.run(tasks, f"compiling {robot.name}")
-    restored = [_restored(block, each) for block, each in zip(plan.blocks, built, strict=True)]
+        try:
+            built = team.run(tasks, f"compiling {robot.name}")
+        except BddTorqueError as problem:
+            raise BddTorqueError(_named_blocks(str(problem), made)) from None
+    restored = [_restored(block, each) for block, each in zip(made.blocks, built, strict=True)]
     tables, diagrams = tuple(each[0] for each in restored), tuple(each[1] for each in restored)
     facts = [each[2] for each in restored]
-    certificate = certify(origin, formats, plan, facts, tables)
+    with step(told, f"proving {robot.name}"):
+        certificate = certify(origin, formats, made, facts, tables)
     _check_accuracy(spec, certificate)
     report = {
         "seconds": time.perf_counter() - started,
@@ -87,7 +102,7 @@ def compile(
         "engine": built[0]["engine"] if built else engine,
         "notes": [*notes, *sorted({note for each in built for note in each["notes"]})],
     }
-    return Model(robot, spec, formats, plan, tables, diagrams, certificate, report)
+    return Model(robot, spec, formats, made, tables, diagrams, certificate, report)
 
 
 def planned(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
@@ -210,9 +225,16 @@ def _check_accuracy(spec: Spec, certificate: Certificate) -> None:
 def build_block(block: Block, engine: str, memory: int) -> dict[str, Any]:
     """Tabulate a block, reduce it and check every lowered form; a pure function on plain data, for any worker."""
     table, facts = tabulate(block)
-    reduction = reduce_reported(table, engine, memory_limit=memory)
-    for form in FORMS:
-        lower(form, table, reduction.diagram.order, memory)
+    try:
+        reduction = reduce_reported(table, engine, memory_limit=memory)
+        for form in FORMS:
+            lower(form, table, reduction.diagram.order, memory)
+    except MemoryLimit as problem:
+        raise BddTorqueError(
+            f"memory: block {block_key(block)} of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "
+            f"{table.output_bits} bits) does not fit: memory above {_rounded(2 * memory)}, of which half is for one "
+            f"block, block_bits below {sum(block.input_widths)} or fewer bits would do: {problem}"
+        ) from None
     return {
         "values": np.asarray(table.values),
         **reduction.diagram.arrays(),
@@ -239,18 +261,41 @@ def check_memory(plan: Plan, memory: int, workers: int) -> None:
     if not needs:
         return
     largest = max(range(len(needs)), key=needs.__getitem__)
-    total = kept + sum(sorted(needs)[-workers:])
+    beside = sorted(needs)[-workers:]
+    total = kept + sum(beside)
     if total > memory:
         block = plan.blocks[largest]
+        alone = kept + needs[largest]
+        fewer = f"workers = 1 (it takes {_rounded(alone)}), " if alone <= memory else ""
+        enough = _rounded(max(total, 2 * needs[largest]))  # half of it is for one block
         raise BddTorqueError(
-            f"memory: {format_size(-(-total // 2**20) * 2**20)} required, {format_size(memory)} given: block "
-            f"'{_block_name(plan, largest)}' has {sum(block.input_widths)} input bits ({_rows(block):,} rows); "
-            "a smaller block_bits, fewer bits, fewer workers or a larger memory would do"
+            f"memory: {_rounded(total)} required ({_rounded(kept)} for all tables, {_rounded(sum(beside))} to make "
+            f"{len(beside)} at a time), {format_size(memory)} given: the largest, block {largest} "
+            f"'{_block_name(plan, largest)}', has {sum(block.input_widths)} input bits ({_rows(block):,} rows, "
+            f'{_rounded(needs[largest])} to make); {fewer}memory = "{enough}", block_bits below '
+            f"{sum(block.input_widths)} or fewer bits would do"
         )
+
+
+def _rounded(size: int) -> str:
+    return format_size(-(-size // 2**20) * 2**20)
+
+
+def _seconds(block: Block) -> float:
+    """Return about how long one processor works on a block."""
+    return SECONDS_A_BLOCK + SECONDS_A_ROW * _rows(block)
 
 
 def _rows(block: Block) -> int:
     return 1 << sum(block.input_widths)
+
+
+def _named_blocks(message: str, plan: Plan) -> str:
+    """Return a message of a worker, who knows a block by its key alone, with the block's place and name instead."""
+    for k, key in enumerate(plan.keys):
+        if key in message:
+            message = message.replace(key, f"{k} '{_block_name(plan, k)}'")
+    return message
 
 
 def _block_name(plan: Plan, block: int) -> str:

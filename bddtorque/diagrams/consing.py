@@ -119,6 +119,10 @@ class Nodes:
     roots: Int32Array
 
 
+class MemoryLimit(BddTorqueError):  # noqa: N818 - it names what happened
+    """A diagram would take more memory than it may."""
+
+
 class Consing:
     """A growing set of unique nodes; `add` reduces one list of 2**v terminal edges to its root edge.
 
@@ -157,7 +161,7 @@ class Consing:
 
     def _afford(self, needed: int) -> None:
         if needed > self.memory_limit or self.count >= MOST_NODES:
-            raise BddTorqueError(
+            raise MemoryLimit(
                 f"diagram: {self.count} nodes and more need {needed} bytes, the memory limit leaves "
                 f"{self.memory_limit} (and at most {MOST_NODES} nodes); use smaller blocks or raise the limit"
             )
@@ -242,12 +246,12 @@ def memory_for_nodes(input_bits: int, memory_limit: int) -> int:
 
     Raises
     ------
-    BddTorqueError
+    MemoryLimit
         If not even the entries of the table and the first few nodes fit.
     """
     left = memory_limit - table_memory(input_bits)
     if left < FIRST_CAPACITY * BYTES_A_NODE:
-        raise BddTorqueError(
+        raise MemoryLimit(
             f"diagram: a table of {input_bits} input bits needs {memory_needed(input_bits, 1, 0)} bytes to reduce, "
             f"the limit is {memory_limit}; use smaller blocks or raise the memory limit"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bddtorque.work.caching import Cache, cache_directory, default_cache
 from bddtorque.work.pool import usable_processors
-from bddtorque.work.running import NoProgress, Progress, Workers, run
+from bddtorque.work.running import NoProgress, Progress, Workers, run, step
 from bddtorque.work.tasks import Task, content_key
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "content_key",
     "default_cache",
     "run",
+    "step",
     "usable_processors",
 ]

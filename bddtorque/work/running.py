@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -44,6 +45,16 @@ class NoProgress:
 
     def finish(self) -> None:
         """Do nothing."""
+
+
+@contextlib.contextmanager
+def step(progress: Progress, what: str) -> Iterator[None]:
+    """Tell of a step that has no parts to count: it begins, with a total of nothing, and it is over."""
+    progress.start(what, 0.0)
+    try:
+        yield
+    finally:
+        progress.finish()
 
 
 class Workers:
