@@ -24,6 +24,8 @@ from bddtorque.model import Model
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.plan import Block
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.robots.model import Robot
+from bddtorque.spec import Spec
 from bddtorque.work import Progress, Task, Workers
 
 
@@ -65,6 +67,8 @@ def verify_bytes(
         spec, formats, origin, plan = planned(model.spec, model.robot)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
+    if _as_specified(spec, model.robot) != model.robot:
+        return [*checks, Check("plan", False, "the spec speaks of another gravity or payload than the robot has")]
     if (spec, formats, plan) != (model.spec, model.formats, model.plan):
         return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
     checks.append(Check("plan", True, "made again from robot and spec"))
@@ -81,6 +85,16 @@ def verify_bytes(
     bounds = one_line(", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques))
     detail = f"proved again: {bounds}" if same else f"the proof gives other figures: {bounds}"
     return [*checks, Check("certificate", same, detail)]
+
+
+def _as_specified(spec: Spec, robot: Robot) -> Robot:
+    """Return the robot under the gravity and with the payload that the spec gives it, if it gives them."""
+    if spec.gravity is not None:
+        robot = robot.with_gravity(spec.gravity)
+    if spec.payload is not None:
+        inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
+        robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
+    return robot
 
 
 def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ MODELS = [
     ("planar2r", {"bits": 4, "accuracy": "paper"}),
     ("planar2r", {"bits": 6, "accuracy": 0.7}),
     ("planar2r", {"bits": 6, "torque": 20}),
+    ("planar2r", {"bits": 4, "gravity": (0.0, -1.62, 0.0), "payload": (1.5, 0.0, 0.0, 0.05)}),
     ("planar3r_a", {"bits": 8}),
     ("scara", {"bits": 8}),
     ("scara", {"bits": 6, "source": "recursive"}),
