@@ -165,9 +165,9 @@ class _Builder:
         references = [r for factor in first for r in factor.references]
         first_names = tuple(dict.fromkeys(name for factor in first for name in factor.names))
         if width is not None:  # the rule gives the word of the first table so many bits
-            most = self._magnitude(references, constant)
-            spare = width - 1 - math.floor(Fraction(most) / abs(first_lsb) + HALF).bit_length()
-            spare = max(spare, -shifts[-1])
+            most, spare = Fraction(self._magnitude(references, constant)) / abs(first_lsb), -shifts[-1]
+            while math.floor(most * Fraction(2) ** (spare + 1) + HALF).bit_length() < width:
+                spare += 1
             shifts[-1] += spare
             first_lsb /= Fraction(2) ** spare
         wire, sign = self._lookup(references, constant, first_names, first_lsb)

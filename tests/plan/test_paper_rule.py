@@ -1,11 +1,16 @@
 """The paper's rule for word lengths: W = r + m, its bound, and what is measured (digest F38, F39, F41)."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import bddtorque as bt
 from bddtorque.plan.budget import paper_extra_bits
+from bddtorque.plan.cover import Choices, Target, cover
 from bddtorque.plan.plan import Lookup, Product, output_format
+from bddtorque.trace.tracer import Tracer
+from bddtorque.words.argument import Argument
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +63,20 @@ def test_what_is_measured_is_what_the_digest_found(model):
     error = np.abs(model.torque_words(*words) - units).max(axis=0)
     assert (error <= model.certificate.bounds).all()
     assert error[0] == pytest.approx(1.142, abs=0.04) and error[1] == pytest.approx(0.958, abs=0.03)
+
+
+@pytest.mark.parametrize("bits", range(3, 11))
+@pytest.mark.parametrize("constant", [-10.0, 0.7, 33.0])
+def test_the_word_inside_a_cascade_has_all_its_bits(bits, constant):
+    tracer = Tracer()
+    sine = tracer.sin(tracer.input("q"))
+    graph = tracer.graph([constant * sine * tracer.input("u") * tracer.input("v")], ["y"])
+    arguments = {"q": Argument("angle", bits)}
+    arguments |= {name: Argument("word", bits, Fraction(2, 1 << bits)) for name in "uv"}
+    target = Target("y", Fraction(400, 1 << bits), -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    plan = cover(graph, arguments, [target], Choices((0,), 0, (bits,)), 2 * bits)
+    (product,) = (wire for wire in plan.wires if isinstance(wire, Product))
+    assert plan.blocks[product.block].input_widths == (bits, bits)
 
 
 def test_input_bits_given_are_kept():

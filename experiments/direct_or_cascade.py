@@ -1,0 +1,176 @@
+"""The Coriolis term of the 2R arm, one direct table of 3W input bits against a cascade of two blocks of 2W (F41, F46).
+
+The paper splits −2·m2·r1·r2·sin(q2)·q̇1·q̇2 = −10·S2·q̇1·q̇2 into u = S2·q̇1 and −10·u·q̇2 because 2^(3W) rows are too
+many, and expects about the same time on line. Both ways are built here by the planner itself and run by the same
+machine, in every form of their blocks.
+
+    python experiments/direct_or_cascade.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+import bddtorque as bt
+from bddtorque.compiler import input_arguments
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.diagrams.reduction import reduce_reported
+from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.program import assemble
+from bddtorque.plan.bound import compose
+from bddtorque.plan.cover import Choices, Target, cover
+from bddtorque.plan.tabulate import tabulate
+from bddtorque.spec import load_spec
+from bddtorque.trace.tracer import Tracer
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+RESULTS = Path(__file__).parent / "results"
+RANGE = 400.0
+"""N·m, of the torque words: ±200 as in the paper."""
+STATES = 500_000
+REPEATS = 5
+
+
+def term() -> object:
+    """Return the graph of the term."""
+    tracer = Tracer()
+    sine = tracer.sin(tracer.input("q2"))
+    return tracer.graph([-10.0 * sine * tracer.input("qd1") * tracer.input("qd2")], ["tau1"])
+
+
+def measure(W: int, way: str) -> list[dict[str, object]]:
+    """Build one way at one word length; return a row for each form it was run in."""
+    formats = load_spec("planar2r").with_options(bits=W).formats(bt.load_robot("planar2r"))
+    arguments = input_arguments(formats)
+    lsb = Fraction(RANGE) / (1 << W)
+    target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
+    start = time.perf_counter()
+    if way == "direct":
+        plan = cover(term(), arguments, [target], Choices((0,), 0), 3 * W)
+    else:
+        plan = cover(term(), arguments, [target], Choices((0,), 0, (W,)), 2 * W)
+    tables, facts = zip(*map(tabulate, plan.blocks), strict=True)
+    tabulated = time.perf_counter()
+    diagrams = [reduce_reported(table).diagram for table in tables]
+    reduced = time.perf_counter()
+    (bound,) = compose(plan, {name: each.scale for name, each in arguments.items()}, facts)
+    rng = np.random.default_rng(W)
+    q, qd, qdd = (rng.integers(-(1 << (W - 1)), 1 << (W - 1), (STATES, 2)) for _ in range(3))
+    values = [formats.q[1].dequantise(q[:, 1]), formats.qd[0].dequantise(qd[:, 0]), formats.qd[1].dequantise(qd[:, 1])]
+    true = -10.0 * np.sin(values[0]) * values[1] * values[2] / float(lsb)
+    rows = []
+    for name, form in FORMS.items():
+        lowered = [form.from_table(table, diagram.order) for table, diagram in zip(tables, diagrams, strict=True)]
+        program = assemble(plan, formats, lowered)
+        tau, registers = np.zeros((STATES, 2), dtype=np.int64), np.zeros(len(plan.wires), dtype=np.int64)
+        times = []
+        for _ in range(REPEATS):
+            begun = time.perf_counter()
+            run_states(program, q, qd, qdd, tau, registers, np.zeros((3, 2), dtype=np.int64))
+            times.append(time.perf_counter() - begun)
+        rows.append(
+            {
+                "W": W,
+                "way": way,
+                "input_bits": max(sum(block.input_widths) for block in plan.blocks),
+                "blocks": len(plan.blocks),
+                "rows": sum(len(table.values) for table in tables),
+                "nodes": sum(diagram.node_count for diagram in diagrams),
+                "tabulate_s": round(tabulated - start, 3),
+                "reduce_s": round(reduced - tabulated, 3),
+                "form": name,
+                "ns_per_state": round(min(times) / STATES * 1e9, 1),
+                "error_found": round(float(np.abs(tau[:, 0] - true).max()), 4),
+                "error_proved": round(bound.total, 4),
+            }
+        )
+    return rows
+
+
+def expected(W: int, way: str) -> tuple[int, float]:
+    """Return rows and largest error in units of W bits: 2^(3W) and 1/2, or 2·2^(2W) and what u in W bits adds.
+
+    Digest 4.3: u in [-1, 1] in W bits adds 10/2^W N·m, 0.025 units. That takes a word filled to its ends; its unit is
+    a power of two times the torque's, so that sums need no factors, and it may be filled to just above one half.
+    """
+    return (1 << (3 * W), 0.5) if way == "direct" else (2 << (2 * W), 0.5 + 2 * 10.0 / RANGE)
+
+
+def show(found: list[dict[str, object]]) -> None:
+    """Print expected beside found."""
+    print(f"{'W':>2} {'way':8} {'input bits':>10} {'rows':>12} {'expected':>12} {'nodes':>9} {'build s':>8}", end="")
+    print("".join(f"{name + ' ns':>18}" for name in FORMS) + f"{'error':>9}{'proved':>9}{'expected <=':>13}")
+    for W, way in dict.fromkeys((row["W"], row["way"]) for row in found):
+        some = [row for row in found if (row["W"], row["way"]) == (W, way)]
+        one, (rows, error) = some[0], expected(W, way)
+        build = one["tabulate_s"] + one["reduce_s"]
+        print(
+            f"{W:2} {way:8} {one['input_bits']:10} {one['rows']:12,} {rows:12,} {one['nodes']:9,} {build:8.2f}", end=""
+        )
+        times = "".join(f"{row['ns_per_state']:18.1f}" for row in some)
+        print(times + f"{one['error_found']:9.4f}{one['error_proved']:9.4f}{error:13.4f}")
+    right = all(row["rows"] == expected(row["W"], row["way"])[0] for row in found)
+    right = right and all(row["input_bits"] == (3 if row["way"] == "direct" else 2) * row["W"] for row in found)
+    print(f"\nF41: 3W input bits against 2W a block, rows as expected: {'yes' if right else 'NO'}")
+    for name in FORMS:
+        both = {(row["W"], row["way"]): row["ns_per_state"] for row in found if row["form"] == name}
+        ratios = [both[W, "cascade"] / both[W, "direct"] for W in dict.fromkeys(W for W, _ in both)]
+        print(
+            f"F46: time of the cascade over the direct table, {name}: {', '.join(f'{r:.2f}' for r in ratios)}", end=""
+        )
+        print(" (the same order)" if max(ratios) < 5 and min(ratios) > 0.2 else " (NOT the same order)")
+
+
+def draw(found: list[dict[str, object]], path: Path) -> None:
+    """Draw rows, nodes, building and running time over the word length."""
+    figure, axes = plt.subplots(1, 4, figsize=(15, 3.8), layout="constrained")
+    colours = {"direct": "tab:red", "cascade": "tab:blue"}
+    for way, colour in colours.items():
+        mine = [row for row in found if row["way"] == way and row["form"] == "dense"]
+        W = [row["W"] for row in mine]
+        axes[0].semilogy(W, [row["rows"] for row in mine], "o-", color=colour, label=way)
+        axes[1].semilogy(W, [row["nodes"] for row in mine], "o-", color=colour, label=way)
+        seconds = [row["tabulate_s"] + row["reduce_s"] for row in mine]
+        axes[2].semilogy(W, seconds, "o-", color=colour, label=way)
+        for name, style in zip(FORMS, (":", "--", "-"), strict=False):
+            times = [row["ns_per_state"] for row in found if row["way"] == way and row["form"] == name]
+            axes[3].semilogy(W, times, f"o{style}", color=colour, label=f"{way}, {name.replace('_', ' ')}")
+    for axis, title in zip(axes, ("rows", "diagram nodes", "building, s", "one state, ns"), strict=True):
+        axis.set_title(title)
+        axis.set_xlabel("W, bits of a word")
+        axis.set_xticks(sorted({row["W"] for row in found}))
+        axis.grid(alpha=0.3, which="both")
+        axis.legend(fontsize=7)
+    axes[3].set_ylim(top=axes[3].get_ylim()[1] * 6)  # room for the legend
+    axes[3].legend(fontsize=7, ncols=2, loc="upper left")
+    figure.suptitle("Coriolis term −10 S2 q̇1 q̇2: one table of 3W bits against a cascade of two of 2W")
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="W = 5, 6 only")
+    lengths = (5, 6) if parser.parse_args().quick else (6, 7, 8)
+    measure(4, "cascade")  # what Numba compiles is not counted
+    found = [row for W in lengths for way in ("direct", "cascade") for row in measure(W, way)]
+    show(found)
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "direct_or_cascade.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]))
+        writer.writeheader()
+        writer.writerows(found)
+    draw(found, RESULTS / "direct_or_cascade.png")
+    print(f"\nwrote {RESULTS / 'direct_or_cascade.csv'} and .png")
+
+
+if __name__ == "__main__":
+    main()
