@@ -17,7 +17,7 @@ from bddtorque.robots.model import Robot
 from bddtorque.trace.graph import Graph
 from bddtorque.trace.regroup import Regrouped, regrouped
 from bddtorque.trace.robot import trace_chain
-from bddtorque.trace.terms import trace_terms
+from bddtorque.trace.terms import shortened, trace_terms
 from bddtorque.words.argument import Argument
 from bddtorque.words.truth import folding_errors, torque_errors
 
@@ -63,7 +63,7 @@ class Origin:
 
 def from_terms(robot: Robot) -> Origin:
     """Return the torques as sums of separate terms; refused, with the counts, where there are too many harmonics."""
-    terms = terms_of(robot)
+    terms = shortened(terms_of(robot))
     counts = terms.counts()
     if counts["harmonics"] > MOST_HARMONICS:
         raise BddTorqueError(

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.terms import Expansion, Terms
 from bddtorque.trace.graph import Graph
 from bddtorque.trace.tracer import Number, Tracer
+
+AMPLITUDE_BITS = 44
+"""Significant bits of an amplitude that is compiled: 10⁻¹³ of it."""
+
+
+def shortened(terms: Terms) -> Terms:
+    """Return terms whose amplitudes have `AMPLITUDE_BITS`: what is equal but for rounding noise becomes equal.
+
+    Equal coefficients are then one node of the graph, and one word of the plan. The certificate charges the difference.
+    """
+    short = (
+        replace(each.expansion, cosine=_rounded(each.expansion.cosine), sine=_rounded(each.expansion.sine))
+        for each in terms.terms
+    )
+    return replace(
+        terms, terms=tuple(replace(term, expansion=each) for term, each in zip(terms.terms, short, strict=True))
+    )
+
+
+def _rounded(amplitudes: Floats) -> Floats:
+    mantissa, exponent = np.frexp(amplitudes)
+    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, AMPLITUDE_BITS)), exponent - AMPLITUDE_BITS)
+    return rounded
 
 
 def trace_terms(terms: Terms) -> Graph:
