@@ -21,6 +21,7 @@ import bddtorque
 from bddtorque.cli.compiling import compile_command
 from bddtorque.cli.evaluating import eval_command
 from bddtorque.cli.info import info_command
+from bddtorque.cli.planning import plan_command
 from bddtorque.cli.robots import robots_command
 from bddtorque.cli.sweeping import sweep_command
 from bddtorque.cli.verifying import verify_command
@@ -35,7 +36,12 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "compile": (
         compile_command,
         "Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt\n\n"
-        "Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80",
+        "Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80\n\n"
+        "Example: bddtorque compile arm.urdf --tip tool0 --payload 1.5,0,0,0.1 --write-spec arm.toml",
+    ),
+    "plan": (
+        plan_command,
+        "Example: bddtorque plan planar2r --bits 12\n\nExample: bddtorque plan ur5 --source recursive -o ur5.plan.json",
     ),
     "info": (info_command, "Example: bddtorque info planar2r.bdt --levels"),
     "eval": (

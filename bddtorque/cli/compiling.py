@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
+from bddtorque.cli.choices import BitsOption, takes_choices
 from bddtorque.cli.console import ShownProgress, output, write_json
 from bddtorque.errors import BddTorqueError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from bddtorque.model import Model
 
 
+@takes_choices
 def compile_command(
     spec: Annotated[
         str,
@@ -29,59 +31,60 @@ def compile_command(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The file to write; SPEC's name with .bdt unless given."),
     ] = None,
-    bits: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=opt.PANEL, metavar="BITS", help="Word length of the torques: 12, or one a joint."),
+    bits: BitsOption = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A plan that `bddtorque plan -o` wrote; refused unless it is made again."),
     ] = None,
-    input_bits: opt.InputBitsOption = None,
-    accuracy: opt.AccuracyOption = None,
-    block_bits: opt.BlockBitsOption = None,
-    memory: opt.MemoryOption = None,
-    source: opt.SourceOption = None,
-    target: opt.TargetOption = None,
-    position: opt.PositionOption = None,
-    velocity: opt.VelocityOption = None,
-    acceleration: opt.AccelerationOption = None,
-    torque: opt.TorqueOption = None,
+    write_spec: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-spec", metavar="FILE", help="Write all that was compiled as a specification, nothing left open."
+        ),
+    ] = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
 ) -> None:
     """Compile a robot into tables and diagrams, prove the bound, and write one .bdt file."""
-    chosen = opt.spec_options(
-        input_bits,
-        accuracy,
-        block_bits,
-        memory,
-        source,
-        target,
-        position=position,
-        velocity=velocity,
-        acceleration=acceleration,
-        torque=torque,
-    )
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
-    path = output_path(spec, out)
-    model, report = timed_compile(spec, chosen, engine, workers, no_cache)
+    path = output_path(spec, out or Path(f"{Path(spec).stem}.bdt"))
+    if write_spec is not None and output_path(spec, write_spec).resolve() == path.resolve():
+        raise BddTorqueError(f"{write_spec}: another file for the specification than for the model required")
+    model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan)
     model.save(path)
     report |= {"file": str(path), "file_bytes": path.stat().st_size}
+    if write_spec is not None:
+        from bddtorque.spec import save_spec  # noqa: PLC0415
+
+        save_spec(model.spec, write_spec, report["notes"])
+        report["spec_file"] = str(write_spec)
     if as_json:
         write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
         return
-    from bddtorque.cli.describing import compile_lines, grid  # noqa: PLC0415
+    from bddtorque.cli.describing import compile_lines, format_table, grid  # noqa: PLC0415
 
     console = output()
     console.print(grid(compile_lines(model, report)))
     console.print()
+    if model.spec.bare:  # nobody wrote down what the words mean
+        console.print(format_table(model))
+        console.print()
     console.print(str(model.certificate), soft_wrap=True)
 
 
-def output_path(spec: str, out: Path | None) -> Path:
-    """Return where the model goes; refuse, before any work, a place that cannot be written or is the input itself."""
+def refuse_compiled(spec: str) -> None:
+    """Refuse a compiled model where a specification or a robot belongs."""
     if Path(spec).suffix.lower() == ".bdt":
         raise BddTorqueError(f"{spec}: a specification or a robot required, a compiled model given")
-    path = out or Path(f"{Path(spec).stem}.bdt")
+
+
+def output_path(spec: str, path: Path) -> Path:
+    """Return where something goes; refuse, before any work, a place that cannot be written or is the input itself."""
+    refuse_compiled(spec)
     if not path.parent.is_dir():
         raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
     if path.is_dir():
@@ -92,15 +95,16 @@ def output_path(spec: str, out: Path | None) -> Path:
 
 
 def timed_compile(
-    spec: str, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool
+    spec: str, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool, plan: Path | None = None
 ) -> tuple[Model, dict[str, Any]]:
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     started = time.perf_counter()
     from bddtorque.cli.cold_start import numba_seconds  # noqa: PLC0415
     from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
+    from bddtorque.work import usable_processors  # noqa: PLC0415
 
     ready = time.perf_counter()
-    progress = ShownProgress()
+    progress = ShownProgress(processors=workers or usable_processors())
     with numba_seconds() as cold:
         model = compile_model(
             spec,
@@ -108,6 +112,7 @@ def timed_compile(
             cache=None if no_cache else "default",
             progress=progress,
             engine=engine,
+            plan=plan,
             **chosen,
         )
     report = {

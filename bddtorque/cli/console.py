@@ -44,20 +44,28 @@ def say(line: str) -> None:
 
 
 class ShownProgress:
-    """Shows how far the work is, on standard error and only on a terminal; see `work.Progress`.
+    """Shows how far the work is and what is left, on standard error and only on a terminal; see `work.Progress`.
+
+    Parameters
+    ----------
+    processors : how many share the work, where costs are about the seconds of one; tells what is left before anything
+        is done. Without, nothing is known of the time before the first tasks are finished.
 
     Attributes
     ----------
     cached, done : how many tasks were found in the cache, and how many were finished in all
     """
 
-    def __init__(self) -> None:
+    def __init__(self, processors: int | None = None) -> None:
         self.cached = self.done = 0
+        self._processors = processors
+        self._made = 0.0
         self._bar: Any = None
         self._task: TaskID | None = None
 
     def start(self, what: str, total: float) -> None:
         """Draw the bar."""
+        self._made = 0.0
         if not sys.stderr.isatty():
             return
         from rich.console import Console  # noqa: PLC0415
@@ -68,7 +76,6 @@ class ShownProgress:
             TaskProgressColumn,
             TextColumn,
             TimeElapsedColumn,
-            TimeRemainingColumn,
         )
 
         columns = (
@@ -77,13 +84,13 @@ class ShownProgress:
             BarColumn(),
             TaskProgressColumn(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}", markup=False),
             TextColumn("{task.fields[last]}", markup=False),
         )
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task(what, total=total, last="")
+        # a step without parts has no end that is known: its bar only moves
+        self._task = self._bar.add_task(what, total=total or None, last="", left=self._left(total, 0.0))
 
     def advance(self, name: str, cost: float, cached: bool) -> None:
         """Move the bar on."""
@@ -91,6 +98,20 @@ class ShownProgress:
         self.cached += cached
         if self._bar is not None:
             self._bar.update(self._task, advance=cost, last=name)
+            shown = self._bar.tasks[0]
+            self._made += 0.0 if cached else cost
+            left = self._left((shown.total or 0.0) - shown.completed, shown.elapsed or 0.0)
+            self._bar.update(self._task, left=left)
+
+    def _left(self, cost: float, elapsed: float) -> str:
+        """Say how long the rest takes: at the pace so far, before there is one at that of the estimate."""
+        if self._made and elapsed:
+            seconds = cost * elapsed / self._made
+        elif self._processors and cost:
+            seconds = cost / self._processors
+        else:
+            return ""
+        return f"about {max(seconds, 0.0):.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
     def finish(self) -> None:
         """Take the bar away."""

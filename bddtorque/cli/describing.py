@@ -71,6 +71,7 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
         ("engine", f"{report['engine']}" + (f"; {cached} blocks from the cache" if cached else "")),
         *(("note", note) for note in report["notes"]),
         ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
+        *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
         ("digest", model.digest),
     ]
 

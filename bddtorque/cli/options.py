@@ -9,74 +9,10 @@ import typer
 
 from bddtorque.errors import BddTorqueError
 
-PANEL = "What to compile (each takes the place of what the specification says)"
-
-InputBitsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input-bits",
-        rich_help_panel=PANEL,
-        metavar="BITS",
-        help="Word length of the inputs: 12, or 12,10 (one a joint), or position=14 (may be repeated: velocity=, "
-        "acceleration=). As --bits unless given.",
-    ),
-]
-AccuracyOption = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=PANEL, metavar="GOAL", help="faithful, paper, or units of the last bit above 0.5."),
-]
-BlockBitsOption = Annotated[
-    int | None,
-    typer.Option("--block-bits", rich_help_panel=PANEL, metavar="N", help="Input bits of one table, at most."),
-]
-MemoryOption = Annotated[
-    str | None, typer.Option(rich_help_panel=PANEL, metavar="SIZE", help="Budget, such as 2GiB or 500MB.")
-]
-SourceOption = Annotated[
-    str | None, typer.Option(rich_help_panel=PANEL, metavar="NAME", help="auto, terms or recursive.")
-]
-TargetOption = Annotated[str | None, typer.Option(rich_help_panel=PANEL, metavar="NAME", help="tables or host.")]
-
-
-def _range_option(name: str, short: str, what: str) -> Any:
-    return typer.Option(
-        f"--{name}",
-        f"--{short}",
-        rich_help_panel=PANEL,
-        metavar="RANGE",
-        help=f"Largest {what}: 1.5, or one a joint: 1.5,2.0 or -1:2,3.",
-    )
-
-
-PositionOption = Annotated[str | None, _range_option("position", "q-max", "position (rad, m)")]
-VelocityOption = Annotated[str | None, _range_option("velocity", "qd-max", "velocity (rad/s, m/s)")]
-AccelerationOption = Annotated[str | None, _range_option("acceleration", "qdd-max", "acceleration (rad/s², m/s²)")]
-TorqueOption = Annotated[str | None, _range_option("torque", "tau-max", "torque (N·m, N)")]
 EngineOption = Annotated[str, typer.Option(metavar="NAME", help="What reduces the diagrams: auto, cudd or autoref.")]
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Processes; all processors unless given.")]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep finished blocks.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: the result as JSON on standard output.")]
-
-
-def spec_options(
-    input_bits: Sequence[str] | None,
-    accuracy: str | None,
-    block_bits: int | None,
-    memory: str | None,
-    source: str | None,
-    target: str | None,
-    **ranges: str | None,
-) -> dict[str, Any]:
-    """Return the options of `Spec.with_options` from the text of the flags; those not given are None."""
-    return {
-        "input_bits": read_input_bits(input_bits or []),
-        "accuracy": _read_accuracy(accuracy),
-        "block_bits": block_bits,
-        "memory": memory,
-        "source": source,
-        "target": target,
-        **{name: None if text is None else read_ranges(text, f"--{name}") for name, text in ranges.items()},
-    }
 
 
 def read_bits(text: str, where: str = "--bits") -> int | list[int]:
@@ -143,13 +79,46 @@ def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] 
     return numbers
 
 
+def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
+    """Return what ``--lock`` says: ``others``, or joints with their positions."""
+    if not texts:
+        return None
+    if list(texts) == ["others"]:
+        return "others"
+    locked: dict[str, float] = {}
+    for text in texts:
+        name, _, position = text.rpartition("=")
+        try:
+            locked[name] = float(position)
+        except ValueError:
+            name = ""
+        if not name:
+            required = "others, or JOINT=POSITION in rad or m,"
+            raise BddTorqueError(f"--lock: {required} required, {text!r:.60} given")
+    if len(locked) < len(texts):
+        raise BddTorqueError(f"--lock: each joint once required, {', '.join(texts)} given")
+    return locked
+
+
+def read_payload(text: str) -> list[float] | float:
+    """Return a mass from ``1.5``, or a mass and its centre from ``1.5,0,0,0.1``."""
+    try:
+        numbers = [float(each) for each in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 4):
+        raise BddTorqueError(f"--payload: MASS or MASS,x,y,z in kg and m required, {text!r:.60} given")
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
 def _range(text: str) -> float | list[float]:
     low, colon, high = text.partition(":")
     return [float(low), float(high)] if colon else float(low)
 
 
-def _read_accuracy(text: str | None) -> str | float | None:
+def read_accuracy(text: str) -> str | float:
+    """Return a number of units, or a word."""
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         return text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
+from bddtorque.cli.choices import PANEL, takes_choices
 from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
 from bddtorque.errors import BddTorqueError
 
@@ -25,6 +26,7 @@ ERRORS = {
 }
 
 
+@takes_choices
 def sweep_command(
     source_file: Annotated[
         str, typer.Argument(metavar="SPEC|FILE", show_default=False, help="What `compile` takes, or a .bdt file.")
@@ -40,41 +42,19 @@ def sweep_command(
     evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
     bits: Annotated[
         str | None,
-        typer.Option(
-            rich_help_panel=opt.PANEL, metavar="BITS", help="Word lengths to compare: 6:12 (to 12), or 6,8,12."
-        ),
+        typer.Option(rich_help_panel=PANEL, metavar="BITS", help="Word lengths to compare: 6:12 (to 12), or 6,8,12."),
     ] = None,
-    input_bits: opt.InputBitsOption = None,
-    accuracy: opt.AccuracyOption = None,
-    block_bits: opt.BlockBitsOption = None,
-    memory: opt.MemoryOption = None,
-    source: opt.SourceOption = None,
-    target: opt.TargetOption = None,
-    position: opt.PositionOption = None,
-    velocity: opt.VelocityOption = None,
-    acceleration: opt.AccelerationOption = None,
-    torque: opt.TorqueOption = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
 ) -> None:
     """Measure compiled torques against float Newton-Euler on random and corner states.
 
     Exit code 1 if an error is found that is larger than the proved bound.
     """
-    chosen = opt.spec_options(
-        input_bits,
-        accuracy,
-        block_bits,
-        memory,
-        source,
-        target,
-        position=position,
-        velocity=velocity,
-        acceleration=acceleration,
-        torque=torque,
-    )
     lengths = None if bits is None else opt.read_word_lengths(bits)
     for path in (each for each in (csv_file, plot) if each is not None):
         if not path.parent.is_dir():

@@ -115,6 +115,23 @@ def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
         assert ("compiling [b]arm[/b]" in stream.getvalue()) == drawn
 
 
+def test_progress_says_how_long_it_will_take(monkeypatch):
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    progress = ShownProgress(processors=2)
+    progress.start("planning arm", 0.0)  # a step without parts: nothing is known of its time
+    progress.finish()
+    assert "left" not in stream.getvalue()
+    progress.start("compiling arm", 90.0)
+    progress.finish()
+    assert "about 45 s left" in stream.getvalue()  # before anything is done, by the estimate
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    progress.start("compiling arm", 1000.0)
+    progress.advance("cos(q1)", 1e-9, cached=False)
+    progress.finish()
+    assert "min left" in stream.getvalue()  # at the pace so far
+    assert progress.done == 1
+
+
 def test_our_own_mistakes_are_not_hidden(monkeypatch, run):
     def fail(*_: object) -> None:
         raise ZeroDivisionError

@@ -29,13 +29,15 @@ def test_every_command_has_an_example():
 def test_examples_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BDDTORQUE_CACHE", "off")
-    (states,) = blocks("csv")
+    (states,), (robot,) = blocks("csv"), blocks("xml")
     Path("states.csv").write_text(states, encoding="utf-8")
+    Path("arm.urdf").write_text(robot, encoding="utf-8")
     for command in commands():
         here = ["--workers", "1"] if command[0] in ("compile", "sweep", "verify") else []
         ran = run(*command, *here)
         assert (ran.code, ran.err) == (0, ""), command
         assert ran.out or "-o" in command, command
+    assert Path("again.bdt").read_bytes() == Path("arm.bdt").read_bytes()
     assert {"torques.csv", "torques.npy", "errors.csv", "errors.png", "bits.png"} <= {
         p.name for p in tmp_path.iterdir()
     }

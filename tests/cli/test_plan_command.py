@@ -1,0 +1,158 @@
+"""`plan`, `compile --plan`, and robots without a specification on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sample_robots import TWO_LINKS, extended, joint
+
+import bddtorque as bt
+from bddtorque.cli.options import read_lock, read_payload
+from bddtorque.errors import BddTorqueError
+from bddtorque.plan.pinning import load_plan
+
+SMALL = ["--bits", "5", "--block-bits", "10"]
+QUICK = ["--workers", "1", "--no-cache"]
+SIDE = joint("side", "revolute", "upper", "flap", '<limit lower="-1" upper="1" velocity="1" effort="1"/>')
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "two.urdf"
+    path.write_text(TWO_LINKS)
+    return path
+
+
+def test_the_plan_is_shown_with_its_candidates(run):
+    ran = run("plan", "planar2r", *SMALL)
+    assert (ran.code, ran.err) == (0, "")
+    for part in ("source terms, target tables", "*dense", "*bits", "could be had by", "* squares", "tau2: one"):
+        assert part in ran.out
+    assert "  w0 " in ran.out
+    assert ran.out == run("plan", "planar2r", *SMALL).out
+
+
+def test_long_plans_are_listed_when_asked_for(run):
+    flags = ["ur5", "--bits", "8", "--source", "recursive"]
+    short, whole = run("plan", *flags), run("plan", *flags, "--all")
+    assert "not listed here" in short.out
+    assert short.out.endswith("--all lists every word\n")
+    assert "\n  w100 " in whole.out
+    assert "--all" not in whole.out
+
+
+def test_the_plan_as_json_and_in_a_file(run, tmp_path):
+    path = tmp_path / "plan.json"
+    ran = run("plan", "planar2r", *SMALL, "-o", path, "--json")
+    assert ran.code == 0
+    told = json.loads(ran.out)
+    assert told == json.loads(path.read_text(encoding="utf-8"))
+    assert told["robot"] == "planar2r"
+    assert {"plan", "bounds", "wire_bits", "blocks", "products", "counts"} <= set(told)
+    assert run("plan", "planar2r", *SMALL, "-o", path).out.endswith(f"written: {path}\n")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pinned_plan(run, refused, tmp_path):
+    plan, model = tmp_path / "plan.json", tmp_path / "arm.bdt"
+    run("plan", "planar2r", *SMALL, "-o", plan)
+    assert run("compile", "planar2r", *SMALL, *QUICK, "--plan", plan, "-o", model).code == 0
+    assert bt.load(model).plan == load_plan(plan)
+    model.unlink()
+    said = refused("compile", "planar2r", "--bits", "6", "--block-bits", "10", *QUICK, "--plan", plan, "-o", model)
+    assert " given, " in said
+    assert "bddtorque plan SPEC -o FILE" in said
+    assert "there is no such file" in refused("compile", "planar2r", "--plan", tmp_path / "none.json", "-o", model)
+    assert not model.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["planar9r"], "a known name"),
+        (["planar2r", "--bits", "1"], "2 to 24"),
+        (["planar2r", "--tip", "hand"], "no options required, tip given; they are for URDF files"),
+        (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
+        (["arm.bdt"], "compiled model given"),
+        (["planar2r", "--gravity", "0,0"], "--gravity: 3 numbers"),
+        (["planar2r", "--gravity", "0,0,nan"], "gravity"),
+        (["planar2r", "--payload", "1,2"], "--payload: MASS or MASS,x,y,z"),
+        (["planar2r", "--payload", "-1"], "more than 0 kg required, -1.0 given"),
+        (["planar2r", "--lock", "elbow"], "--lock: others, or JOINT=POSITION"),
+        (["planar2r", "--lock", "elbow=here"], "--lock: others, or JOINT=POSITION"),
+        (["planar2r", "--lock", "elbow=0"], "no options required, lock given"),
+        (["planar2r", "--snap", "1"], "snap: from 0 to 0.001 required"),
+        (["no.urdf"], "there is no such file"),
+        (["no.urdf.xacro"], "run `xacro no.urdf.xacro > robot.urdf`"),
+    ],
+)
+def test_bad_use(refused, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    assert said in refused("plan", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_values_of_options():
+    assert read_lock([]) is None
+    assert read_lock(["others"]) == "others"
+    assert read_lock(["a=0.5", "b=c=-1"]) == {"a": 0.5, "b=c": -1.0}
+    assert read_payload("1.5") == 1.5
+    assert read_payload("1.5,0,0,0.1") == [1.5, 0.0, 0.0, 0.1]
+    for texts in (["=1"], ["a=1", "a=2"], ["others", "a=1"]):
+        with pytest.raises(BddTorqueError, match="--lock"):
+            read_lock(texts)
+
+
+def test_a_bare_urdf_compiles_and_writes_its_spec(run, two):
+    ran = run("compile", "two.urdf", *SMALL, *QUICK, "--write-spec", "two.toml")
+    assert (ran.code, ran.err) == (0, "")
+    for part in ("without a specification", "acceleration ±12 rad/s² assumed", "tau:elbow", "angle, wraps", "two.toml"):
+        assert part in ran.out
+    first = Path("two.bdt").read_bytes()
+    two.unlink()
+    two.write_text(TWO_LINKS)
+    again = run("compile", "two.toml", *QUICK, "-o", "again.bdt")
+    assert again.code == 0
+    assert "assumed" not in again.out
+    assert Path("again.bdt").read_bytes() == first
+    assert "without a specification" in Path("two.toml").read_text(encoding="utf-8")
+    assert sorted(path.name for path in Path().iterdir()) == ["again.bdt", "two.bdt", "two.toml", "two.urdf"]
+
+
+def test_the_options_of_a_urdf(run, refused, two):
+    two.write_text(extended(SIDE).replace('damping="0"', 'damping="1"'))
+    flags = [*SMALL, *QUICK, "-o", "two.bdt", "--tip", "lower", "--gravity", "0,-9,0", "--payload", "0.5,0,0,0.1"]
+    flags += ["--qd-max", "2", "--qdd-max", "5", "--tau-max", "30"]
+    assert "ignore_friction leaves it out" in refused("compile", two, *flags, "--lock", "side=0.5")
+    assert "lock it" in refused("compile", two, *flags, "--ignore-friction")
+    assert run("compile", two, *flags, "--lock", "side=0.5", "--ignore-friction", "--json").code == 0
+    model = bt.load("two.bdt")
+    assert model.robot.gravity == (0.0, -9.0, 0.0)
+    assert model.robot.payload.centre_of_mass == (0.0, 0.0, 0.1)
+    assert model.spec.lock == (("side", 0.5),)
+    assert [word.high for word in (model.formats.qd[0], model.formats.qdd[1], model.formats.tau[0])] == [2.0, 5.0, 30.0]
+    assert run("compile", two, *flags, "--lock", "others", "--ignore-friction").code == 0
+    assert bt.load("two.bdt").spec.lock == "others"
+
+
+def test_flags_leave_alone_what_the_spec_says(run, two):
+    two.write_text(TWO_LINKS.replace('damping="0"', 'damping="1"'))
+    Path("spec.toml").write_text(
+        'robot = "two.urdf"\nignore_friction = true\npayload = 0.5\n[ranges]\nacceleration = 2.0\n', encoding="utf-8"
+    )
+    assert run("compile", "spec.toml", *SMALL, *QUICK, "--gravity", "0,0,0", "-o", "two.bdt").code == 0
+    assert bt.load("two.bdt").spec.ignore_friction
+    assert bt.load("two.bdt").robot.payload.mass == 0.5
+
+
+def test_places_for_the_spec_that_make_no_sense(refused, two):
+    assert "another file for the specification" in refused("compile", two, "-o", "a.toml", "--write-spec", "a.toml")
+    assert "overwritten" in refused("compile", two, "--write-spec", two)
+    assert "no folder" in refused("compile", two, "--write-spec", "no/such/a.toml")
+
+
+def test_what_does_not_fit_says_what_would(refused, tmp_path):
+    said = refused("compile", "ur5", "--source", "recursive", "--memory", "40MiB", "-o", tmp_path / "a.bdt")
+    for part in ("MiB required", "40 MiB given", "the largest, block", "input bits", 'memory = "', "block_bits below"):
+        assert part in said
