@@ -54,6 +54,16 @@ def matrix(rows: Iterable[Iterable[float]], what: str) -> Matrix:
     return vector(listed[0], what), vector(listed[1], what), vector(listed[2], what)
 
 
+def rotation_matrix(rows: Iterable[Iterable[float]], where: str) -> Matrix:
+    """Return a rotation matrix, or refuse and say where."""
+    rotation = matrix(rows, f"{where}, rotation")
+    R = np.array(rotation)
+    # no entry of a rotation is above 1; looked at first, since the squares of huge ones overflow
+    if np.abs(R).max() > 2 or np.abs(R.T @ R - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
+        raise BddTorqueError(f"{where}: a rotation matrix required, {rotation} given")
+    return rotation
+
+
 def _floats(values: Iterable[float], what: str) -> list[float]:
     try:
         numbers = [float(value) for value in values]
@@ -95,16 +105,7 @@ class Joint:
         where = f"joint '{self.name}'"
         if self.kind not in ("revolute", "prismatic"):
             raise BddTorqueError(f"{where}: kind 'revolute' or 'prismatic' required, {self.kind!r} given")
-        rotation = matrix(self.rotation, f"{where}, rotation")
-        rows = np.array(rotation)
-        # no entry of a rotation is above 1; looked at first, since the squares of huge ones overflow
-        if (
-            np.abs(rows).max() > 2
-            or np.abs(rows.T @ rows - np.eye(3)).max() > ROTATION_TOLERANCE
-            or np.linalg.det(rows) < 0
-        ):
-            raise BddTorqueError(f"{where}: a rotation matrix required, {rotation} given")
-        object.__setattr__(self, "rotation", rotation)
+        object.__setattr__(self, "rotation", rotation_matrix(self.rotation, where))
         object.__setattr__(self, "translation", vector(self.translation, f"{where}, translation"))
         if not (math.isfinite(self.rotor_inertia) and self.rotor_inertia >= 0):
             raise BddTorqueError(f"{where}: rotor inertia finite and >= 0 required, {self.rotor_inertia} given")
@@ -193,6 +194,10 @@ class Frame:
 
     rotation: Matrix = IDENTITY
     translation: Vector = ZERO
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "frame"))
+        object.__setattr__(self, "translation", vector(self.translation, "frame, translation"))
 
 
 @dataclass(frozen=True)

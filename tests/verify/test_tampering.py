@@ -279,3 +279,27 @@ def test_a_diagram_under_another_order_is_as_good() -> None:
     changed = with_table(model, 0, table, other)
     assert found(changed) == [] and changed.digest == model.digest
     assert not np.array_equal(other.order, model.diagrams[0].order)
+
+
+@pytest.mark.parametrize("huge", [1e308, -1e308, 1e200, 1e150, 1e30])
+@pytest.mark.parametrize("where", ["velocity", "gravity", "mass", "length", "payload"])
+def test_numbers_that_nobody_would_have_compiled(where: str, huge: float) -> None:
+    """Whatever overflows in planning and proving is a check that fails, not an exception."""
+    model = compiled(bits=2)
+    robot, first = model.robot, model.robot.joints[0]
+    try:
+        if where == "velocity":
+            joints = (replace(model.spec.joints[0], velocity=(-abs(huge), 1.0)), *model.spec.joints[1:])
+            tampered = replace(model, spec=replace(model.spec, joints=joints))
+        elif where == "payload":
+            tampered = replace(model, robot=replace(robot, payload=Link("payload", huge)))
+        elif where == "gravity":
+            tampered = replace(model, robot=replace(robot, gravity=(huge, 0.0, 0.0)))
+        elif where == "mass":
+            tampered = replace(model, robot=replace(robot, links=(replace(robot.links[0], mass=huge), robot.links[1])))
+        else:
+            second = replace(robot.joints[1], translation=(huge, 0.0, 0.0))
+            tampered = replace(model, robot=replace(robot, joints=(first, second)))
+    except BddTorqueError:
+        return  # no robot and no spec at all
+    assert found(tampered) == ["plan"]
