@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all lint types clean
+.PHONY: help demo test test-fast test-all cascade lint types clean
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
 	@echo "make test       lint, types and the whole suite"
 	@echo "make test-fast  the suite without the slow checks"
+	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
+	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
 	@echo "make clean      remove the environment and what was made"
 
 $(READY): pyproject.toml
@@ -41,7 +43,13 @@ test: lint types
 	$(BIN)/python -m pytest -n auto -q
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n auto -q -m "not slow"
+	$(BIN)/python -m pytest -n auto -q -m "not slow and not everything"
+
+test-all: lint types
+	$(BIN)/python -m pytest -n auto -q -m ""
+
+cascade: $(READY)
+	$(BIN)/python -m bddtorque.cascade cascade
 
 clean:
 	rm -rf $(VENV) out build dist
