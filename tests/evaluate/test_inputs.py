@@ -143,6 +143,9 @@ def test_positions_wrap_and_are_only_counted():
     within = [any(2.0 <= w * lsb + turn <= 4.5 for turn in (-2 * np.pi, 0, 2 * np.pi)) for w in words]
     assert evaluator.out_of_range[0].tolist() == [16 - sum(within), 0]
     assert np.array_equal(tau, arm(4, workers=1).torque_words(q, [0, 0], [0, 0]))  # nothing else changes
+    fresh = model.evaluator()
+    fresh.torque([3.0, 1.5], [0.0, 0.0], [0.0, 0.0])  # a value and its word are both outside, and count once
+    assert fresh.out_of_range[0].tolist() == [0, 1]
 
 
 def test_inputs_that_no_torque_reads_are_counted_too():

@@ -13,9 +13,10 @@ from plan_samples import Sample, found_and_proved, samples
 import bddtorque as bt
 from bddtorque.compiler import input_arguments
 from bddtorque.errors import BddTorqueError
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import BlockFacts, compose, planned_facts
 from bddtorque.plan.budget import plan_network, plan_within
 from bddtorque.plan.cover import Target
+from bddtorque.plan.plan import FunctionBlock, Input, Lookup, Output, Plan, Product, ProductBlock, Sum
 from bddtorque.trace.tracer import Tracer
 from bddtorque.words.argument import Argument
 
@@ -101,3 +102,38 @@ def test_the_bound_of_a_cascade_is_near_what_is_found(block_bits):
     found, proved = found_and_proved(sample, plan)
     assert found[0] <= proved[0] < 1.0
     assert proved[0] < 2.0 * found[0]
+
+
+def test_errors_of_factors_and_sums_compose_by_the_formula():
+    tracer = Tracer()
+    graph = tracer.graph([tracer.sin(tracer.input("x0"))], ["f"])
+    blocks = tuple(FunctionBlock(graph, (Argument("angle", 4),), Fraction(1, k), -9 * k, 9 * k) for k in (2, 5))
+    product = Product("ab", 1, 2, 3, "limbs", 2, 4, -500, 500)
+    half = Fraction(1, 2)
+    plan = Plan(
+        (
+            Input("q1", 4, True),
+            Lookup("a", 0, (0,)),
+            Lookup("b", 1, (0,)),
+            product,
+            Sum("s", ((3, 3), (1, -2)), 7, 1, -(10**6), 10**6, half, Fraction(1, 16), Fraction(1, 8)),
+        ),
+        (*blocks, ProductBlock((4, 4), False, 0, 0, 225)),
+        (Output("y", ((4, -5),), 1, Fraction(1, 64), 2, -100, 100, Fraction(3), Fraction(1, 32)),),
+        "terms",
+        "tables",
+        8,
+    )
+    facts = [BlockFacts(0.3, -18, 16), BlockFacts(0.11, -40, 45), BlockFacts(0.0, 0, 225)]
+    (bound,) = compose(plan, {}, facts)
+    a, b, unit = 18 / 2, 45 / 5, 8 / (2 * 5)  # the largest words, and one unit of the product
+    tables = (a + 0.3) * 0.11 + b * 0.3
+    weight = 5 * 3 / 4 / 0.5  # what an error of the sum moves the output
+    assert bound.tables == pytest.approx(weight * (3 * 0.5 / 2 / unit * tables + 2 * 0.5 / 2 / 0.5 * 0.3) / 3)
+    assert bound.products == pytest.approx(weight * 3 * 0.5 / 2 / unit * unit / 2 / 3)
+    assert bound.sums == pytest.approx(weight * 0.25 / 3)
+    assert bound.constants == pytest.approx(weight * 0.5 / 16 / 3 + 1 / 64)
+    assert bound.dropped == pytest.approx(weight * 0.5 / 8 / 3 + 1 / 32)
+    assert bound.final_rounding == 0.5 and bound.total == pytest.approx(
+        bound.tables + bound.products + bound.sums + bound.constants + bound.dropped + 0.5
+    )

@@ -128,6 +128,10 @@ SAMPLES = {
     "a factor whose table is negated": simple(
         lambda t, a, u, v: v * (u * (1.0 - t.sin(a))), {"a": ANGLE, "u": SHIFTED, "v": SHIFTED}
     ),
+    "a negated factor with a table of its own": simple(
+        lambda t, a, u, v: (u + 1.0) + v * (u * (1.0 - t.sin(a))),  # the constant is known before the sine
+        {"a": Argument("angle", 3), "u": SHIFTED, "v": SHIFTED},
+    ),
     "a negative scale": simple(lambda t, a, u, v: t.sin(a) * u * v, TURNED),
     "a square": simple(lambda t, a, u: t.sin(a) * u * u, SQUARED),
     "constants": simple(lambda t, a: 2.7 + (t.cos(a) + 0.31) - 1.1, {"a": ANGLE}, centre=Fraction(1, 3), sign=-1),
