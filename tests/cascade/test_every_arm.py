@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from arms import assert_all_forms_agree, assert_keeps_its_bound, compiled
+from arms import SAME, assert_all_forms_agree, assert_keeps_its_bound, compiled
 
 from bddtorque.spec import spec_names
 
@@ -36,7 +36,7 @@ def cases(listed, marks=()):
     ]
 
 
-@pytest.mark.parametrize(("name", "options"), cases([*TWELVE, *FEWER]))
+@pytest.mark.parametrize(("name", "options"), cases(TWELVE))
 def test_no_state_errs_more_than_proved(name, options):
     model = compiled(name, **options)
     assert model.plan.source == options.get("source", model.plan.source)
@@ -44,9 +44,17 @@ def test_no_state_errs_more_than_proved(name, options):
     assert_keeps_its_bound(model)
 
 
-@pytest.mark.parametrize(("name", "options"), cases([*TWELVE, *FEWER]))
+@pytest.mark.parametrize(("name", "options"), cases(TWELVE))
 def test_every_form_returns_the_same_words(name, options):
-    assert_all_forms_agree(compiled(name, **options))
+    # walking the diagrams of the longest arm takes 2 ms a state
+    assert_all_forms_agree(compiled(name, **options), SAME // 2 if name == "panda" else SAME)
+
+
+@pytest.mark.parametrize(("name", "options"), cases(FEWER))
+def test_fewer_bits_are_faithful_too(name, options):
+    model = compiled(name, **options)
+    assert_keeps_its_bound(model, states=200_000, corners=50_000)
+    assert_all_forms_agree(model, 1_000)
 
 
 @pytest.mark.parametrize("bits", range(4, 17))
