@@ -5,8 +5,9 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
@@ -72,7 +73,7 @@ def compile(
     told = progress or NoProgress()
     pinned = None if plan is None else pinned_plan(plan)
     spec, robot, notes = spec_and_robot(source, options)
-    with step(told, f"planning {robot.name}"):
+    with step(told, f"planning {robot.name}"), within_floats(robot):
         spec, formats, origin, made = planned(spec, robot)
     if pinned is not None:
         check_pinned(pinned, made, "plan" if isinstance(plan, Plan) else str(plan))
@@ -92,7 +93,7 @@ def compile(
     restored = [_restored(block, each) for block, each in zip(made.blocks, built, strict=True)]
     tables, diagrams = tuple(each[0] for each in restored), tuple(each[1] for each in restored)
     facts = [each[2] for each in restored]
-    with step(told, f"proving {robot.name}"):
+    with step(told, f"proving {robot.name}"), within_floats(robot):
         certificate = certify(origin, formats, made, facts, tables)
     _check_accuracy(spec, certificate)
     report = {
@@ -103,6 +104,18 @@ def compile(
         "notes": [*notes, *sorted({note for each in built for note in each["notes"]})],
     }
     return Model(robot, spec, formats, made, tables, diagrams, certificate, report)
+
+
+@contextmanager
+def within_floats(robot: Robot) -> Iterator[None]:
+    """Refuse, in one line, a robot and ranges whose torques are beyond what float64 holds."""
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            yield
+    except ArithmeticError as problem:
+        raise BddTorqueError(
+            f"robot '{robot.name}': parameters and ranges with torques within float64 required, {problem}"
+        ) from None
 
 
 def planned(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:

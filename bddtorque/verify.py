@@ -8,8 +8,6 @@ no table is worth making for a plan that is not the robot's.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -18,7 +16,7 @@ import numpy as np
 
 from bddtorque.archive import read_file
 from bddtorque.artefact import from_bytes
-from bddtorque.compiler import certify, planned
+from bddtorque.compiler import certify, planned, within_floats
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.errors import BddTorqueError, one_line
@@ -66,7 +64,7 @@ def verify_bytes(
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
     try:
-        with _strict_arithmetic():
+        with within_floats(model.robot):
             spec, formats, origin, plan = planned(model.spec, model.robot)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
@@ -78,7 +76,7 @@ def verify_bytes(
     try:
         found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-        with _strict_arithmetic():
+        with within_floats(model.robot):
             certificate = certify(origin, formats, plan, facts, model.tables)
     except BddTorqueError as problem:
         return [*checks, Check("proof", False, one_line(str(problem)))]
@@ -89,18 +87,6 @@ def verify_bytes(
     bounds = one_line(", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques))
     detail = f"proved again: {bounds}" if same else f"the proof gives other figures: {bounds}"
     return [*checks, Check("certificate", same, detail)]
-
-
-@contextlib.contextmanager
-def _strict_arithmetic() -> Iterator[None]:
-    """Refuse numbers that overflow: a file may hold robots and ranges that nobody would have compiled."""
-    try:
-        with np.errstate(over="raise", invalid="raise", divide="raise"):
-            yield
-    except ArithmeticError as problem:
-        raise BddTorqueError(
-            f"numbers that float64 can hold required, planning and proving failed: {problem}"
-        ) from None
 
 
 def _as_specified(spec: Spec, robot: Robot) -> Robot:
