@@ -31,13 +31,18 @@ def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
             case Op.SUM:
                 ranges.append(_sum(graph, node, ranges, take(node.left) + take(node.right)))
             case Op.PRODUCT if node.left >> 1 == node.right >> 1:
-                magnitude = ranges[node.left >> 1].magnitude ** 2 * UP
-                ranges.append(Interval(-magnitude, 0.0) if (node.left ^ node.right) & 1 else Interval(0.0, magnitude))
+                square = _square(ranges[node.left >> 1])
+                ranges.append(-square if (node.left ^ node.right) & 1 else square)
             case Op.PRODUCT:
                 ranges.append(take(node.left) * take(node.right))
             case _:
                 ranges.append(Interval(-1.0, 1.0))
     return ranges
+
+
+def _square(factor: Interval) -> Interval:
+    least = 0.0 if factor.low <= 0.0 <= factor.high else min(abs(factor.low), abs(factor.high))
+    return Interval(least**2 / UP, factor.magnitude**2 * UP)
 
 
 def _sum(graph: Graph, node: Node, ranges: list[Interval], plain: Interval) -> Interval:

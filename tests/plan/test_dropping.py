@@ -1,0 +1,94 @@
+"""What is too small to matter is left out, charged to the certificate, and the bound holds without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from plan_samples import Sample, found_and_proved
+from strategies import random_robot
+
+import bddtorque as bt
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.budget import plan_network
+from bddtorque.plan.cover import Target
+from bddtorque.trace.tracer import Tracer
+from bddtorque.words.argument import Argument
+
+ARGUMENTS = {
+    "a": Argument("angle", 4),
+    "b": Argument("angle", 4),
+    "u": Argument("word", 3, Fraction(1, 3), Fraction(1, 7)),
+    "v": Argument("word", 3, Fraction(-1, 5)),
+}
+
+
+def sample_with(tiny: float) -> Sample:
+    """Return cos a · u + tiny · sin b · v, in the output and inside a product."""
+    tracer = Tracer()
+    a, b, u, v = (tracer.input(name) for name in "abuv")
+    first = tracer.cos(a) * u + tiny * tracer.sin(b) * v
+    second = tracer.sin(a) * (u + tiny * tracer.cos(b) * v)
+    targets = [Target(name, Fraction(1, 50), -(1 << 20), 1 << 20) for name in ("y", "z")]
+    return Sample(tracer.graph([first, second], ["y", "z"]), ARGUMENTS, targets)
+
+
+@pytest.mark.parametrize("target", ["tables", "host"])
+@pytest.mark.parametrize("tiny", [2e-6, 1e-7, 1e-9])
+def test_a_tiny_term_is_dropped_and_charged(tiny, target):
+    sample = sample_with(tiny)
+    plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "recursive", target)
+    bounds = compose(plan, {name: each.scale for name, each in ARGUMENTS.items()}, planned_facts(plan))
+    read = {wire.name for wire in plan.wires}
+    assert "b" not in read and "v" not in read  # nothing of it is left
+    largest = tiny * (4 / 5) / (1 / 50)
+    for bound in bounds:
+        assert largest <= bound.dropped <= 3 * largest
+    found, proved = found_and_proved(sample, plan)
+    assert all(error <= bound < 1.0 for error, bound in zip(found, proved, strict=True))
+
+
+def test_the_charge_is_needed():
+    sample = sample_with(1e-5)
+    plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "recursive")
+    uncharged = replace(
+        plan,
+        wires=tuple(replace(wire, dropped=Fraction(0)) if wire.kind == "sum" else wire for wire in plan.wires),
+        outputs=tuple(replace(output, dropped=Fraction(0)) for output in plan.outputs),
+    )
+    scales = {name: each.scale for name, each in ARGUMENTS.items()}
+    before, after = compose(plan, scales, planned_facts(plan)), compose(uncharged, scales, planned_facts(uncharged))
+    assert all(
+        with_.total > without.total and without.dropped == 0 for with_, without in zip(before, after, strict=True)
+    )
+
+
+def test_what_matters_is_kept():
+    sample = sample_with(0.3)
+    plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "recursive")
+    assert all(not output.dropped for output in plan.outputs)
+    assert {"b", "v"} <= {wire.name for wire in plan.wires}
+
+
+@pytest.mark.parametrize("source", ["terms", "recursive"])
+def test_a_feather_on_a_heavy_arm_is_dropped(source):
+    robot = random_robot(["revolute", "revolute"], ["general", "parallel"], 1, rotors=False)
+    feather = robot.links[1]
+    tiny = 1e-9
+    inertia = tuple(tuple(tiny * entry for entry in row) for row in feather.inertia)
+    robot = replace(robot, links=(robot.links[0], replace(feather, mass=tiny * feather.mass, inertia=inertia)))
+    given = {"velocity": 2.0, "acceleration": 5.0, "torque": 50.0}
+    model = bt.compile(robot, bits=8, source=source, workers=1, cache=None, **given)
+    parts = [torque.parts for torque in model.certificate.torques]
+    assert parts[1].dropped > 0
+    assert model.plan.outputs[1].parts == ()  # nothing of the feather's own torque matters
+    rng = np.random.default_rng(0)
+    states = [rng.integers(-128, 127, (2_000, 2), endpoint=True) for _ in range(3)]
+    words = model.torque_words(*states)
+    floats = [each.dequantise(word) for each, word in zip(model.formats.inputs, states, strict=True)]
+    units = bt.inverse_dynamics(robot, *floats) / model.formats.tau.lsb
+    errors = np.abs(words - np.clip(units, -128, 127)).max(axis=0)
+    assert (errors <= model.certificate.bounds).all() and model.certificate.faithful
+    assert (words[:, 1] == 0).all()
