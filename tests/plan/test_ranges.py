@@ -83,8 +83,8 @@ def test_squares_are_not_negative():
         assert own.low <= low <= own.low + 1e-12 and own.high - 1e-12 <= high <= own.high
 
 
-@pytest.mark.parametrize(("source", "median", "widest"), [("recursive", 18, 22), ("terms", 18, 18)])
-def test_words_of_the_ur5_are_no_wider_than_needed(source, median, widest):
+@pytest.mark.parametrize(("source", "median", "widest", "total"), [("recursive", 18, 22, 979), ("terms", 18, 18, 2499)])
+def test_words_of_the_ur5_are_no_wider_than_needed(source, median, widest, total):
     spec, robot, _ = spec_and_robot("ur5", {"source": source})
     widths = inner_widths(planned(spec, robot)[3])
-    assert statistics.median(widths) <= median and max(widths) <= widest
+    assert statistics.median(widths) <= median and max(widths) <= widest and sum(widths) <= total
