@@ -102,9 +102,9 @@ def test_the_digest_is_the_same_whoever_does_the_work(tmp_path):
 
 
 def test_memory_is_refused_before_it_is_taken():
-    with pytest.raises(bt.BddTorqueError, match=r"memory: \d+ MiB required, 1 MiB given: block '.*' has 16 input bits"):
+    with pytest.raises(bt.BddTorqueError, match=r"memory: \d+ MiB required .*, 1 MiB given: .* 16 input bits"):
         bt.compile("planar2r", bits=8, memory="1 MiB", workers=1, cache=None)
-    with pytest.raises(bt.BddTorqueError, match=r"memory: .* required, 2 GiB given: block"):
+    with pytest.raises(bt.BddTorqueError, match=r"memory: .* required .*, 2 GiB given"):
         bt.compile("planar2r", bits=24, block_bits=24, workers=2, cache=None)
 
 

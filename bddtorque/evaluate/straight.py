@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +87,9 @@ def _input(wire: Input, formats: Formats, k: int) -> Iterator[str]:
     yield f"x{k} = int64({kind}[s, {joint}] | {kind}[s, {joint}])"  # floats have no `|` and are refused
     if wire.wraps:
         yield f"x{k} = {_wrapped(f'x{k}', wire.bits)}"
+    else:  # an unsigned word that int64 cannot hold is as high as any; of other words the compiler leaves nothing here
+        yield f"if x{k} < 0 and {kind}[s, {joint}] > 0:"
+        yield f"    x{k} = {1 << 62}"
     if low > high or not (wire.wraps and low == -half and high == half - 1):
         outside = f"x{k} < {low} {'and' if low > high else 'or'} x{k} > {high}"
         yield f"if {outside}:"
@@ -160,10 +162,12 @@ def compiled(source: str, directory: Path) -> Callable[..., None]:
 
 def _written(source: str, directory: Path, name: str) -> Path:
     """Return the file with exactly this source: an altered one is replaced, and an unusable folder by a private one."""
-    for folder in (directory, Path(tempfile.gettempdir()) / f"bddtorque-{os.getpid()}"):
-        path = folder / f"{name}.py"
+    for wanted in (directory, None):
         try:
+            # a new folder that nobody else can have prepared
+            folder = wanted or Path(tempfile.mkdtemp(prefix="bddtorque-"))
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = folder / f"{name}.py"
             if not path.exists() or path.read_text() != source:
                 with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
                     file.write(source)

@@ -8,13 +8,13 @@ from exact import all_words
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
 
-KINDS = [("words", None), ("words", "multi_terminal"), ("words", "bits"), ("bits", None)]
+KINDS = [("words", "dense"), ("words", "multi_terminal"), ("words", "straight"), ("bits", None)]
 
 
 @pytest.mark.slow
 def test_all_evaluators_agree_on_all_states_of_four_bits():
     model = arm(4)
-    evaluators = [model.evaluator(*kind) for kind in KINDS if kind != ("words", "bits")]
+    evaluators = [model.evaluator(*kind) for kind in KINDS]
     rest = np.array(all_words([4] * 5))
     for q1 in range(-8, 8):
         states = np.concatenate([np.full((1, rest.shape[1]), q1), rest]).T
@@ -80,8 +80,8 @@ def test_floats_go_through_the_words():
     ("given", "match"),
     [
         (("word",), r"bits or words required, 'word' given \(did you mean 'words'"),
-        (("bits", "dense"), "evaluator bits: a form"),
-        (("words", "denser"), "evaluator words: a form"),
+        (("bits", "dense"), "evaluator bits: form bits required, 'dense' given"),
+        (("words", "denser"), "evaluator words: form .* required, 'denser' given"),
         (("words", None, "wrap"), "on_range 'saturate' or 'raise' required"),
     ],
 )

@@ -26,12 +26,12 @@ def looped(kernel):
     return loop
 
 
-@pytest.mark.parametrize("kind", ["words", "bits"])
+@pytest.mark.parametrize("kind", [("words", "dense"), ("words", "straight"), ("bits", None)], ids=str)
 def test_a_users_loop_gives_the_words_of_the_evaluator(kind):
     model = arm(6, workers=1)
     words = some_words(model, 5000)
     tau = np.empty(words[0].shape, dtype=np.int64)
-    looped(model.kernel(kind))(*words, tau)
+    looped(model.evaluator(*kind).kernel)(*words, tau)
     assert np.array_equal(tau, model.torque_words(*words))
 
 
@@ -72,9 +72,10 @@ def test_a_kernel_refuses_arrays_of_another_length(place, length):
 
 @pytest.mark.slow  # every set of types is compiled
 @pytest.mark.parametrize("types", [(np.int8, np.int16, np.int32), (np.uint8, np.uint64, np.uint64)])
-def test_a_kernel_takes_any_integers_and_any_strides(types):
+@pytest.mark.parametrize("form", ["dense", "straight"])
+def test_a_kernel_takes_any_integers_and_any_strides(types, form):
     model = arm(6, workers=1)
-    kernel = model.kernel()
+    kernel = model.evaluator("words", form).kernel
     ends = [np.array([[np.iinfo(t).min, np.iinfo(t).max], [np.iinfo(t).max, 5]], dtype=t) for t in types]
     tau = np.zeros((2, 4), dtype=np.int64)
     for state in range(2):
@@ -84,8 +85,9 @@ def test_a_kernel_takes_any_integers_and_any_strides(types):
     assert not tau[:, 1::2].any()
 
 
-def test_a_kernel_outlives_its_model():
-    model = bt.compile("planar2r", bits=5, workers=1, cache=None)
+@pytest.mark.parametrize("target", ["tables", "host"])
+def test_a_kernel_outlives_its_model(target):
+    model = bt.compile("planar2r", bits=5, target=target, workers=1, cache=None)
     words = random_words(model, 2000)
     expected = model.torque_words(*words)
     loop = looped(model.kernel())
@@ -117,7 +119,7 @@ def test_threads_share_a_kernel_and_an_evaluator():
             assert np.array_equal(tau, expected[part])
 
 
-@pytest.mark.slow  # three processes
+@pytest.mark.slow  # five processes
 def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(tmp_path):
     script = tmp_path / "controller.py"
     script.write_text(
@@ -127,7 +129,7 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
         import bddtorque as bt
         from numba.core.errors import NumbaWarning
 
-        model = bt.compile("planar2r", bits=int(sys.argv[1]), workers=1, cache=None)
+        model = bt.compile("planar2r", bits=int(sys.argv[1]), target=sys.argv[2], workers=1, cache=None)
         kernel = model.kernel()
 
         @numba.njit(cache=True)
@@ -143,6 +145,6 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
         assert np.array_equal(tau, model.torque_words(*words))
         """)
     )
-    for bits in ("4", "5", "4"):
-        done = subprocess.run([sys.executable, str(script), bits], capture_output=True, text=True, check=False)
+    for bits, target in (("4", "tables"), ("5", "tables"), ("4", "tables"), ("5", "host"), ("5", "host")):
+        done = subprocess.run([sys.executable, str(script), bits, target], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
