@@ -57,8 +57,11 @@ class Origin:
         inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         motion = {name: each.magnitude for name, each in inputs.items()}
         folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
-        made: npt.NDArray[np.float64] = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
-        return made
+        made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
+        # rounded up to four bits: plans and certificates must not depend on the last digit of a library's sine
+        mantissa, exponent = np.frexp(made)
+        rounded: npt.NDArray[np.float64] = np.ldexp(np.ceil(mantissa * 16), exponent - 4)
+        return rounded
 
 
 def from_terms(robot: Robot) -> Origin:

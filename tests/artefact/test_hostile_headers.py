@@ -38,7 +38,14 @@ def changed(path: tuple, value: Any, options: dict = SMALL) -> bytes:
     return written(header, arrays)
 
 
-DELETED = object()
+class Deleted:
+    """Stands for a key that is taken out; its name in a test must be the same in every process."""
+
+    def __repr__(self) -> str:
+        return "deleted"
+
+
+DELETED = Deleted()
 
 
 def places(plain: Any, path: tuple = ()) -> list[tuple]:
