@@ -1,4 +1,4 @@
-"""Choose word lengths: the fewest guard bits with which the composed bound keeps the promised accuracy."""
+"""Choose word lengths, so that the composed bound keeps the promised accuracy; or by the paper's rule."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from bddtorque.plan.widths import check_widths
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
-MOST_GUARD = 24
-MARGINS = (1, 2, 3, 4, 6, 8)
 MOST_TRIES = 40
 HOST_SHARE = 1 / 16
 """Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
@@ -31,30 +29,6 @@ RESERVE = 1e-3
 def paper_extra_bits(summands: int) -> int:
     """Return m = int(log2(p + 1)), the paper's extra bits for p terms (BDD2R, digest 4.3)."""
     return int(math.log2(summands + 1))
-
-
-def plan_within(
-    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[Target], accuracy: float, block_bits: int
-) -> Plan:
-    """Return the plan with the fewest guard bits whose bound is below `accuracy` units for every output."""
-    scales = {name: argument.scale for name, argument in arguments.items()}
-    wanted = accuracy - RESERVE
-    guard = [0] * len(targets)
-    while True:
-        for margin in MARGINS:
-            plan = cover(graph, arguments, targets, Choices(tuple(guard), margin), block_bits)
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
-            if max(bounds) < wanted:
-                check_widths(plan)
-                return plan
-        wide = [place for place, bound in enumerate(bounds) if bound >= wanted]
-        for place in wide:
-            guard[place] += 1
-            if guard[place] > MOST_GUARD:
-                raise BddTorqueError(
-                    f"accuracy of {targets[place].name}: {accuracy:g} units cannot be kept, "
-                    f"{bounds[place]:.3g} is proved with {MOST_GUARD} guard bits: above 0.5 units would do"
-                )
 
 
 def plan_network(

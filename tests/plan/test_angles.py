@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from covering import plan_within
 from exact import all_words, long_value
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ import bddtorque as bt
 from bddtorque.errors import BddTorqueError
 from bddtorque.evaluate.reference import run_wires
 from bddtorque.plan.angles import Combination, with_angle_sums
-from bddtorque.plan.budget import plan_network, plan_within
+from bddtorque.plan.budget import plan_network
 from bddtorque.plan.cover import Target
 from bddtorque.plan.plan import AngleSum
 from bddtorque.plan.tabulate import tabulate

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from covering import plan_within
 from exact import LONG, all_words, long_value
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ import bddtorque as bt
 from bddtorque.compiler import input_arguments
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.bound import BlockFacts, compose, planned_facts
-from bddtorque.plan.budget import plan_network, plan_within
+from bddtorque.plan.budget import plan_network
 from bddtorque.plan.cover import Target
 from bddtorque.plan.plan import FunctionBlock, Input, Lookup, Output, Plan, Product, ProductBlock, Sum
 from bddtorque.trace.tracer import Tracer

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from covering import plan_within
 from plan_samples import LARGEST, Sample, found_and_proved
 
 import bddtorque as bt
 from bddtorque.compiler import input_arguments, output_targets, planned
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.errors import BddTorqueError
-from bddtorque.plan.budget import plan_network, plan_within
+from bddtorque.plan.budget import plan_network
 from bddtorque.plan.cover import Choices, Target, cover, summand_counts
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, ProductBlock, Sum
 from bddtorque.plan.widths import check_widths

@@ -6,13 +6,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from covering import plan_within
 from exact import exact_value, long, long_outputs
 from hypothesis import given, settings
 from plan_samples import samples
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan import tabulate as module
-from bddtorque.plan.budget import plan_within
 from bddtorque.plan.plan import FunctionBlock, ProductBlock
 from bddtorque.plan.tabulate import memory_needed, tabulate
 from bddtorque.trace.tracer import Tracer
