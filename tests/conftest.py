@@ -13,5 +13,6 @@ _sources = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((_root /
 os.environ["NUMBA_CACHE_DIR"] = str(_root / ".pytest_cache" / "numba" / _sources.hexdigest()[:16])
 
 # Machines that run the suite share their cores: time is measured by benchmarks, not by a deadline per example.
-settings.register_profile("bddtorque", deadline=None)
+# A check that decides what lands tries the same examples each time; elsewhere every run tries new ones.
+settings.register_profile("bddtorque", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("bddtorque")
