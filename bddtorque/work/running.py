@@ -6,13 +6,14 @@ import contextlib
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.work.caching import MISSING, Cache
-from bddtorque.work.pool import start_pool, stop_pool, submit, usable_processors
+from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit, usable_processors
 from bddtorque.work.tasks import Task
 
 IN_FLIGHT = 64
@@ -86,7 +87,7 @@ class Workers:
         self.cache = cache
         self.progress = progress or NoProgress()
         self._executor = executor
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: Pool | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -161,7 +162,7 @@ class Workers:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     task = running.pop(future)
                     try:
-                        result = _noted(task, future.result)
+                        result = _noted(task, partial(received, future))
                     except BrokenExecutor:
                         suspects.append(task)
                     else:
@@ -183,7 +184,7 @@ class Workers:
         """Run a task again that was running when a worker died, with nothing beside it."""
         self._renew(task)
         try:
-            return _noted(task, submit(self._running_executor(), task).result)
+            return _noted(task, partial(received, submit(self._running_executor(), task)))
         except BrokenExecutor:
             raise BddTorqueError(
                 f"task '{task.name}': a worker that lives to its end required, it died twice (killed, crashed or "
@@ -207,7 +208,7 @@ class Workers:
         try:
             for future, task in running.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
-                    deliver(task, future.result())
+                    deliver(task, received(future))
         finally:
             pool, self._pool = self._pool, None
             if pool is not None:
