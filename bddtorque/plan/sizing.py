@@ -16,11 +16,14 @@ import numpy.typing as npt
 
 from bddtorque.plan.network import Form, Monomial, Network
 from bddtorque.plan.ranges import node_ranges
+from bddtorque.plan.widths import MOST_BITS, MOST_TABLE_BITS
 from bddtorque.trace.graph import Op
 from bddtorque.words.argument import Argument
 
 Floats = npt.NDArray[np.float64]
 
+WIDEST_FACTOR = min(MOST_TABLE_BITS, MOST_BITS // 2 - 1)
+"""Bits of a word that a table gives or that is multiplied, at most: a few products still fit one sum."""
 DROP_SHARE = 1 / 8
 """Of the budget, for all that is left out together; each sum, and each summand in it, has an equal part of it."""
 
@@ -54,6 +57,7 @@ def size(network: Network, arguments: Mapping[str, Argument], units: Sequence[fl
     allowed = np.asarray(budget, dtype=np.float64)
     adjoints, dropped = _adjoints(network, arguments, magnitudes, np.asarray(units), allowed)
     exponents = _equal_shares(network, adjoints, allowed)
+    _fit(network, exponents, magnitudes)
     _give_back(network, exponents, magnitudes, adjoints, allowed)
     return Sizes(exponents, magnitudes, adjoints, dropped)
 
@@ -116,6 +120,16 @@ def _equal_shares(network: Network, adjoints: Mapping[int, Floats], allowed: Flo
         finest = min(exponents[node] for node in trigonometric)
         exponents.update(dict.fromkeys(trigonometric, finest))
     return exponents
+
+
+def _fit(network: Network, exponents: dict[int, int], magnitudes: Mapping[int, float]) -> None:
+    """Make words coarser that no table holds, or whose products no integer does; the others must do with less."""
+    forms = [*network.sums.values(), *network.outputs]
+    factors = {word for form in forms for monomial in form if len(monomial) == 2 for word in monomial}
+    for node in exponents:
+        if node in network.tables or node in factors:
+            whole = math.ceil(math.log2(max(magnitudes[node], 1e-300)))
+            exponents[node] = max(exponents[node], whole + 2 - WIDEST_FACTOR)  # a sign, and the end itself
 
 
 def _give_back(
