@@ -126,10 +126,10 @@ def _fit(network: Network, exponents: dict[int, int], magnitudes: Mapping[int, f
     """Make words coarser that no table holds, or whose products no integer does; the others must do with less."""
     forms = [*network.sums.values(), *network.outputs]
     factors = {word for form in forms for monomial in form if len(monomial) == 2 for word in monomial}
-    for node in exponents:
+    for node, exponent in exponents.items():
         if node in network.tables or node in factors:
             whole = math.ceil(math.log2(max(magnitudes[node], 1e-300)))
-            exponents[node] = max(exponents[node], whole + 2 - WIDEST_FACTOR)  # a sign, and the end itself
+            exponents[node] = max(exponent, whole + 2 - WIDEST_FACTOR)  # a sign, and the end itself
 
 
 def _give_back(
