@@ -185,8 +185,12 @@ def test_asymmetric_ranges_of_velocity_and_torque_keep_their_bound():
 
 def test_words_that_fit_no_table_are_refused_by_name():
     sample = simple(lambda t, a: 1e6 * t.sin(a), {"a": ANGLE}, lsb=Fraction(1, 1 << 20))
-    for planner in PLANNERS.values():
-        with pytest.raises(BddTorqueError, match=r"sin\(a\)|f\(a\).*31 bits required, \d+ bits needed"):
+    for name, planner in PLANNERS.items():
+        # a cover names the table; a network first makes its word as coarse as tables hold, and then names the output
+        said = (
+            r"(sin|f)\(a\).*31 bits required, \d+ bits needed" if name == "cover" else "accuracy of y: 1 units cannot"
+        )
+        with pytest.raises(BddTorqueError, match=said):
             planner(sample.graph, sample.arguments, sample.targets, 1.0, 12)
 
 
