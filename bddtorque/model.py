@@ -41,9 +41,15 @@ class Model:
     certificate: Certificate
     report: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def evaluator(self, kind: str = "words", form: str | None = None, on_range: OnRange = "saturate") -> Evaluator:
+    def evaluator(
+        self,
+        kind: str = "words",
+        form: str | None = None,
+        on_range: OnRange = "saturate",
+        processors: int | None = None,
+    ) -> Evaluator:
         """Return an evaluator with its own counts; see `Evaluator`."""
-        return Evaluator(self, kind, form, on_range)
+        return Evaluator(self, kind, form, on_range, processors)
 
     @cached_property
     def _words(self) -> Evaluator:

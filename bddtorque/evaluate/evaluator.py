@@ -14,11 +14,13 @@ from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.parallel import Runner, Spread, checked_processors
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
 from bddtorque.evaluate.straight import straight_states
 from bddtorque.plan.plan import Input
 from bddtorque.words import Format
 from bddtorque.work.caching import cache_directory
+from bddtorque.work.pool import usable_processors
 
 if TYPE_CHECKING:
     from bddtorque.model import Model
@@ -27,7 +29,11 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 
-EVALUATORS: dict[str, tuple[str, ...]] = {"bits": ("bits",), "words": ("dense", "multi_terminal", "straight")}
+EVALUATORS: dict[str, tuple[str, ...]] = {
+    "bits": ("bits",),
+    "words": ("dense", "multi_terminal", "straight"),
+    "parallel": ("dense", "multi_terminal", "straight", "bits"),
+}
 """The evaluators, and the forms each can run. `straight` is code made for the one plan, others are blocks' forms."""
 
 
@@ -37,12 +43,15 @@ class Evaluator:
     Parameters
     ----------
     model : what was compiled
-    kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator) or ``"words"``
-        (whole words: the fast path)
-    form : for ``"words"``: ``"dense"`` or ``"multi_terminal"`` (the blocks' form; one precompiled kernel runs any plan)
-        or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is compiled).
-        By default straight for a plan made for a host, else dense
+    kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator), ``"words"``
+        (whole words: the fast path) or ``"parallel"`` (batches of states in threads, in any of these forms)
+    form : for ``"words"`` and ``"parallel"``: ``"dense"`` or ``"multi_terminal"`` (the blocks' form; one
+        precompiled kernel runs any plan) or ``"straight"`` (code for this plan alone, with native products: many times
+        faster, once it is compiled); ``"parallel"`` takes ``"bits"`` too. By default straight for a plan made for a
+        host, else dense
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
+    processors : for ``"parallel"``: a batch is cut into as many pieces, but no more than there are cores; by default
+        as many as this process may use. `processors.schedule_model` counts what so many would make of one state
 
     Attributes
     ----------
@@ -51,13 +60,18 @@ class Evaluator:
     """
 
     def __init__(
-        self, model: Model, kind: str = "words", form: str | None = None, on_range: OnRange = "saturate"
+        self,
+        model: Model,
+        kind: str = "words",
+        form: str | None = None,
+        on_range: OnRange = "saturate",
+        processors: int | None = None,
     ) -> None:
         if kind not in EVALUATORS:
             raise BddTorqueError(
-                f"evaluator: {' or '.join(EVALUATORS)} required, {kind!r} given{nearest(kind, EVALUATORS)}"
+                f"evaluator: {', '.join(EVALUATORS)} required, {kind!r} given{nearest(kind, EVALUATORS)}"
             )
-        form = form or ("straight" if kind == "words" and model.plan.target == "host" else EVALUATORS[kind][0])
+        form = form or ("straight" if kind != "bits" and model.plan.target == "host" else EVALUATORS[kind][0])
         if form not in EVALUATORS[kind]:
             known = EVALUATORS[kind]
             raise BddTorqueError(
@@ -65,12 +79,20 @@ class Evaluator:
             )
         if on_range not in ("saturate", "raise"):
             raise BddTorqueError(f"evaluator: on_range 'saturate' or 'raise' required, {on_range!r} given")
+        if kind != "parallel" and processors is not None:
+            raise BddTorqueError(
+                f"evaluator {kind}: no processors required, {processors!r:.40} given (parallel has them)"
+            )
+        self.processors = checked_processors(processors) if kind == "parallel" else 1
         self.model = model
         self.kind = kind
         self.form = form
         self.on_range = on_range
         self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=kind == "bits")
+        self._runner: Runner
+        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=form == "bits")
+        if kind == "parallel":
+            self._runner = Spread(self._runner, min(self.processors, usable_processors()))
         read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
         # no torque depends on these, and the program does not read them: they are counted apart
         self._unread = [
@@ -120,9 +142,10 @@ class Evaluator:
     @property
     def program(self) -> Program:
         """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
-        if not isinstance(self._runner, _Machine):
+        runner = self._runner.runner if isinstance(self._runner, Spread) else self._runner
+        if not isinstance(runner, _Machine):
             raise BddTorqueError(f"evaluator: a form of blocks required for a program, '{self.form}' given")
-        return self._runner.program
+        return runner.program
 
     @property
     def kernel(self) -> Callable[..., None]:

@@ -79,7 +79,7 @@ def test_floats_go_through_the_words():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        (("word",), r"bits or words required, 'word' given \(did you mean 'words'"),
+        (("word",), r"bits, words, parallel required, 'word' given \(did you mean 'words'"),
         (("bits", "dense"), "evaluator bits: form bits required, 'dense' given"),
         (("words", "denser"), "evaluator words: form .* required, 'denser' given"),
         (("words", None, "wrap"), "on_range 'saturate' or 'raise' required"),
