@@ -233,8 +233,8 @@ AS_PRINTED = HAMILTON.with_equation(
 def _lathrop(kind: Kind, *, gravity_apart: bool) -> Equations:
     """Return LAT Table 2, added up in the order of LAT Table 4 (digest 1.5).
 
-    LAT turn sums into link i, w_i = Aᵀ(w + z q̇); here the summands are turned, w_i = Rᵀw + b q̇, since b_i is constant in
-    link i: the same values, the same operations on every path.
+    LAT turn sums into link i, w_i = Aᵀ(w + z q̇); here the summands are turned, w_i = Rᵀw + b q̇, since b_i is constant
+    in link i: the same values, the same operations on every path.
     """
     w, wd, pdd = read("w"), read("wd"), read("pdd")
     turning, accelerating = axis_times("rate"), axis_times("acceleration")

@@ -1,8 +1,8 @@
 """The interpreter of recursions with operands of different ages, for Numba and for any number type.
 
 A recursion becomes a `Program`, rows of whole numbers, one vector operation a row. `iterate` runs it once, a control
-iteration, on a `store` that holds this iteration's variables and those of the two before. It is plain Python on scalars:
-compiled code calls it on floats, the tracer on traced numbers.
+iteration, on a `store` that holds this iteration's variables and those of the two before. It is plain Python on
+scalars: compiled code calls it on floats, the tracer on traced numbers.
 """
 
 from __future__ import annotations
@@ -12,68 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.arrays.speculation_equations import CONSTANTS, HAMILTON, SCALARS, Op, Operand, Recursion
+from bddtorque.arrays.speculation_equations import CONSTANTS, HAMILTON, SCALARS, Op, Recursion
 from bddtorque.arrays.speculation_methods import SERIAL, Method, Reading
+from bddtorque.arrays.speculation_program import Arm, Floats, Integers, Program, arm_of, program_of, readings_of
 from bddtorque.compiled import jitable, njit
-from bddtorque.robots.model import Kind, Robot
+from bddtorque.robots.model import Robot
 
 Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 ITERATIONS = 3
 """Iterations a store holds: this one, the previous one, the one before."""
-KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
 
 # Numba wants plain numbers
 _READ, _CONSTANT, _AXIS, _INTO, _OUT, _CROSS, _ADD, _SUBTRACT, _SCALE, _INERTIA = map(int, Op)
 _CURRENT, _PREVIOUS, _BEFORE, _EXTRAPOLATED = map(int, Reading)
-
-
-class Arm(NamedTuple):
-    """The numbers of a robot as the recursions want them, joints i = 0..n-1.
-
-    Attributes
-    ----------
-    revolute : (n,) bool
-    rotation : (n, 3, 3), of joint frame i at q = 0 in link i-1
-    to_next : (n, 3), from the origin of link i to that of joint i+1 (zero for the last), m
-    centre : (n, 3), from the origin of link i to its centre of mass, m
-    mass : (n,), kg
-    inertia : (n, 3, 3), about the centre of mass in the axes of link i, kg·m²
-    rotor : (n,), kg·m² or kg; always times the current acceleration
-    gravity : (3,), free fall in base axes, m/s²
-    """
-
-    revolute: npt.NDArray[np.bool_]
-    rotation: Floats
-    to_next: Floats
-    centre: Floats
-    mass: Floats
-    inertia: Floats
-    rotor: Floats
-    gravity: Floats
-
-
-class Program(NamedTuple):
-    """A recursion as whole numbers.
-
-    Attributes
-    ----------
-    rows : (K, 4): operation, two arguments (row numbers within the variable, or indices), number of the operand
-    spans : (2, V, 2): first row and end of each variable, for revolute and prismatic joints
-    outward : how many of the V variables belong to the outward sweep
-    force, moment, base : indices of variables; base is −1 where gravity is a term of its own
-    longest : rows of the longest variable
-    """
-
-    rows: Integers
-    spans: Integers
-    outward: int
-    force: int
-    moment: int
-    base: int
-    longest: int
 
 
 class Scratch(NamedTuple):
@@ -83,73 +35,6 @@ class Scratch(NamedTuple):
     vectors: Array
     scalars: Array
     registers: Array
-
-
-def arm_of(robot: Robot) -> Arm:
-    """Return the arrays of a robot."""
-    joints, bodies, n = robot.joints, robot.bodies, robot.degrees_of_freedom
-    to_next = np.zeros((n, 3))
-    to_next[:-1] = [joint.translation for joint in joints[1:]]
-    return Arm(
-        np.array([joint.revolute for joint in joints]),
-        np.array([joint.rotation for joint in joints], dtype=np.float64),
-        to_next,
-        np.array([body.centre_of_mass for body in bodies], dtype=np.float64),
-        np.array([body.mass for body in bodies], dtype=np.float64),
-        np.array([body.inertia for body in bodies], dtype=np.float64),
-        np.array([joint.rotor_inertia for joint in joints], dtype=np.float64),
-        np.array(robot.gravity, dtype=np.float64),
-    )
-
-
-def operand_numbers(recursion: Recursion) -> dict[tuple[str, Operand], int]:
-    """Return a number for each operand of each equation; `readings_of` has one entry for each."""
-    found = {
-        (variable, operand): None
-        for equations in recursion.equations.values()
-        for variable, expression in equations.items()
-        for operand in expression.operands()
-    }
-    return {each: number for number, each in enumerate(found)}
-
-
-def readings_of(recursion: Recursion, method: Method) -> Integers:
-    """Return the reading of every operand, in the order of `operand_numbers`."""
-    return np.array([method.reading(*each) for each in operand_numbers(recursion)], dtype=np.int64)
-
-
-def program_of(recursion: Recursion) -> Program:
-    """Return a recursion as rows of whole numbers."""
-    numbers, places = operand_numbers(recursion), {name: k for k, name in enumerate(recursion.variables)}
-    rows: list[tuple[int, int, int, int]] = []
-    spans = np.zeros((len(KINDS), len(places), 2), dtype=np.int64)
-    for kind, equations in recursion.equations.items():
-        for variable, expression in equations.items():
-            first, at = len(rows), {}
-            for node in expression.nodes():
-                at[node] = len(rows) - first
-                parts = [at[part] for part in node.parts] + [0, 0]
-                match node.op:
-                    case Op.READ:
-                        assert node.operand is not None
-                        operand = places[node.operand.variable], node.operand.offset, numbers[variable, node.operand]
-                        rows.append((int(node.op), *operand))
-                    case Op.CONSTANT:
-                        rows.append((int(node.op), CONSTANTS.index(node.name), 0, 0))
-                    case Op.SCALE:
-                        rows.append((int(node.op), parts[0], SCALARS.index(node.name), 0))
-                    case _:
-                        rows.append((int(node.op), parts[0], parts[1], 0))
-            spans[KINDS.index(kind), places[variable]] = first, len(rows)
-    return Program(
-        np.array(rows, dtype=np.int64),
-        spans,
-        len(recursion.outward),
-        places[recursion.force],
-        places[recursion.moment],
-        places.get(recursion.base_acceleration, -1),
-        int((spans[:, :, 1] - spans[:, :, 0]).max()),
-    )
 
 
 def scratch_for(program: Program, n: int, dtype: Any = np.float64) -> Scratch:
@@ -310,12 +195,14 @@ class SpeculativeMachine:
 
     def start(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Fill the store with serial values of the states (n,) or (N, n), oldest first; return the last torques."""
-        return self._run(self.serial, q, qd, qdd, predicted=False)[-1]
+        last: Floats = self._run(self.serial, q, qd, qdd, predicted=False)[-1]
+        return last
 
     def step(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Run one control iteration on a state (n,), or one a row of (N, n); return the torques, same shape."""
         tau = self._run(self.readings, q, qd, qdd, predicted=self.method.output_prediction)
-        return tau if np.ndim(q) == 2 else tau[0]
+        single: Floats = tau[0]
+        return tau if np.ndim(q) == 2 else single
 
     def _run(self, readings: Integers, q: Any, qd: Any, qdd: Any, *, predicted: bool) -> Floats:
         rows = [np.ascontiguousarray(np.atleast_2d(np.asarray(given, dtype=np.float64))) for given in (q, qd, qdd)]

@@ -1,9 +1,10 @@
 """Methods of speculative computation: how old each operand of the recursion is, as data.
 
-A `Method` says for every operand of every equation whether it is the value of this control iteration, of the one before,
-of the one before that, or extrapolated from those two. Positions, rates, commanded accelerations and what follows from
-them directly (rotations, gravity) are always current. Everything else about a method follows from that and from the
-equations: how many time steps a loop takes, how many iterations until a torque is exact, which messages are sent.
+A `Method` says for every operand of every equation whether it is the value of this control iteration, of the one
+before, of the one before that, or extrapolated from those two. Positions, rates, commanded accelerations and what
+follows from them directly (rotations, gravity) are always current. Everything else about a method follows from that and
+from the equations: how many time steps a loop takes, how many iterations until a torque is exact, which messages are
+sent.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ outward to the inward sweep, as a buffer between the sweeps would do."""
 
 
 def mixed(*exact: str, base: Method = BINDER_HERZOG) -> Method:
-    """Return Binder and Herzog's third method: some variables exact (read at their current value), the rest as `base`."""
+    """Return Binder and Herzog's third method: some variables read at their current value, the rest as `base` says."""
     return replace(base, name=f"{base.name}, exact {' '.join(exact)}", exact=frozenset(exact))
 
 
