@@ -1,0 +1,83 @@
+"""Words as wires carry them. Wires are free.
+
+To gather bits into a word, to shift a word, to keep its low bits or to read its sign takes no time and no processor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as its reader sees it: floor(held / 2^shift)·2^scale, of which `wrap` bits are kept if it is not 0.
+
+    Exactly one of `input`, `sources` and neither (a constant) says what is held.
+
+    Attributes
+    ----------
+    sources : the operation that makes the word, or one operation a bit, least significant first
+    bits_apart : whether `sources` are single bits
+    signed : whether single bits are two's complement
+    input : the name of an input word (q1.., qd1.., qdd1..)
+    constant : what is held where there is neither
+    shift, scale, wrap : see above; at least 0
+    low, high : ends of the word read
+    """
+
+    sources: tuple[str, ...] = ()
+    bits_apart: bool = False
+    signed: bool = True
+    input: str | None = None
+    constant: int = 0
+    shift: int = 0
+    scale: int = 0
+    wrap: int = 0
+    low: int = 0
+    high: int = 0
+
+
+Summand = tuple[Word, int]
+"""A word, and the sign it is added with."""
+
+
+def signed_digits(factor: int) -> list[tuple[int, int]]:
+    """Return (power, sign) of the fewest signed digits of a whole number: its non-adjacent form, Σ sign·2^power."""
+    digits, power = [], 0
+    while factor:
+        if factor & 1:
+            sign = 2 - (factor & 3)  # 1 or −1, so that the next digit is zero
+            digits.append((power, sign))
+            factor -= sign
+        factor >>= 1
+        power += 1
+    return digits
+
+
+def copies(word: Word, factor: int) -> list[Summand]:
+    """Return factor·word as shifted copies of the word."""
+    return [(shifted(word, -power), sign) for power, sign in signed_digits(factor)]
+
+
+def shifted(word: Word, shift: int) -> Word:
+    """Return floor(word / 2^shift), or word·2^−shift; the two do not cancel, for what is shifted out is lost."""
+    if word.wrap:
+        raise ValueError("a word of which bits were dropped is only read as it is")
+    if shift <= 0:
+        return replace(word, scale=word.scale - shift, low=word.low << -shift, high=word.high << -shift)
+    back = min(word.scale, shift)
+    scale, right = word.scale - back, word.shift + shift - back
+    return replace(word, scale=scale, shift=right, low=word.low >> shift, high=word.high >> shift)
+
+
+def wrapped(word: Word, bits: int) -> Word:
+    """Return the low bits of a word, two's complement."""
+    half = 1 << (bits - 1)
+    return word if -half <= word.low and word.high < half else replace(word, wrap=bits, low=-half, high=half - 1)
+
+
+def sources_of_bit(word: Word, bit: int) -> tuple[str, ...]:
+    """Return what must be known to test one bit of a word."""
+    if not word.bits_apart or word.shift or word.scale or word.wrap:
+        return word.sources
+    return (word.sources[min(bit, len(word.sources) - 1)],) if word.signed or bit < len(word.sources) else ()
