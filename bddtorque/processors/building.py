@@ -24,8 +24,7 @@ def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_S
     `costs` only decides which two words of a sum are added first: those that are ready first.
     """
     builder = _Builder(plan, [Paths.of(diagram) for diagram in diagrams], costs)
-    for place in range(len(plan.wires)):
-        builder.wire(place)
+    builder.start("", wires_needed(plan, [wire for output in plan.outputs for wire, _ in output.parts]))
     for place, output in enumerate(plan.outputs):
         builder.output(place, output, builder.summands(output.parts))
     return builder.operations

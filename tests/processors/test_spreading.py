@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.arrays.scheduling import Placement, Schedule, earliest_ends
-from bddtorque.plan.plan import AngleSum, Product, signed_bits
+from bddtorque.plan.plan import AngleSum, Lookup, Product, signed_bits
 from bddtorque.processors import (
     BIT_SERIAL,
     WORD_STEPS,
@@ -82,6 +82,13 @@ def test_figures_keep_the_laws_of_schedules(plan):
         assert some.time <= before and some.recomputed == 0
         before = some.time
     assert some.time == some.longest  # a processor for everything
+
+
+def test_what_no_torque_needs_is_not_computed():
+    compiled = model("terms")
+    wire = next(each for each in compiled.plan.wires if isinstance(each, Lookup))
+    longer = replace(compiled.plan, wires=(*compiled.plan.wires, replace(wire, name="unread")))
+    assert operations_of(longer, compiled.diagrams) == operations_of(compiled.plan, compiled.diagrams)
 
 
 def test_direct_terms_need_no_communication_but_the_final_sums():
