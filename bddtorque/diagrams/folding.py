@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.compiled import inlined, njit
 from bddtorque.diagrams.table import IntegerArray, Table, frozen
 
 Int64Array = npt.NDArray[np.int64]
@@ -58,6 +58,27 @@ class Folded:
         return self.values.nbytes + self.rules.nbytes
 
 
+@inlined
+def fold_word(word: Any, bits: Any, centre: Any, first: Any, second: Any) -> Any:
+    """Return the folded index of a word (or any integer equal to it modulo 2**bits) and the sign of the entry there.
+
+    Nothing branches on the word itself: half of the guesses of a processor would be wrong. Masks are -1 for yes and 0
+    for no. The rule's numbers come one by one, since a view of its row would cost more than all of this.
+    """
+    full = np.int64(1) << bits
+    magnitude, flip = word & (full - 1), np.int64(0)
+    if first != 0:
+        half = full >> 1
+        signed = ((word - centre + half) & (full - 1)) - half
+        below = signed >> 63
+        magnitude = (signed ^ below) - below
+        flip = below & (first >> 63) & ((-half - signed) >> 63)  # the lowest word keeps its sign
+        beyond = (((half >> 1) - magnitude) >> 63) & ((second | -second) >> 63)
+        magnitude ^= (magnitude ^ (half - magnitude)) & beyond
+        flip ^= beyond & (second >> 63)
+    return magnitude, 1 | flip
+
+
 @njit
 def folded_index(word: int, bits: int, rule: Int64Array) -> tuple[int, int]:
     """Return the folded index of a word and the sign to apply to the entry found there.
@@ -71,38 +92,38 @@ def folded_index(word: int, bits: int, rule: Int64Array) -> tuple[int, int]:
     rule
         Shape ``(5,)``, int64: see the module.
     """
-    full = 1 << bits
-    first, second = rule[3], rule[4]
-    if first == 0:
-        return word & (full - 1), 1
-    half = full >> 1
-    magnitude = ((word - rule[2] + half) & (full - 1)) - half
-    sign = 1
-    if magnitude < 0:
-        if magnitude != -half:
-            sign = first
-        magnitude = -magnitude
-    if second != 0 and magnitude > half >> 1:
-        magnitude = half - magnitude
-        sign *= second
-    return magnitude, sign
+    return fold_word(word, bits, rule[2], rule[3], rule[4])  # type: ignore[no-any-return]
+
+
+@inlined
+def look_up_folded(index: Any, values: IntegerArray, first: Any, rules: Int64Array, rule: Any, last: Any) -> Any:
+    """Return the table entry at the whole (unfolded) index; no index, however wild, reads outside the values.
+
+    Parameters
+    ----------
+    index
+        Concatenated input words; bits above the table's are ignored.
+    values, first
+        Entries kept, from `first` on.
+    rules, rule, last
+        The rules of the words: rows `rule` to `last` of `rules`.
+    """
+    place, sign, shift = np.int64(0), np.int64(1), np.int64(0)
+    for word in range(rule, last):
+        shift += rules[word, 0]
+    for word in range(rule, last):
+        bits = rules[word, 0]
+        shift -= bits
+        part, part_sign = fold_word(np.int64(index) >> shift, bits, rules[word, 2], rules[word, 3], rules[word, 4])
+        place = place * rules[word, 1] + part
+        sign *= part_sign
+    return sign * values[np.uint64(first + place)]
 
 
 @njit
 def folded_lookup(index: int, values: IntegerArray, rules: Int64Array) -> int:
-    """Return the table entry at the whole (unfolded) index; no index, however wild, reads outside `values`."""
-    place = 0
-    sign = 1
-    shift = 0
-    for word in range(len(rules)):
-        shift += rules[word, 0]
-    for word in range(len(rules)):
-        bits = rules[word, 0]
-        shift -= bits
-        part, part_sign = folded_index((index >> shift) & ((1 << bits) - 1), bits, rules[word])
-        place = place * rules[word, 1] + part
-        sign *= part_sign
-    return int(sign * values[place])
+    """Return the table entry at the whole index: `look_up_folded` of arrays that hold one table alone."""
+    return look_up_folded(index, values, 0, rules, 0, len(rules))  # type: ignore[no-any-return]
 
 
 def fold(table: Table) -> Folded:

@@ -29,10 +29,12 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 
+BIT_FORMS = ("lockstep", "bits")
+WORD_FORMS = ("dense", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight")
 EVALUATORS: dict[str, tuple[str, ...]] = {
-    "bits": ("bits",),
-    "words": ("dense", "multi_terminal", "straight"),
-    "parallel": ("dense", "multi_terminal", "straight", "bits"),
+    "bits": BIT_FORMS,
+    "words": WORD_FORMS,
+    "parallel": WORD_FORMS + BIT_FORMS,
 }
 """The evaluators, and the forms each can run. `straight` is code made for the one plan, others are blocks' forms."""
 
@@ -90,7 +92,7 @@ class Evaluator:
         self.on_range = on_range
         self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         self._runner: Runner
-        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=form == "bits")
+        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=form in BIT_FORMS)
         if kind == "parallel":
             self._runner = Spread(self._runner, min(self.processors, usable_processors()))
         read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
@@ -223,6 +225,6 @@ class _Straight:
 def _lowered(model: Model, block: int, form: str) -> Form:
     """Return a block in a form; the diagram that was sifted gives the order of the variables."""
     diagram = model.diagrams[block]
-    if form == "bits":
-        return FORMS["bits"].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
+    if form in BIT_FORMS:
+        return FORMS[form].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
     return FORMS[form].from_table(model.tables[block], diagram.order)

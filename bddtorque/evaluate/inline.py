@@ -67,9 +67,12 @@ _check_types: Any = intrinsic(_check)
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,), with nothing allocated."""
-    code, operands, blocks, values, rules, positions, successors, roots = (array.ctypes.data for array in program)
+    code, operands, blocks, values, rules, positions, successors, roots, steps = (
+        array.ctypes.data for array in program
+    )
     lines, parts, tables, folds = len(program.code), len(program.operands), len(program.blocks), len(program.rules)
-    sizes = len(program.values), len(program.positions), len(program.successors), len(program.roots)
+    pools = (program.values, program.positions, program.successors, program.roots, program.steps)
+    sizes = tuple(len(pool) for pool in pools)
     columns, block_columns, counters = program.code.shape[1], program.blocks.shape[1], 3 * joints
 
     @numba.njit(nogil=True)
@@ -86,6 +89,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
             carray(_pointer_to(positions), (sizes[1],), np.int8),
             carray(_pointer_to(successors), (sizes[2],), np.int32),
             carray(_pointer_to(roots), (sizes[3],), np.int32),
+            carray(_pointer_to(steps), (sizes[4],), np.uint32),
         )
         scratch = carray(_stack_of(registers), (registers,), np.int64)
         counts = carray(_stack_of(counters), (3, joints), np.int64)

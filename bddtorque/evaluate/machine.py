@@ -12,17 +12,26 @@ from typing import Any
 import numpy as np
 
 from bddtorque.compiled import inlined, njit
+from bddtorque.diagrams.folding import look_up_folded
+from bddtorque.diagrams.forms.classes import class_place
+from bddtorque.diagrams.forms.edge_valued import walk_weights
+from bddtorque.diagrams.forms.lockstep import walk_lanes
+from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.evaluate.program import (
     ANGLE_SUM,
+    BITS,
+    CLASSES,
     DENSE,
+    EDGE_VALUED,
     INPUT,
     LIMBS,
+    LOCKSTEP,
     LOOKUP,
     MULTI_TERMINAL,
     NATIVE,
     OUTPUT,
     PRODUCT,
-    SQUARES,
+    RADIX,
     SUM,
     Program,
 )
@@ -49,7 +58,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
     """
     code, operands, blocks = program.code, program.operands, program.blocks
     values, rules = program.values, program.rules
-    positions, successors, roots = program.positions, program.successors, program.roots
+    positions, successors, roots, steps = program.positions, program.successors, program.roots, program.steps
     for state in range(q.shape[0]):
         for line in range(len(code)):
             op, target = code[line, 0], code[line, 1]
@@ -59,17 +68,12 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                     width = operands[k, 1]
                     index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
                 block = code[line, 4]
-                registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
+                registers[target] = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
             elif op == PRODUCT:
                 left, right = registers[code[line, 2]], registers[code[line, 3]]
                 shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
                 if method == NATIVE:
                     registers[target] = half_up_shift(left * right, shift)
-                elif method == SQUARES:  # ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
-                    mask = (np.int64(1) << size) - 1
-                    plus = look_up(blocks, values, rules, positions, successors, roots, block, (left + right) & mask)
-                    minus = look_up(blocks, values, rules, positions, successors, roots, block, (left - right) & mask)
-                    registers[target] = half_up_shift(np.int64(plus) - np.int64(minus), shift)
                 elif method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
                     a, b = abs(left) & LARGEST, abs(right) & LARGEST
                     mask = (np.int64(1) << size) - 1
@@ -78,18 +82,21 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                         low = np.int64(0)
                         while low < 63 and b >> low:
                             index = (((a >> high) & mask) << size) | ((b >> low) & mask)
-                            piece = look_up(blocks, values, rules, positions, successors, roots, block, index)
-                            exact += np.int64(piece) << (high + low)
+                            piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                            exact += piece << (high + low)
                             low += size
                         high += size
                     if (left < 0) != (right < 0):
                         exact = -exact
                     registers[target] = half_up_shift(exact, shift)
-                else:  # one table of both words, rounding and all
-                    wide, narrow = size >> 6, size & 63
-                    index = (left & ((np.int64(1) << wide) - 1)) << narrow
-                    index |= right & ((np.int64(1) << narrow) - 1)
-                    registers[target] = look_up(blocks, values, rules, positions, successors, roots, block, index)
+                else:  # quarter squares: ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
+                    mask = (np.int64(1) << size) - 1
+                    exact = np.int64(0)
+                    for sign in (1, -1):  # one look-up in the source, so that it is compiled once
+                        index = (left + sign * right) & mask
+                        square = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                        exact += sign * square
+                    registers[target] = half_up_shift(exact, shift)
             elif op == INPUT:
                 quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
                 # floats have no `|`: they are refused when this is compiled
@@ -143,53 +150,46 @@ def look_up(
     positions: Array,
     successors: Array,
     roots: Array,
+    steps: Array,
     block: Any,
     index: Any,
 ) -> Any:
     """Return the word of a block at a table index, whatever form the block is in."""
-    form, first = blocks[block, 0], blocks[block, 1]
-    nodes, pairs = blocks[block, 3], blocks[block, 4]
+    form, first, third, fourth = blocks[block, 0], blocks[block, 1], blocks[block, 3], blocks[block, 4]
+    fifth, sixth = blocks[block, 5], blocks[block, 6]
     word = np.int64(0)
     if form == DENSE:
-        word = dense(values, rules, first, nodes, pairs, index)
+        word = np.int64(look_up_folded(index, values, first, rules, third, fourth))
+    elif form == RADIX:
+        word = np.int64(values[np.uint64(first) + walk_digits(index, fifth, sixth, steps, third)])
+    elif form == CLASSES:
+        word = np.int64(values[np.uint64(first) + class_place(index, fifth, sixth, steps, third, fourth)])
+    elif form == LOCKSTEP:
+        count = blocks[block, 7]
+        walks = walk_lanes(index, positions, third, sixth, steps, fourth, roots, first, blocks[block, 2] - first)
+        word = signed_word(np.int64(walks) & ((np.int64(1) << count) - 1), count, fifth)
     elif form == MULTI_TERMINAL:
-        node = blocks[block, 5]
+        node = fifth
         while node >= 0:
-            side = (index >> positions[nodes + node]) & 1
-            node = np.int64(successors[pairs + 2 * node + side])
+            side = (index >> positions[third + node]) & 1
+            node = np.int64(successors[fourth + 2 * node + side])
         word = np.int64(values[first + ~node])
-    else:
+    elif form == EDGE_VALUED:
+        total = sixth + walk_weights(fifth, index, positions, third, successors, fourth, values, first)
+        word = np.int64(np.int32(total))  # weights are kept modulo 2^32
+    elif form == BITS:
         count = blocks[block, 2] - first
         for bit in range(count):
             edge = np.int64(roots[first + bit])
             while edge > 1:
-                test = (index >> positions[nodes + (edge >> 1)]) & 1
-                edge = successors[pairs + ((edge & ~1) | test)] ^ (edge & 1)
+                test = (index >> positions[third + (edge >> 1)]) & 1
+                edge = successors[fourth + ((edge & ~1) | test)] ^ (edge & 1)
             word |= edge << bit
-        word -= ((word >> (count - 1)) & blocks[block, 5]) << count
+        word = signed_word(word, count, fifth)
     return word
 
 
 @inlined
-def dense(values: Array, rules: Array, first: Any, rule: Any, last: Any, index: Any) -> Any:
-    """Return the entry of a folded table: `folding.folded_lookup` on pools, without a view of either."""
-    place, sign, shift = np.int64(0), np.int64(1), np.int64(0)
-    for word in range(rule, last):
-        shift += rules[word, 0]
-    for word in range(rule, last):
-        bits = rules[word, 0]
-        shift -= bits
-        full = np.int64(1) << bits
-        part = (index >> shift) & (full - 1)
-        if rules[word, 3] != 0:
-            half = full >> 1
-            part = ((part - rules[word, 2] + half) & (full - 1)) - half
-            if part < 0:
-                if part != -half:
-                    sign *= rules[word, 3]
-                part = -part
-            if rules[word, 4] != 0 and part > half >> 1:
-                part = half - part
-                sign *= rules[word, 4]
-        place = place * rules[word, 1] + part
-    return sign * values[first + place]
+def signed_word(word: Any, bits: Any, signed: Any) -> Any:
+    """Return an unsigned word of `bits` bits as two's complement if `signed` is 1, as it is if 0."""
+    return word - (((word >> (bits - 1)) & signed) << bits)

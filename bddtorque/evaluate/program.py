@@ -7,9 +7,21 @@ stands in `operands`, rows of three.
     INPUT      dst  quantity   joint  bits       wraps  first   last       (a word not from first to last is counted)
     ANGLE_SUM  dst  first      count  bits       constant                  operands (register, multiplier, shift)
     LOOKUP     dst  first      count  block                                operands (register, bits, -)
-    PRODUCT    dst  left       right  shift      block  method  limb bits, or bits of left and right packed by 64
+    PRODUCT    dst  left       right  shift      block  method  bits of the block's first word
     SUM        dst  first      count  constant   shift                     operands (register, factor, -)
     OUTPUT     out  first      count  constant   shift  lowest  highest    operands (register, factor, -)
+
+A product that has one table of both its words is a LOOKUP. A block is a row as well: its form, and where its arrays
+begin and end (or what else is to be known of it) in pools that all blocks share.
+
+    form            a         b         c              d           e           f            g
+    DENSE           values    end       rules          end
+    MULTI_TERMINAL  values    end       positions      successors  root
+    EDGE_VALUED     values    end       positions      successors  root        offset
+    RADIX           values    end       steps          -           input bits  digit bits
+    CLASSES         values    end       steps: rows    columns     row bits    column bits
+    BITS            roots     end       positions      successors  signed
+    LOCKSTEP        roots     end       positions      steps       signed      input bits   output bits
 """
 
 from __future__ import annotations
@@ -21,21 +33,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.forms import Bits, Dense, Form, MultiTerminal
+from bddtorque.diagrams.forms import Bits, Classes, Dense, EdgeValued, Form, Lockstep, MultiTerminal, Radix
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
 from bddtorque.words import Format, Formats
 from bddtorque.words.formats import TURN
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
-METHODS = ("block", "limbs", "squares", "native")
-BLOCK, LIMBS, SQUARES, NATIVE = range(4)
+METHODS = ("limbs", "squares", "native")
+LIMBS, SQUARES, NATIVE = range(3)
 COLUMNS = 9
-DENSE, MULTI_TERMINAL, BITS = range(3)
+DENSE, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(7)
 BLOCK_COLUMNS = 8
 QUANTITIES = ("q", "qd", "qdd")
 
-POOLS = {"values": np.int32, "rules": np.int64, "positions": np.int8, "successors": np.int32, "roots": np.int32}
+POOLS: dict[str, Any] = {
+    "values": np.int32,
+    "rules": np.int64,
+    "positions": np.int8,
+    "successors": np.int32,
+    "roots": np.int32,
+    "steps": np.uint32,
+}
 
 Integers = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
@@ -49,11 +68,12 @@ class Program(NamedTuple):
     code : (instructions, 9) int64
     operands : (m, 3) int64
     blocks : (blocks, 8) int64: form and where its arrays lie in the pools below
-    values : int32, entries of dense tables and words of multi-terminal diagrams
+    values : int32, words (entries of tables, terminals) and weights of edges
     rules : (k, 5) int64, folding rules
-    positions : int8, the bit that each node tests
+    positions : int8, the bit that each node, or each level, tests
     successors : int32, two a node
-    roots : int32, edges of output bits
+    roots : int32, where the walks of output bits begin
+    steps : uint32, places to go on at: what follows in forms that walk by steps, and classes
     """
 
     code: Integers
@@ -64,6 +84,7 @@ class Program(NamedTuple):
     positions: npt.NDArray[np.int8]
     successors: npt.NDArray[np.int32]
     roots: npt.NDArray[np.int32]
+    steps: npt.NDArray[np.uint32]
 
 
 def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: bool = False) -> Program:
@@ -82,10 +103,13 @@ def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: b
                 widths = plan.blocks[block].input_widths
                 operands += [(source, width, 0) for source, width in zip(wires, widths, strict=True)]
                 code.append([LOOKUP, register, first, len(wires), block])
+            case Product(method="block", block=block):
+                widths = plan.blocks[block].input_widths
+                operands += [(wire.left, widths[0], 0), (wire.right, widths[1], 0)]
+                code.append([LOOKUP, register, first, 2, block])
             case Product():
-                widths = plan.blocks[wire.block].input_widths
-                size = widths[0] * 64 + widths[1] if wire.method == "block" else widths[0]
                 method = "limbs" if wire.method == "native" and tables_only else wire.method
+                size = plan.blocks[wire.block].input_widths[0]
                 sources = (wire.left, wire.right)
                 code.append([PRODUCT, register, *sources, wire.shift, wire.block, METHODS.index(method), size])
             case Sum(parts=parts):
@@ -147,30 +171,59 @@ class _Pools:
         self.lengths[pool] += len(array)
         return start, self.lengths[pool]
 
+    def start(self, pool: str, array: Array) -> int:
+        """Add an array to a pool and return where it begins."""
+        return self.put(pool, array)[0]
+
     def joined(self, pool: str) -> Array:
         """Return one array; an empty pool keeps a few zeros, so that every address is real."""
         parts = [np.asarray(part).reshape(-1) for part in self.parts[pool]] or [np.zeros(5, POOLS[pool])]
-        return np.ascontiguousarray(np.concatenate(parts).astype(POOLS[pool], casting="same_kind"))
+        return np.ascontiguousarray(np.concatenate([part.astype(POOLS[pool]) for part in parts]))
 
 
 def _pools(forms: Sequence[Form]) -> tuple[Array, ...]:
     """Return the block rows and the pools in the order of `Program`."""
-    pools, rows = _Pools(), []
-    for form in forms:
-        match form:
-            case Dense(folded=folded):
-                rows.append([DENSE, *pools.put("values", folded.values), *pools.put("rules", folded.rules)])
-            case MultiTerminal():
-                nodes, pairs = pools.put("positions", form.positions)[0], pools.put("successors", form.successors)[0]
-                rows.append([MULTI_TERMINAL, *pools.put("values", form.words), nodes, pairs, form.root])
-            case Bits():
-                nodes, pairs = pools.put("positions", form.positions)[0], pools.put("successors", form.successors)[0]
-                rows.append([BITS, *pools.put("roots", form.roots), nodes, pairs, int(form.signed)])
-            case _:
-                raise BddTorqueError(f"program: a form the kernel knows required, '{form.name}' given")
+    pools = _Pools()
+    rows = [_block_row(pools, form) for form in forms]
     table = np.array([row + [0] * (BLOCK_COLUMNS - len(row)) for row in rows], dtype=np.int64)
-    rules = pools.joined("rules").reshape(-1, 5)
-    values, positions, successors, roots = (
-        pools.joined(name) for name in ("values", "positions", "successors", "roots")
-    )
-    return table.reshape(-1, BLOCK_COLUMNS), values, rules, positions, successors, roots
+    joined = {name: pools.joined(name) for name in POOLS}
+    joined["rules"] = joined["rules"].reshape(-1, 5)
+    return table.reshape(-1, BLOCK_COLUMNS), *joined.values()
+
+
+def _block_row(pools: _Pools, form: Form) -> list[int]:
+    """Put the arrays of a form into the pools and return what the kernel must know of them."""
+    match form:
+        case Dense(folded=folded):
+            return [DENSE, *pools.put("values", _held(folded.values)), *pools.put("rules", folded.rules)]
+        case MultiTerminal():
+            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
+            return [MULTI_TERMINAL, *pools.put("values", _held(form.words)), nodes, pairs, form.root]
+        case EdgeValued():
+            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
+            _held(np.empty(0, form.dtype))
+            weights = form.weights.astype(np.int32)  # modulo 2^32, and so is their sum, which is a word again
+            return [EDGE_VALUED, *pools.put("values", weights), nodes, pairs, form.root, form.offset]
+        case Radix():
+            children = pools.start("steps", form.children)
+            return [RADIX, *pools.put("values", _held(form.words)), children, 0, form.input_bits, form.digit_bits]
+        case Classes():
+            rows = pools.start("steps", form.classes)
+            parts = (rows, rows + (1 << form.row_bits), form.row_bits, form.column_bits)
+            return [CLASSES, *pools.put("values", _held(form.words)), *parts]
+        case Bits():
+            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
+            return [BITS, *pools.put("roots", form.roots), nodes, pairs, int(form.signed)]
+        case Lockstep():
+            levels, pairs = pools.start("positions", form.positions), pools.start("steps", form.successors)
+            sizes = (int(form.signed), len(form.positions), form.output_bits)
+            return [LOCKSTEP, *pools.put("roots", form.roots), levels, pairs, *sizes]
+        case _:
+            raise BddTorqueError(f"program: a form the kernel knows required, '{form.name}' given")
+
+
+def _held(words: Array) -> Array:
+    """Return words that 32 bits hold, or refuse them."""
+    if words.dtype.itemsize > 4:
+        raise BddTorqueError(f"program: words of at most 32 bits required, a block of {words.dtype} given")
+    return words

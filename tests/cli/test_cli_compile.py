@@ -7,6 +7,7 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
+from bddtorque.diagrams.forms import FORMS
 from bddtorque.errors import BddTorqueError
 from bddtorque.verify import Check
 
@@ -131,7 +132,7 @@ def test_info_as_json(run, model, model_file):
     assert told["digest"] == model.digest
     assert [each["nodes"] for each in told["block_list"]] == [diagram.node_count for diagram in model.diagrams]
     assert [each["depth"] for each in told["block_list"]] == [diagram.depth for diagram in model.diagrams]
-    assert set(told["block_list"][0]["bytes"]) == {"bits", "multi_terminal", "dense"}
+    assert set(told["block_list"][0]["bytes"]) == set(FORMS)
     assert told["formats"] == model.formats.to_plain()
     assert isinstance(told["constant_sequence"]["constant"], bool)
 

@@ -7,8 +7,9 @@ from exact import all_words
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
+from bddtorque.evaluate.evaluator import BIT_FORMS, WORD_FORMS
 
-KINDS = [("words", "dense"), ("words", "multi_terminal"), ("words", "straight"), ("bits", None)]
+KINDS = [*(("words", form) for form in WORD_FORMS), *(("bits", form) for form in BIT_FORMS)]
 
 
 @pytest.mark.slow
@@ -80,7 +81,7 @@ def test_floats_go_through_the_words():
     ("given", "match"),
     [
         (("word",), r"bits, words, parallel required, 'word' given \(did you mean 'words'"),
-        (("bits", "dense"), "evaluator bits: form bits required, 'dense' given"),
+        (("bits", "dense"), "evaluator bits: form lockstep or bits required, 'dense' given"),
         (("words", "denser"), "evaluator words: form .* required, 'denser' given"),
         (("words", None, "wrap"), "on_range 'saturate' or 'raise' required"),
     ],

@@ -11,6 +11,8 @@ from strategies import random_robot
 
 import bddtorque as bt
 from bddtorque.diagrams.bdd import build
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.evaluate.evaluator import BIT_FORMS
 from bddtorque.evaluate.reference import run_plan
 from bddtorque.model import Model
 from bddtorque.plan.plan import (
@@ -26,7 +28,7 @@ from bddtorque.plan.plan import (
 from bddtorque.plan.tabulate import tabulate
 
 METHODS = ("block", "limbs", "squares", "native")
-KINDS = (("words", "dense"), ("words", "multi_terminal"), ("bits", "bits"))
+KINDS = tuple(("bits" if form in BIT_FORMS else "words", form) for form in FORMS)
 
 
 def block_of(method: str, widths: tuple[int, int], shift: int, limb: int) -> tuple[Block, int]:

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.bits import Bits
+from bddtorque.diagrams.forms.classes import Classes
 from bddtorque.diagrams.forms.dense import Dense
+from bddtorque.diagrams.forms.edge_valued import EdgeValued
 from bddtorque.diagrams.forms.form import Form, check_form
+from bddtorque.diagrams.forms.lockstep import Lockstep
 from bddtorque.diagrams.forms.multi_terminal import MultiTerminal
+from bddtorque.diagrams.forms.radix import Radix, Radix4, Radix16, Radix64
 from bddtorque.diagrams.table import Table
 from bddtorque.errors import BddTorqueError, nearest
 
-FORMS: dict[str, type[Form]] = {"bits": Bits, "multi_terminal": MultiTerminal, "dense": Dense}
+FORMS: dict[str, type[Form]] = {
+    form.name: form for form in (Bits, Lockstep, MultiTerminal, EdgeValued, Radix4, Radix16, Radix64, Classes, Dense)
+}
+"""Every form by its name. `bits` and `lockstep` walk a diagram for each output bit, the others give whole words."""
 
 
 def lower(
@@ -33,4 +40,19 @@ def lower(
     return form
 
 
-__all__ = ["FORMS", "Bits", "Dense", "Form", "MultiTerminal", "check_form", "lower"]
+__all__ = [
+    "FORMS",
+    "Bits",
+    "Classes",
+    "Dense",
+    "EdgeValued",
+    "Form",
+    "Lockstep",
+    "MultiTerminal",
+    "Radix",
+    "Radix4",
+    "Radix16",
+    "Radix64",
+    "check_form",
+    "lower",
+]

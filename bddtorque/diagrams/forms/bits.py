@@ -101,6 +101,7 @@ class Bits:
     """
 
     name: ClassVar[str] = "bits"
+    constant: ClassVar[bool] = False
 
     positions: Int8Array
     successors: Int32Array
@@ -137,6 +138,16 @@ class Bits:
     def bytes(self) -> int:
         """Bytes of all arrays."""
         return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
+
+    @property
+    def loads(self) -> int:
+        """Loads a word at most: position and successor at each level, for every output bit."""
+        return 2 * len(self.order) * len(self.roots)
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which each load lies that waits for the one before: position, then successor, at each level."""
+        return (self.positions.nbytes, self.successors.nbytes) * len(self.order)
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, level by level."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bddtorque.compiled import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.folding import Folded, fold, folded_lookup, unfold
+from bddtorque.diagrams.folding import Folded, fold, look_up_folded, unfold
 from bddtorque.diagrams.forms.form import Int64Array
 from bddtorque.diagrams.table import IntegerArray, Table
 
@@ -17,12 +17,12 @@ from bddtorque.diagrams.table import IntegerArray, Table
 @njit
 def _look_up(indices: Int64Array, values: IntegerArray, rules: Int64Array, words: Int64Array) -> None:
     for i in range(len(indices)):
-        words[i] = folded_lookup(indices[i], values, rules)
+        words[i] = look_up_folded(indices[i], values, 0, rules, 0, len(rules))
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """A table, folded; `folding.folded_lookup` reads one entry inside a kernel.
+    """A table, folded; `folding.look_up_folded` reads one entry inside a kernel.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ class Dense:
     """
 
     name: ClassVar[str] = "dense"
+    constant: ClassVar[bool] = True
+    loads: ClassVar[int] = 1
 
     folded: Folded
 
@@ -49,6 +51,11 @@ class Dense:
     def bytes(self) -> int:
         """Bytes of all arrays."""
         return self.folded.bytes
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which the one load lies."""
+        return (self.folded.values.nbytes,)
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``."""

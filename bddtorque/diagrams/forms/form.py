@@ -23,6 +23,8 @@ class Form(Protocol):
     """
 
     name: ClassVar[str]
+    constant: ClassVar[bool]
+    """Whether every input takes the same operations, in the same order."""
 
     @classmethod
     def from_table(
@@ -33,6 +35,14 @@ class Form(Protocol):
     @property
     def bytes(self) -> int:
         """Bytes of all arrays."""
+
+    @property
+    def loads(self) -> int:
+        """Loads from these arrays that one word takes, at most."""
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Of the loads that wait for one another: the bytes of the array (or part of it) in which each lies."""
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, level by level: not by walking each input."""

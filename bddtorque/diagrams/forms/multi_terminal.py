@@ -89,6 +89,7 @@ class MultiTerminal:
     """
 
     name: ClassVar[str] = "multi_terminal"
+    constant: ClassVar[bool] = False
 
     positions: Int8Array
     successors: Int32Array
@@ -139,10 +140,20 @@ class MultiTerminal:
         """Bytes of all arrays."""
         return self.positions.nbytes + self.successors.nbytes + self.words.nbytes
 
+    @property
+    def loads(self) -> int:
+        """Loads a word at most: position and successor at each level, then the word."""
+        return len(self.chain)
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which each load lies that waits for the one before."""
+        return (self.positions.nbytes, self.successors.nbytes) * len(self.order) + (self.words.nbytes,)
+
     @cached_property
     def crossings(self) -> tuple[int, ...]:
         """Number of distinct word functions that cross each cut: the column multiplicity of a cascade cut there."""
-        return statistics.word_crossings(self._levels(), self.successors, self.root, len(self.words), len(self.order))
+        return statistics.word_crossings(self.levels, self.successors, self.root, len(self.words), len(self.order))
 
     @property
     def rails(self) -> tuple[int, ...]:
@@ -153,7 +164,7 @@ class MultiTerminal:
         """Return all values, shape ``(2**input_bits,)``, level by level."""
         nodes = np.empty(1 << len(self.order), np.int32)
         nodes[0] = self.root
-        _expand_levels(nodes, len(self.order), self._levels(), self.successors)
+        _expand_levels(nodes, len(self.order), self.levels, self.successors)
         return restore_bits(self.words[~nodes], self.order)
 
     def walk(self, indices: Int64Array) -> Int64Array:
@@ -162,7 +173,9 @@ class MultiTerminal:
         _walk_places(indices, self.root, self.positions, self.successors, places)
         return self.words[places].astype(np.int64)
 
-    def _levels(self) -> Int16Array:
+    @property
+    def levels(self) -> Int16Array:
+        """Level of each node, shape ``(nodes,)``."""
         return node_levels(self.positions, self.order)
 
 

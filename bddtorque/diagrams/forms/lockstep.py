@@ -1,0 +1,174 @@
+"""Form `lockstep`: the diagrams of all output bits walked side by side, one level at a time.
+
+It is form `bits` made for a processor that does several things at once. Each output bit still walks a diagram of its
+own, one input bit a step; but the tests that its reduced diagram skips are put back (`unrolling`), so that all walks
+test the same bit at the same time, none branches, and none waits for another: where one walk waits for memory, the
+others go on. Every input takes the same operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiled import inlined, njit
+from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
+from bddtorque.diagrams.forms.bits import Int8Array
+from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
+from bddtorque.diagrams.unrolling import signed_edges, unroll
+
+UInt32Array = npt.NDArray[np.uint32]
+
+LANES = 4
+"""Walks kept in registers at a time; the processor overlaps one such group with the next by itself."""
+
+
+@inlined
+def walk_lanes(
+    index: Any,
+    positions: Int8Array,
+    first: Any,
+    levels: Any,
+    successors: UInt32Array,
+    pairs: Any,
+    roots: Int32Array,
+    root: Any,
+    count: Any,
+) -> Any:
+    """Return the output bits as one unsigned word (uint64), `LANES` walks at a time.
+
+    Everything is unsigned: of a signed index Numba would ask each time whether it counts from the end.
+
+    Parameters
+    ----------
+    index
+        Concatenated input words; bits above the table's are ignored.
+    positions, first, levels
+        The positions tested start at ``first`` and are ``levels`` many.
+    successors, pairs
+        The pairs of the diagram start at ``pairs``.
+    roots, root, count
+        The roots start at ``root``; there are ``count`` of them, a multiple of `LANES`.
+    """
+    one, pair, tested, word = np.uint64(1), np.uint64(pairs), np.uint64(index), np.uint64(0)
+    for lane in range(0, count, LANES):
+        a, b = np.uint64(roots[root + lane]), np.uint64(roots[root + lane + 1])
+        c, d = np.uint64(roots[root + lane + 2]), np.uint64(roots[root + lane + 3])
+        for level in range(first, first + levels):
+            side = pair + ((tested >> np.uint64(positions[level])) & one)
+            a, b = np.uint64(successors[side + a]), np.uint64(successors[side + b])
+            c, d = np.uint64(successors[side + c]), np.uint64(successors[side + d])
+        word |= (a | (b << one) | (c << np.uint64(2)) | (d << np.uint64(3))) << np.uint64(lane)
+    return word
+
+
+@njit
+def _walk_words(
+    indices: Int64Array, positions: Int8Array, successors: UInt32Array, roots: Int32Array, words: Int64Array
+) -> None:
+    for i in range(len(indices)):
+        words[i] = walk_lanes(indices[i], positions, 0, len(positions), successors, 0, roots, 0, len(roots))
+
+
+@dataclass(frozen=True, eq=False)
+class Lockstep:
+    """An unrolled diagram of all output bits.
+
+    Parameters
+    ----------
+    positions
+        Shape ``(input_bits,)``, int8: position in the index (0 = least significant) of the bit tested at each level.
+    successors
+        Uint32, pairs: what follows on 0 and on 1. An entry is twice the number of the pair to go on with; at the last
+        level it is the output bit itself.
+    roots
+        Int32: twice the number of the pair at which each output bit starts, least significant bit first; filled up
+        with repetitions to a multiple of `LANES`.
+    order
+        Variable at each level, top first.
+    output_bits
+        Number of walks that count.
+    signed
+        Whether the output word is two's complement.
+    """
+
+    name: ClassVar[str] = "lockstep"
+    constant: ClassVar[bool] = True
+
+    positions: Int8Array
+    successors: UInt32Array
+    roots: Int32Array
+    order: tuple[int, ...]
+    output_bits: int
+    signed: bool
+
+    def __post_init__(self) -> None:
+        for field, dtype in (("positions", np.int8), ("successors", np.uint32), ("roots", np.int32)):
+            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lockstep, (self.positions, self.successors, self.roots, self.order, self.output_bits, self.signed)
+
+    @classmethod
+    def from_table(
+        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+    ) -> Lockstep:
+        """Build the diagram of a table under an order and unroll it."""
+        return cls.from_diagram(build(table, order, memory_limit), memory_limit)
+
+    @classmethod
+    def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Lockstep:
+        """Unroll a diagram, one level a step."""
+        levels = diagram.input_bits
+        entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, range(levels + 1), memory_limit)
+        starts = np.cumsum([0, *(len(step) for step in steps)])
+        pairs = [2 * (step.astype(np.int64) + start) for step, start in zip(steps[:-1], starts[1:-1], strict=True)]
+        pairs.append(constants[steps[-1]].astype(np.int64))
+        filled = -diagram.output_bits % LANES
+        return cls(
+            positions=diagram.positions,
+            successors=np.concatenate(pairs).reshape(-1),
+            roots=2 * np.append(entries, np.repeat(entries[:1], filled)),
+            order=diagram.order,
+            output_bits=diagram.output_bits,
+            signed=diagram.signed,
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
+
+    @property
+    def loads(self) -> int:
+        """Loads a word: a successor at each level, for every walk; positions are read once for `LANES` of them."""
+        return len(self.order) * (len(self.roots) + len(self.roots) // LANES)
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which each load lies that waits for the one before: a successor at each level."""
+        return (self.successors.nbytes,) * len(self.order)
+
+    def expand(self) -> IntegerArray:
+        """Return all values, shape ``(2**input_bits,)``, level by level."""
+        dtype = word_dtype(self.output_bits, self.signed)
+        words = np.zeros(1 << len(self.order), dtype)
+        for bit, root in enumerate(self.roots[: self.output_bits]):
+            reached = np.array([root], np.int64)
+            for _ in self.order:
+                reached = self.successors[np.stack([reached, reached + 1], axis=1).reshape(-1)].astype(np.int64)
+            weight = -(1 << bit) if self.signed and bit == self.output_bits - 1 else 1 << bit
+            words += reached.astype(dtype) * dtype.type(weight)
+        return restore_bits(words, self.order)
+
+    def walk(self, indices: Int64Array) -> Int64Array:
+        """Return the words at some table indices, all output bits of each side by side."""
+        words = np.empty(len(indices), np.int64)
+        _walk_words(indices, self.positions, self.successors, self.roots, words)
+        words &= (1 << self.output_bits) - 1
+        return words - (((words >> (self.output_bits - 1)) & int(self.signed)) << self.output_bits)
