@@ -56,12 +56,9 @@ def linear_recursion(state: ArmState) -> Recursion:
 
 def outward_sweep(state: ArmState) -> tuple[tuple[Triple, ...], tuple[Triple, ...], tuple[Triple, ...]]:
     """Return w, wd and pdd of links 0 to n."""
-    inward_of = [transposed(A) for A in state.rotation]  # A_iᵀ, from O_{i-1} to O_i
-    base = state.base
-    w, wd = [matrix_times(inward_of[0], base.rate)], [matrix_times(inward_of[0], base.rate_change)]
-    pdd = [add(matrix_times(inward_of[0], base.acceleration), _carried(w[0], wd[0], state.arm_vector[0]))]
+    w, wd, pdd = ([each] for each in base_link(state))
     for i, turns in enumerate(state.arm.revolute, start=1):
-        AT, qd, qdd = inward_of[i], state.velocity[i - 1], state.acceleration[i - 1]
+        AT, qd, qdd = transposed(state.rotation[i]), state.velocity[i - 1], state.acceleration[i - 1]
         if turns:
             spin = scaled(qd, Z_AXIS)
             wd.append(matrix_times(AT, add(add(wd[-1], scaled(qdd, Z_AXIS)), cross(w[-1], spin))))  # the old w
@@ -76,6 +73,13 @@ def outward_sweep(state: ArmState) -> tuple[tuple[Triple, ...], tuple[Triple, ..
             acceleration = add(acceleration, sliding)
         pdd.append(acceleration)
     return tuple(w), tuple(wd), tuple(pdd)
+
+
+def base_link(state: ArmState) -> tuple[Triple, Triple, Triple]:
+    """Return w, wd and pdd of link 0: the motion of the base, at O_0 and in its axes."""
+    AT, base = transposed(state.rotation[0]), state.base
+    w, wd = matrix_times(AT, base.rate), matrix_times(AT, base.rate_change)
+    return w, wd, add(matrix_times(AT, base.acceleration), _carried(w, wd, state.arm_vector[0]))
 
 
 def link_loads(state: ArmState, i: int, w: Triple, wd: Triple, pdd: Triple) -> tuple[Triple, Triple, Triple]:

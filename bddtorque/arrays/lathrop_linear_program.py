@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bddtorque.arrays.lathrop_arm import IDENTITY, Z_AXIS, ZERO, ArmState, scaled
-from bddtorque.arrays.lathrop_linear import outward_sweep
+from bddtorque.arrays.lathrop_linear import base_link
 from bddtorque.arrays.vector_program import DOT, MTV, MV, SV, TWICE, VA, VC, Operation, Primitive, Program
 
 Step = tuple[str, Primitive, str, str, str]
@@ -110,9 +110,9 @@ def _at(link: int, step: Step, sweep: str) -> Operation:
 def program_inputs(state: ArmState) -> dict[str, Any]:
     """Return what the programs of both forms read, for one state: everything that is known before the first step."""
     arm, n = state.arm, state.arm.joints
-    w, wd, pdd = outward_sweep(state)
+    w, wd, pdd = base_link(state)
     inputs: dict[str, Any] = {"z": Z_AXIS, "zero": ZERO, "I": IDENTITY, f"A[{n + 1}]": IDENTITY}
-    inputs |= {"w[0]": w[0], "wd[0]": wd[0], "pdd[0]": pdd[0]}
+    inputs |= {"w[0]": w, "wd[0]": wd, "pdd[0]": pdd}
     inputs |= {f"base.{name}[0]": each for name, each in zip(("w", "wd", "pdd"), state.base, strict=True)}
     inputs |= {"A[0]": state.rotation[0], "p*[0]": state.arm_vector[0]}
     inputs |= {f"f[{n + 1}]": state.tip.force, f"n[{n + 1}]": state.tip.moment}
