@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.arrays.fijany_bias import BIAS_PHASES
-from bddtorque.arrays.fijany_inertia import INERTIA_PHASES, load_constants
+from bddtorque.arrays.fijany_inertia import INERTIA_PHASES, Programme, load_constants
 from bddtorque.arrays.fijany_links import ArmConstants, arm_constants
 from bddtorque.arrays.fijany_solve import SOLVE_PHASES
 from bddtorque.arrays.owned_words import Costs, Path
@@ -84,6 +84,23 @@ def run_array(
     costs : of the operations, which decide what path is the longest; one unit each and free hops if none are given
     barriers : whether all wait after each phase for the slowest
     """
+    array = loaded_array(robot, q, qd, tau, tip_wrench, costs=costs, barriers=barriers)
+    for name, programme in PHASES:
+        array.run(name, programme)
+    return _gathered(array)
+
+
+def loaded_array(
+    robot: Robot | ArmConstants,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    tip_wrench: Any = None,
+    *,
+    costs: Costs | None = None,
+    barriers: bool = True,
+) -> TriangularArray:
+    """Return the array before its first phase: constants in memory, the state on the channels."""
     arm = arm_constants(robot) if isinstance(robot, Robot) else robot
     n = len(arm.links)
     states = {name: np.asarray(value, dtype=np.float64) for name, value in (("q", q), ("qd", qd), ("tau", tau))}
@@ -102,9 +119,7 @@ def run_array(
     for processor in array:
         load_constants(processor, arm.links[processor.row - 1])
     array[1, 1]["gravity'"] = tuple(map(array[1, 1].word, arm.base_acceleration))
-    for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES, *SOLVE_PHASES, ("output", write)):
-        array.run(name, programme)
-    return _gathered(array)
+    return array
 
 
 def read_inputs(processor: Processor) -> Running:
@@ -121,11 +136,21 @@ def read_inputs(processor: Processor) -> Running:
     processor["sine"], processor["cosine"] = sine, cosine
 
 
-def write(processor: Processor) -> Running:
+def write_outputs(processor: Processor) -> Running:
     """Write Qdd_j to the channel of row j, from column 1, where it is."""
     if processor.column == 1:
         processor.to_channel((processor["qdd"],))
     yield from ()
+
+
+PHASES: tuple[tuple[str, Programme], ...] = (
+    ("input", read_inputs),
+    *INERTIA_PHASES,
+    *BIAS_PHASES,
+    *SOLVE_PHASES,
+    ("output", write_outputs),
+)
+"""All that the array runs, in order."""
 
 
 def _gathered(array: TriangularArray) -> ArrayRun:
