@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bddtorque.arrays.speculation_equations import HAMILTON, Recursion
-from bddtorque.arrays.speculation_machine import Scratch, iterate, scratch_for, set_motion, store_for
+from bddtorque.arrays.speculation_machine import Scratch, control_iteration, scratch_for, store_for
 from bddtorque.arrays.speculation_methods import SERIAL, Method
 from bddtorque.arrays.speculation_program import (
     Arm,
@@ -168,15 +168,16 @@ def accelerations(plant: Plant, q: Floats, qd: Floats, tau: Floats, qdd: Floats)
     """Write the accelerations that torques give: J⁻¹ (tau − bias), columns of J by unit accelerations."""
     n = len(q)
     sine, cosine, wrench = np.sin(q), np.cos(q), np.zeros((n, WRENCH))
-    rest, column, J = np.zeros(n), np.zeros(n), np.zeros((n, n))
+    rest, unit, column, J = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, n))
     newton_euler(plant.chain, sine, cosine, q, qd, rest, column, wrench)
     for i in range(n):
         qdd[i] = tau[i] - column[i]
     for j in range(n):
-        unit = np.zeros(n)
         unit[j] = 1.0
         newton_euler(plant.floating, sine, cosine, q, rest, unit, column, wrench)
-        J[:, j] = column
+        unit[j] = 0.0
+        for i in range(n):
+            J[i, j] = column[i]
     solve_in_place(J, qdd)
 
 
@@ -184,15 +185,18 @@ def accelerations(plant: Plant, q: Floats, qd: Floats, tau: Floats, qdd: Floats)
 def move_plant(plant: Plant, period: float, q: Floats, qd: Floats, tau: Floats) -> None:
     """Advance positions and rates by one sample under constant torques."""
     n, h = len(q), period / plant.substeps
-    slopes_q, slopes_qd = np.zeros((4, n)), np.zeros((4, n))
+    slopes_q, slopes_qd, at = np.zeros((4, n)), np.zeros((4, n)), np.zeros(n)
     for _ in range(plant.substeps):
         for stage in range(4):
             reach = 0.0 if stage == 0 else (h if stage == 3 else h / 2)
             before = max(stage - 1, 0)
-            slopes_q[stage] = qd + reach * slopes_qd[before]
-            accelerations(plant, q + reach * slopes_q[before], slopes_q[stage], tau, slopes_qd[stage])
-        q += h / 6 * (slopes_q[0] + 2 * slopes_q[1] + 2 * slopes_q[2] + slopes_q[3])
-        qd += h / 6 * (slopes_qd[0] + 2 * slopes_qd[1] + 2 * slopes_qd[2] + slopes_qd[3])
+            for i in range(n):
+                at[i] = q[i] + reach * slopes_q[before, i]
+                slopes_q[stage, i] = qd[i] + reach * slopes_qd[before, i]
+            accelerations(plant, at, slopes_q[stage], tau, slopes_qd[stage])
+        for i in range(n):
+            q[i] += h / 6 * (slopes_q[0, i] + 2 * slopes_q[1, i] + 2 * slopes_q[2, i] + slopes_q[3, i])
+            qd[i] += h / 6 * (slopes_qd[0, i] + 2 * slopes_qd[1, i] + 2 * slopes_qd[2, i] + slopes_qd[3, i])
 
 
 @njit
@@ -220,8 +224,8 @@ def run_method(
             desired_motion(loop, t + loop.period, ahead, unused, unused)
             model_q[:] = ahead - error
         error[:] = q_d - q
-        set_motion(arm, np.sin(model_q), np.cos(model_q), model_q, qd, u, scratch)
-        iterate(arm, program, readings if speculating else serial, store, scratch, tau)
+        ages = readings if speculating else serial
+        control_iteration(arm, program, ages, store, scratch, model_q, qd, u, tau)
         torques[k] = 2 * tau - before if speculating and output_prediction else tau
         before[:] = tau
         move_plant(plant, loop.period, q, qd, torques[max(k - loop.latency, 0)])

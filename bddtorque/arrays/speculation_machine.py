@@ -160,14 +160,23 @@ def iterate(arm: Arm, program: Program, readings: Array, store: Array, scratch: 
 
 
 @njit
+def control_iteration(
+    arm: Arm, program: Program, readings: Integers, store: Floats, scratch: Scratch, q: Floats, qd: Floats,
+    qdd: Floats, tau: Floats,
+) -> None:  # fmt: skip
+    """Run one control iteration at a state (n,) and write the torques (n,); compiled once for all loops around it."""
+    set_motion(arm, np.sin(q), np.cos(q), q, qd, qdd, scratch)
+    iterate(arm, program, readings, store, scratch, tau)
+
+
+@njit
 def run_states(
-    arm: Arm, program: Program, readings: Integers, store: Floats, q: Floats, qd: Floats, qdd: Floats, tau: Floats,
-    scratch: Scratch,
+    arm: Arm, program: Program, readings: Integers, store: Floats, scratch: Scratch, q: Floats, qd: Floats,
+    qdd: Floats, tau: Floats,
 ) -> None:  # fmt: skip
     """Run one iteration a row of q, qd, qdd (N, n), in their order, and write the torques into tau (N, n)."""
     for k in range(q.shape[0]):
-        set_motion(arm, np.sin(q[k]), np.cos(q[k]), q[k], qd[k], qdd[k], scratch)
-        iterate(arm, program, readings, store, scratch, tau[k])
+        control_iteration(arm, program, readings, store, scratch, q[k], qd[k], qdd[k], tau[k])
 
 
 class SpeculativeMachine:
@@ -207,7 +216,7 @@ class SpeculativeMachine:
     def _run(self, readings: Integers, q: Any, qd: Any, qdd: Any, *, predicted: bool) -> Floats:
         rows = [np.ascontiguousarray(np.atleast_2d(np.asarray(given, dtype=np.float64))) for given in (q, qd, qdd)]
         tau = np.empty(rows[0].shape)
-        run_states(self.arm, self.program, readings, self.store, rows[0], rows[1], rows[2], tau, self.scratch)
+        run_states(self.arm, self.program, readings, self.store, self.scratch, rows[0], rows[1], rows[2], tau)
         before = np.vstack([tau[:1] if self.last is None else self.last, tau[:-1]])
         self.last = tau[-1].copy()
         return 2 * tau - before if predicted else tau

@@ -65,9 +65,8 @@ class Program(NamedTuple):
 
 def arm_of(robot: Robot) -> Arm:
     """Return the arrays of a robot."""
-    joints, bodies, n = robot.joints, robot.bodies, robot.degrees_of_freedom
-    to_next = np.zeros((n, 3))
-    to_next[:-1] = [joint.translation for joint in joints[1:]]
+    joints, bodies = robot.joints, robot.bodies
+    to_next = np.array([*(joint.translation for joint in joints[1:]), (0.0, 0.0, 0.0)])
     return Arm(
         np.array([joint.revolute for joint in joints]),
         np.array([joint.rotation for joint in joints], dtype=np.float64),
