@@ -18,6 +18,7 @@ from bddtorque.arrays.lathrop_logarithmic_program import (
     logarithmic_program,
 )
 from bddtorque.arrays.lathrop_torques import float_state
+from bddtorque.arrays.lathrop_wiring import wires_by_group
 from bddtorque.arrays.prefix import sklansky
 from bddtorque.arrays.vector_program import (
     Times,
@@ -129,6 +130,20 @@ def test_processors_of_table_6() -> None:
     tiers = [len(tier) for tier in sklansky(6)]
     assert (node * max(tiers), inward_node * max(tiers)) == (108, 39)
     assert (22 * 6, 8 * 6, node * (sum(tiers) + 6), inward_node * (sum(tiers) + 6)) == (132, 48, 468, 169)
+
+
+def test_wires_of_the_groups() -> None:
+    nodes = {
+        "linear outward": outward_steps(True),
+        "linear inward": INWARD_STEPS,
+        "logarithmic outward": OUTWARD_COMBINATION,
+        "logarithmic inward": INWARD_COMBINATION,
+    }
+    wires = {name: wires_by_group(steps) for name, steps in nodes.items()}
+    assert max(count for groups in wires.values() for count in groups.values()) == 18  # pdd of a combination
+    # at most 50 holds for every group of a variable, and for every whole node but one
+    assert {name for name, groups in wires.items() if sum(groups.values()) > 50} == {"logarithmic outward"}
+    assert wires["linear outward"] == {"w": 3, "wd": 7, "pdd": 9, "rdd": 8, "F": 1, "N": 6}  # counted by hand
 
 
 def processors(steps: tuple) -> dict[str, int]:
