@@ -18,12 +18,12 @@ from bddtorque.arrays.composite_body import composite_inertia
 from bddtorque.arrays.conjugate_gradient import conjugate_gradient
 from bddtorque.arrays.fijany_links import arm_constants
 from bddtorque.arrays.fijany_serial import bias_vector, inertia_matrix, project, solve
-from bddtorque.arrays.owned_words import Path
+from bddtorque.arrays.owned_words import Costs, Path
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.robots.model import Robot
-from bddtorque.trace.graph import Graph
+from bddtorque.trace.graph import Graph, Op
 from bddtorque.trace.tracer import Traced, Tracer, traced_inputs
 
 Reciprocal = Callable[[Any], Any]
@@ -130,6 +130,27 @@ class ForwardGraph:
         """Multiplications, reciprocals among them, and additions; sines and cosines are given, as in FIJ."""
         counts = self.graph.counts()
         return Path(counts["products"] + self.reciprocals, counts["sums"])
+
+    def longest_path(self, costs: Costs | None = None) -> float:
+        """Return the time with a processor for every operation: a reciprocal waits for its divisor and takes its time.
+
+        This is what no parallel version of the same operations can be faster than (FIJ section II).
+        """
+        unit = costs or Costs()
+        time = {Op.SUM: unit.addition, Op.PRODUCT: unit.multiplication}
+        divisors = {
+            f"1/{name}": output >> 1
+            for name, output in zip(self.graph.output_names, self.graph.outputs, strict=True)
+            if name.startswith("d")
+        }
+        ready: list[float] = []
+        for node in self.graph.nodes:
+            if node.name in divisors:  # stands after its divisor: it was recorded when that was there
+                ready.append(ready[divisors[node.name]] + unit.multiplication)
+            else:
+                start = max((ready[operand >> 1] for operand in node.operands), default=0.0)
+                ready.append(start + time.get(node.op, 0.0))
+        return max(ready[output >> 1] for output in self.graph.outputs)
 
 
 def trace_forward(method: Method, robot: Robot) -> ForwardGraph:

@@ -17,6 +17,7 @@ from bddtorque.arrays.conjugate_gradient import conjugate_gradient
 from bddtorque.arrays.forward_counts import METHODS, ForwardGraph, trace_forward
 from bddtorque.arrays.generic_arms import generic_arm
 from bddtorque.arrays.link_axes import turned_about
+from bddtorque.arrays.owned_words import Costs
 from bddtorque.dynamics.chain import chain_of
 
 revolute_robots = robots(most=8, kinds=("revolute",))
@@ -123,6 +124,33 @@ def test_where_they_cross() -> None:
 def test_the_articulated_body_takes_less_than_fij_quotes() -> None:
     per_joint = np.subtract(graph_of("articulated body", 9).cost, graph_of("articulated body", 8).cost)
     assert tuple(per_joint[:2]) == (212, 204)  # quoted: 380 and 302
+
+
+def test_parallelism_of_the_articulated_body_is_bounded() -> None:
+    """FIJ section II: more processors speed up the O(n) way by a constant factor only, the O(n³) way by ever more."""
+    sizes = (4, 6, 8, 12)
+
+    def gain(name: str, n: int) -> float:
+        return sum(graph_of(name, n).cost) / graph_of(name, n).longest_path()
+
+    paths = [graph_of("articulated body", n).longest_path() for n in range(4, 10)]
+    assert len(set(np.diff(paths))) == 1
+    assert operations("articulated body", 9) - operations("articulated body", 8) < 13 * (paths[-1] - paths[-2])
+    for name in ("composite rigid body", "VNEB"):
+        gains = [gain(name, n) for n in sizes]
+        assert gains == sorted(gains)
+        assert gains[-1] > 1.5 * gains[0]
+
+
+def test_a_longest_path_runs_through_reciprocals() -> None:
+    def method(robot, sine, cosine, qd, tau, one_over):
+        d = qd[0] * qd[0] + 1.0  # 1 product, 1 sum, then the reciprocal, then 1 product
+        return [tau[0] * one_over(d)]
+
+    traced = trace_forward(method, generic_arm(1))
+    assert traced.cost == (3, 1, 0)
+    assert traced.longest_path() == 4.0
+    assert traced.longest_path(Costs(5.0, 1.0)) == 16.0
 
 
 @given(st.sampled_from([0, 1, 2]), st.floats(-3, 3), seeds)
