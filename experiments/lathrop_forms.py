@@ -1,0 +1,206 @@
+"""Lathrop's linear and logarithmic forms against Newton-Euler, in every quantity (F01 to F04, F11).
+
+Random chains of 1 to 9 turning, sliding and mixed joints with moving base and tip wrench, and every built-in arm. The
+network of LAT Fig. 5 is drawn.
+
+    python experiments/lathrop_forms.py [--quick]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.arrays.lathrop_arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
+from bddtorque.arrays.lathrop_linear import Recursion, linear_recursion
+from bddtorque.arrays.lathrop_logarithmic import (
+    Motion,
+    combine_load,
+    combine_motion,
+    load_leaves,
+    logarithmic_recursion,
+    motion_leaves,
+)
+from bddtorque.arrays.lathrop_torques import float_state, lathrop_torques
+from bddtorque.arrays.prefix import intervals, prefixes, serial, sklansky
+from bddtorque.robots.model import Frame, Joint, Link, Robot, matrix, vector
+
+KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
+ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
+
+
+def random_chain(n: int, kinds: tuple[str, ...], random: np.random.Generator) -> Robot:
+    """Return a chain with frames, bodies and gravity that lie anyhow."""
+    joints, links = [], []
+    for i in range(n):
+        R, p = rotation(random), random.uniform(-0.5, 0.5, 3)
+        joints.append(Joint(f"joint {i + 1}", kinds[i % len(kinds)], matrix(R, "R"), vector(p, "p")))
+        axes, mass = rotation(random), random.uniform(0.5, 5)
+        moments = mass * random.uniform(0.05, 0.3, 3) ** 2
+        inertia = axes @ np.diag(moments.sum() - moments) @ axes.T
+        links.append(Link(f"link {i + 1}", mass, vector(random.uniform(-0.4, 0.4, 3), "c"), matrix(inertia, "J")))
+    tip = Frame(matrix(rotation(random), "tip"), vector(random.uniform(-0.5, 0.5, 3), "tip"))
+    return Robot("random", tuple(joints), tuple(links), vector(random.uniform(-10, 10, 3), "g"), tip)
+
+
+def rotation(random: np.random.Generator) -> np.ndarray:
+    Q, _ = np.linalg.qr(random.normal(size=(3, 3)))
+    return Q * np.linalg.det(Q)
+
+
+def moving_state(robot: Robot, random: np.random.Generator, count: int) -> ArmState:
+    states = random.uniform(-3, 3, (3, count, robot.degrees_of_freedom))
+    ends = random.uniform(-2, 2, (5, 3))
+    return float_state(robot, *states, BaseMotion(*map(triple, ends[:3])), TipWrench(*map(triple, ends[3:])))
+
+
+def largest(values: object) -> float:
+    if isinstance(values, tuple | list):
+        return max(map(largest, values))
+    return float(np.max(np.abs(values)))
+
+
+def relative(found: object, expected: object) -> float:
+    """Return the largest difference of two structures, relative to the largest value of the expected one."""
+
+    def difference(one: object, other: object) -> float:
+        if isinstance(one, tuple | list):
+            return max(map(difference, one, other))
+        return float(np.max(np.abs(np.subtract(one, other))))
+
+    return difference(found, expected) / max(1.0, largest(expected))
+
+
+def misread(left: Motion, right: Motion) -> Motion:
+    """Combine as the scanned text reads, 2S + Q for 2(S + Q)."""
+    correct = combine_motion(left, right)
+    missing = cross(matrix_times(transposed(right.W), left.w), right.Q)
+    return correct._replace(pdd=add(correct.pdd, tuple(-each for each in missing)))
+
+
+def bracketed(leaves: list, combine: object, random: np.random.Generator) -> object:
+    if len(leaves) == 1:
+        return leaves[0]
+    cut = int(random.integers(1, len(leaves)))
+    return combine(bracketed(leaves[:cut], combine, random), bracketed(leaves[cut:], combine, random))
+
+
+def chains(repeats: int) -> list[dict[str, object]]:
+    """Return a row for each length and kind of chain: the largest differences found."""
+    random, rows = np.random.default_rng(1985), []
+    for label, kinds in KINDS.items():
+        for n in range(1, 10):
+            row = {
+                "joints": label,
+                "n": n,
+                "newton_euler": 0.0,
+                "logarithmic": 0.0,
+                "bracketing": 0.0,
+                "misread_pdd": 0.0,
+            }
+            for _ in range(repeats):
+                robot = random_chain(n, kinds, random)
+                state = moving_state(robot, random, 4)
+                linear = linear_recursion(state)
+                q, qd, qdd = random.uniform(-3, 3, (3, 4, n))
+                row["newton_euler"] = max(
+                    row["newton_euler"],
+                    relative(lathrop_torques(robot, q, qd, qdd), bt.inverse_dynamics(robot, q, qd, qdd)),
+                )
+                row["logarithmic"] = max(row["logarithmic"], every_quantity(logarithmic_recursion(state), linear))
+                motions, loads = motion_leaves(state), load_leaves(state, linear.F, linear.N)
+                tree = bracketed(motions, combine_motion, random)
+                straight = prefixes(motions, combine_motion, serial(n + 1))[-1]
+                held = bracketed(loads, combine_load, random)
+                differ = max(
+                    relative(tuple(tree), tuple(straight)), relative((held.f, held.n), (linear.f[0], linear.n[0]))
+                )
+                row["bracketing"] = max(row["bracketing"], differ)
+                wrong = prefixes(motions, misread)[-1].pdd
+                row["misread_pdd"] = max(row["misread_pdd"], relative(wrong, linear.pdd[-1]))
+            rows.append(row)
+    return rows
+
+
+def every_quantity(found: Recursion, expected: Recursion) -> float:
+    names = found.__dataclass_fields__
+    return max(relative(getattr(found, name), getattr(expected, name)) for name in names)
+
+
+def draw() -> None:
+    figure = Figure(figsize=(13, 4.6), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for axis, leaves, first, title in (
+        (axes[0], 6, 1, "leaves 1 to 6: seven nodes in tiers of 3, 2, 2"),
+        (axes[1], 8, 0, "base and 7 links: twelve nodes in three tiers"),
+    ):
+        tiers = sklansky(leaves)
+        spans = intervals(leaves, tiers)
+        for depth, tier in enumerate(tiers, start=1):
+            for left, right in tier:
+                axis.plot([left, right], [depth - 1, depth], color="tab:blue", linewidth=1)
+        for depth, row in enumerate(spans):
+            for i, (low, high) in enumerate(row):
+                combined = depth > 0 and any(node.right == i for node in tiers[depth - 1])
+                if depth:
+                    axis.plot([i, i], [depth - 1, depth], color="lightgrey", linewidth=1, zorder=0)
+                if combined or depth == 0:
+                    text = f"{first + low}" if low == high else f"{first + low}..{first + high}"
+                    box = {
+                        "boxstyle": "round,pad=0.25",
+                        "facecolor": "white",
+                        "edgecolor": "tab:blue" if combined else "grey",
+                    }
+                    axis.text(i, depth, text, ha="center", va="center", fontsize=9, bbox=box)
+        axis.set_title(title, fontsize=11)
+        axis.set_xlim(-0.6, leaves - 0.4)
+        axis.set_ylim(len(tiers) + 0.4, -0.4)
+        axis.set_yticks(range(len(tiers) + 1), ["leaves", *(f"tier {k + 1}" for k in range(len(tiers)))])
+        axis.set_xticks([])
+        for side in axis.spines.values():
+            side.set_visible(False)
+    figure.suptitle("LAT Fig. 5: every prefix of the links in ⌈log2⌉ tiers (a box is an interval of links)")
+    save_figure("lathrop_network", figure)
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    rows = chains(3 if quick else 20)
+    show_table(rows)
+    write_csv("lathrop_forms", rows)
+    arms = []
+    for name in ARMS:
+        robot = bt.load_robot(name)
+        q, qd, qdd = np.random.default_rng(2).uniform(-1, 1, (3, 100, robot.degrees_of_freedom))
+        true = bt.inverse_dynamics(robot, q, qd, qdd)
+        errors = {form: relative(lathrop_torques(robot, q, qd, qdd, form), true) for form in ("linear", "logarithmic")}
+        arms.append({"arm": name, **errors})
+    print()
+    show_table(arms)
+    print()
+    draw()
+    verdicts = Verdicts()
+    newton_euler, logarithmic, bracketing = (
+        max(row[key] for row in rows) for key in ("newton_euler", "logarithmic", "bracketing")
+    )
+    newton_euler = max([newton_euler, *(row[form] for row in arms for form in ("linear", "logarithmic"))])
+    mixed = min(row["misread_pdd"] for row in rows if row["joints"] == "mixed" and row["n"] > 1)
+    turning = max(row["misread_pdd"] for row in rows if row["joints"] == "turning")
+    tiers = [len(tier) for tier in sklansky(6)]
+    small, note = "< 1e-12", "pinocchio in tests/arrays/test_lathrop_forms.py"
+    add_fact = verdicts.add
+    add_fact("F01", "linear recursion = Newton-Euler", small, f"{newton_euler:.1e}", newton_euler < 1e-12, note)
+    add_fact("F02", "logarithmic = linear, all quantities", small, f"{logarithmic:.1e}", logarithmic < 1e-12)
+    add_fact("F03", "pdd with 2S+Q for 2(S+Q), mixed joints", "of order 1", f"from {mixed:.2g} on", mixed > 0.01)
+    add_fact("F03", "the same, turning joints only", "no error", f"{turning:.1e}", turning < 1e-12)
+    add_fact("F04", "any bracketing", small, f"{bracketing:.1e}", bracketing < 1e-12)
+    add_fact("F11", "nodes and tiers, leaves 1 to 6", "7 in 3, 2, 2", f"{sum(tiers)} in {tiers}", tiers == [3, 2, 2])
+    print()
+    verdicts.show()
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()
