@@ -25,7 +25,7 @@ from bddtorque.arrays.fijany_costs import (
     measured_costs,
 )
 from bddtorque.arrays.fijany_links import arm_constants
-from bddtorque.arrays.fijany_machine import PHASES_OF, run_array
+from bddtorque.arrays.fijany_machine import PHASES_OF, run_array, trace_array
 from bddtorque.arrays.fijany_serial import inertia_matrix, project
 from bddtorque.arrays.generic_arms import generic_arm
 from bddtorque.arrays.owned_words import Costs, Path
@@ -51,6 +51,36 @@ def phase_rows(n: int) -> list[dict[str, Any]]:
         }
         for name, record in run.phases.items()
     ]
+
+
+def arm_rows() -> list[dict[str, Any]]:
+    """Return what the array takes for the built-in arms of revolute joints, with barriers and without."""
+    rows = []
+    for name in ("planar2r", "planar3r_a", "planar3r_b", "puma560", "ur5", "panda"):
+        robot = bt.load_robot(name)
+        n = robot.degrees_of_freedom
+        state, hop = np.linspace(0.2, 0.9, n), Costs(hop=1.0)
+        run = run_array(robot, state, state, state)
+        total = heading_costs(run)["total"]
+        driven = run_array(robot, state, state, state, barriers=False).phases["output"].path
+        priced = run_array(robot, state, state, state, costs=hop, barriers=False).phases["output"].path
+        counts = trace_array(robot).counts()
+        rows.append(
+            {
+                "arm": name,
+                "n": n,
+                "processors": len(run.array),
+                "m": total.multiplications,
+                "a": total.additions,
+                "time": total.time(Costs()),
+                "time, data-driven": driven.time(Costs()),
+                "and a hop = 1": priced.time(hop),
+                "messages": sum(record.messages for record in run.phases.values()),
+                "operations of all": sum(sum(record.work) for record in run.phases.values()),
+                "distinct, before solving": counts["sums"] + counts["products"],
+            }
+        )
+    return rows
 
 
 def formulas(sizes: tuple[int, ...]) -> dict[str, CostFormula]:
@@ -188,6 +218,10 @@ def main() -> None:
     rows = phase_rows(6)
     show_table(rows)
     write_csv("fijany_costs", rows)
+    print("\nbuilt-in arms; times in units of one operation")
+    rows = arm_rows()
+    show_table(rows)
+    write_csv("fijany_arms", rows)
     print("\nL = ceil(log2 n); formulas are measured at n = " + ", ".join(map(str, powers)))
     found, verdicts = formulas(powers), Verdicts()
     judge(found, verdicts)

@@ -6,6 +6,7 @@ run.accelerations, run.inertia, run.bias, run.phases
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from bddtorque.arrays.owned_words import Costs, Path
 from bddtorque.arrays.triangular_array import PhaseRecord, Processor, Running, TriangularArray
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots.model import Robot
+from bddtorque.trace.graph import Graph
+from bddtorque.trace.tracer import Tracer, traced_inputs
 
 PHASES_OF = {
     "input": ("input",),
@@ -107,19 +110,53 @@ def loaded_array(
     for name, value in states.items():
         if value.shape[-1:] != (n,):
             raise BddTorqueError(f"{name}: {n} numbers a state required, shape {value.shape} given")
-    array = TriangularArray(n, costs, barriers=barriers)
-    for row in range(1, n + 1):
-        angle, rate, torque = (states[name][..., row - 1] for name in ("q", "qd", "tau"))
-        array.inputs[row] += [np.sin(angle), np.cos(angle), rate, torque]
+    columns = [[each[..., row] for row in range(n)] for each in states.values()]
+    wrench: list[Any] = []
     if tip_wrench is not None:
-        wrench = np.asarray(tip_wrench, dtype=np.float64)
-        if wrench.shape[-1:] != (6,):
-            raise BddTorqueError(f"tip wrench: 6 numbers a state required, shape {wrench.shape} given")
-        array.inputs[n] += [wrench[..., k] for k in range(6)]
+        given = np.asarray(tip_wrench, dtype=np.float64)
+        if given.shape[-1:] != (6,):
+            raise BddTorqueError(f"tip wrench: 6 numbers a state required, shape {given.shape} given")
+        wrench = [given[..., k] for k in range(6)]
+    array = TriangularArray(n, costs, barriers=barriers)
+    angles, rates, torques = columns
+    _load(array, arm, [np.sin(each) for each in angles], [np.cos(each) for each in angles], rates, torques, wrench)
+    return array
+
+
+def _load(
+    array: TriangularArray,
+    arm: ArmConstants,
+    sine: Sequence[Any],
+    cosine: Sequence[Any],
+    rates: Sequence[Any],
+    torques: Sequence[Any],
+    wrench: Sequence[Any] = (),
+) -> None:
+    for row, values in enumerate(zip(sine, cosine, rates, torques, strict=True), start=1):
+        array.inputs[row] += values
+    array.inputs[array.size] += wrench
     for processor in array:
         load_constants(processor, arm.links[processor.row - 1])
     array[1, 1]["gravity'"] = tuple(map(array[1, 1].word, arm.base_acceleration))
-    return array
+
+
+def trace_array(robot: Robot) -> Graph:
+    """Return the graph of what the array computes before it solves: outputs a1,1 a2,1 a2,2 ... and b1 b2 ...
+
+    Inputs are q1.. and qd1... What several processors compute alike is one node of the graph; zeros and ones of the
+    arm, which a processor multiplies like any other number, cost nothing in it.
+    """
+    n, tracer = robot.degrees_of_freedom, Tracer()
+    q, qd = (traced_inputs(tracer, kind, n) for kind in ("q", "qd"))
+    array = TriangularArray(n)
+    sine, cosine = [tracer.sin(angle) for angle in q], [tracer.cos(angle) for angle in q]
+    _load(array, arm_constants(robot), sine, cosine, qd, [0.0] * n)
+    for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES):
+        array.run(name, programme)
+    outputs = [(f"a{each.row},{each.column}", each["a"].value) for each in array]
+    outputs += [(f"b{row}", array[row, 1]["b"].value) for row in range(1, n + 1)]
+    names, values = zip(*outputs, strict=True)
+    return tracer.graph(values, names)
 
 
 def read_inputs(processor: Processor) -> Running:

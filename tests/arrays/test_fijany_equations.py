@@ -11,7 +11,7 @@ from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
 from bddtorque.arrays.fijany_links import arm_constants
-from bddtorque.arrays.fijany_machine import run_array
+from bddtorque.arrays.fijany_machine import run_array, trace_array
 from bddtorque.arrays.fijany_serial import ProjectedArm, bias_vector, inertia_matrix, project, solve
 from bddtorque.arrays.generic_arms import generic_arm
 
@@ -97,6 +97,25 @@ def test_many_states_at_once_are_the_states_one_by_one() -> None:
         assert alone.inertia.shape == (4, 4)
         np.testing.assert_array_equal(alone.accelerations, together.accelerations[k])
         assert alone.phases["solve"].path == together.phases["solve"].path
+
+
+@pytest.mark.parametrize("name", ["planar2r", "puma560", "ur5"])
+def test_the_traced_array_is_the_array(name: str) -> None:
+    robot = bt.load_robot(name)
+    n = robot.degrees_of_freedom
+    q, qd, _ = random_states(robot, 4, 3)
+    graph = trace_array(robot)
+    inputs = {f"{kind}{j + 1}": each[:, j] for kind, each in (("q", q), ("qd", qd)) for j in range(n)}
+    found = dict(zip(graph.output_names, graph.evaluate(inputs), strict=True))
+    A, b = crba(pinocchio_model(robot), q), rnea(pinocchio_model(robot), q, qd, np.zeros_like(q))
+    for j in range(n):
+        assert np.abs(found[f"b{j + 1}"] - b[:, j]).max() < TOLERANCE * np.abs(b).max()
+        for i in range(j + 1):
+            assert np.abs(found[f"a{j + 1},{i + 1}"] - A[:, j, i]).max() < TOLERANCE * np.abs(A).max()
+    run = run_array(robot, q, qd, np.zeros_like(q))
+    work = sum(sum(record.work) for name, record in run.phases.items() if name != "solve")
+    counts = graph.counts()
+    assert counts["sums"] + counts["products"] < work  # what rows compute alike is there once
 
 
 def test_what_the_array_cannot_take_is_refused() -> None:
