@@ -1,0 +1,157 @@
+"""Longest paths of Lathrop's machines beside his formulas, 1 to 69 joints (F05 to F08, F10); his Fig. 4 drawn.
+
+m is a multiplication, a an addition; paths are found for five ratios of the two, on the programs that also compute the
+torques.
+
+    python experiments/lathrop_timing.py [--quick]
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+from matplotlib.figure import Figure
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+from bddtorque.arrays.lathrop_linear_program import linear_program
+from bddtorque.arrays.lathrop_logarithmic_program import logarithmic_program
+from bddtorque.arrays.scheduling import Placement, Schedule, draw_gantt
+from bddtorque.arrays.vector_program import Program, Times, availability, best_summation, duration
+
+RATIOS = (Times(1, 1), Times(2, 1), Times(1, 2), Times(5, 1), Times(1, 5))
+
+
+def printed_logarithmic(n: int, times: Times) -> float:
+    L = ceil(log2(n + 1))
+    return times.sum(2 * L + 5, 6 * L + 10)  # eq. (2) = (17)
+
+
+def exact_logarithmic(n: int, times: Times) -> float:
+    tiers = ceil(log2(n + 1)) + ceil(log2(n))
+    return times.sum(tiers + 5, 3 * tiers + 10)
+
+
+def always(program: Program, formula: object, best: bool = False) -> bool:
+    """Return whether the longest path is what a formula of the times says, at every ratio."""
+    return all(
+        duration(best_summation(program, times) if best else program, times) == formula(times) for times in RATIOS
+    )
+
+
+def row(n: int) -> dict[str, object]:
+    """Return the paths of n joints, m = a = 1, beside the formulas, and whether they agree at every ratio."""
+    flops, turning = Times(), [True] * n
+    linear, end_to_end = linear_program(turning), linear_program(turning, end_to_end=True)
+    tree, undistributed = logarithmic_program(turning), logarithmic_program(turning, distributed=False)
+    return {
+        "n": n,
+        "linear": duration(linear, flops),
+        "eq_1": flops.sum(2 * n + 3, 6 * n + 7),
+        "end_to_end": duration(end_to_end, flops),
+        "eq_5": flops.sum(2 * n + 5, 6 * n + 9),
+        "best_order": duration(best_summation(linear, flops), flops),
+        "logarithmic": duration(tree, flops),
+        "eq_17": printed_logarithmic(n, flops),
+        "exact_form": exact_logarithmic(n, flops),
+        "undistributed": duration(undistributed, flops),
+        "linear_agrees": always(linear, lambda times: times.sum(2 * n + 3, 6 * n + 7))
+        and always(end_to_end, lambda times: times.sum(2 * n + 5, 6 * n + 9)),
+        "eq_17_agrees": always(tree, lambda times: printed_logarithmic(n, times)),
+        "exact_agrees": always(tree, lambda times: exact_logarithmic(n, times)),
+    }
+
+
+def staggers(n: int) -> dict[str, set[float]]:
+    """Return by how much wd and pdd lag w, and n lags f, at every link but the last, m = a = 1."""
+    program = linear_program([True] * n)
+    printed, best = availability(program, Times()), availability(best_summation(program, Times()), Times())
+    found = {}
+    for late, early, ready in (("wd", "w", printed), ("pdd", "w", printed), ("n", "f", best)):
+        found[f"{late} after {early}"] = {ready[f"{late}[{i}]"] - ready[f"{early}[{i}]"] for i in range(1, n)}
+    return found
+
+
+def draw_times(rows: list[dict[str, object]]) -> None:
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axis = figure.subplots()
+    n = [each["n"] for each in rows]
+    axis.plot(n, [each["end_to_end"] for each in rows], color="tab:red", label="linear, end to end: eq. (5)")
+    axis.plot(n, [each["linear"] for each in rows], color="tab:orange", label="linear, inputs free: eq. (1)")
+    tree = [each["logarithmic"] for each in rows]
+    axis.plot(
+        n, [each["undistributed"] for each in rows], "--", color="tab:green", label="logarithmic, V not distributed"
+    )
+    axis.plot(n, tree, "o-", markersize=3, color="tab:blue", label="logarithmic, longest path")
+    axis.plot(n, [each["eq_17"] for each in rows], "x", markersize=4, color="black", label="logarithmic, eq. (17)")
+    axis.axhline(4, color="tab:purple", linewidth=1, label="systolic: one result every 1m + 3a")
+    axis.set_yscale("log", base=2)
+    axis.set_xlabel("joints")
+    axis.set_ylabel("time, multiplications and additions (m = a = 1)")
+    axis.set_title("Time to the torques of one state, a processor for every vector operation")
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    save_figure("lathrop_timing", figure)
+
+
+def draw_timeline() -> None:
+    """Draw LAT Fig. 4: when w and wd are computed on an arm of four joints."""
+    times = Times()
+    program = [each for each in linear_program([True] * 4) if each.group in ("w", "wd")]
+    ends = availability(tuple(program), times)
+    lanes = {(group, i): k for k, (i, group) in enumerate((i, group) for i in range(1, 5) for group in ("w", "wd"))}
+    placements = []
+    for each in program:
+        lane, end = lanes[each.group, int(each.place.split()[1])], ends[each.result]
+        placements.append(Placement(each.result, lane, end - times.of(each.primitive), end))
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    axis = figure.subplots()
+    shade = {"T2": "#c6dbef", "w": "#6baed6", "T4": "#fdd0a2", "T5": "#fdae6b", "T6": "#fd8d3c", "wd": "#e6550d"}
+    names = [f"{group} of link {i}" for group, i in lanes]
+    draw_gantt(axis, Schedule(tuple(placements), len(lanes)), str, lambda name: shade[name.split("[")[0]], names, 8)
+    axis.set_xticks(range(int(max(ends.values())) + 1))
+    axis.grid(axis="x", alpha=0.25)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("time (m = a = 1): each link follows the one before by 1m + 3a = 4, wd follows w by VC + VA = 3")
+    axis.set_title("LAT Fig. 4: the waves of w and wd through four links")
+    save_figure("lathrop_figure_4", figure)
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    rows = [row(n) for n in ((*range(1, 12), 16) if quick else range(1, 70))]
+    show_table([each for each in rows if each["n"] < 10 or each["n"] in (12, 16, 31, 32, 33, 64, 69)])
+    write_csv("lathrop_timing", rows)
+    draw_times(rows)
+    draw_timeline()
+    by_n = {each["n"]: each for each in rows}
+    lags = staggers(9)
+    verdicts, six = Verdicts(), by_n[6]
+    add_fact = verdicts.add
+    found = f"{six['linear']:g} and {six['end_to_end']:g}"
+    add_fact("F05", "linear, 6 joints, eq. (1) and (5), flops", "58 and 62", found, found == "58 and 62")
+    everywhere = all(each["linear_agrees"] for each in rows)
+    add_fact("F06", "eq. (1) and (5) at every n and ratio", "exact", "exact" if everywhere else "not", everywhere)
+    better = all(each["best_order"] == each["linear"] - 1 for each in rows if each["n"] > 1)
+    add_fact("", "linear, best order of summation", "1a less, n >= 2", "1a less" if better else "not", better)
+    add_fact("F07", "logarithmic, 6 joints, flops", "39", f"{six['logarithmic']:g}", six["logarithmic"] == 39)
+    odd = all(each["eq_17_agrees"] for each in rows if each["n"] & (each["n"] - 1))
+    add_fact("F08", "eq. (17), n not a power of two", "exact", "exact" if odd else "not", odd, "from n = 3 on")
+    even = [each for each in rows if not each["n"] & (each["n"] - 1)]
+    shorter = all(each["logarithmic"] == each["eq_17"] - 4 for each in even)
+    add_fact("F08", "eq. (17), n a power of two", "path shorter", "1m+3a shorter" if shorter else "not", shorter)
+    exact = all(each["exact_agrees"] for each in rows)
+    add_fact("", "(L1+L2)(1m+3a) + 5m+10a", "exact, n >= 4", "every n" if exact else "not", exact)
+    lost = all(each["undistributed"] == each["logarithmic"] + ceil(log2(each["n"])) for each in rows)
+    add_fact("", "V not distributed over the moment", "⌈log2 n⌉ a more", "the same" if lost else "not", lost)
+    for name, expected in (("wd after w", 3), ("pdd after w", 7), ("n after f", 3)):
+        same = lags[name] == {expected}
+        text = {"wd after w": "VC+VA = 3", "pdd after w": "2VC+3VA = 7", "n after f": "VC+VA = 3"}[name]
+        note = "summed in the best order; as printed 1a more" if name == "n after f" else ""
+        add_fact("F10", name, text, ", ".join(f"{each:g}" for each in sorted(lags[name])), same, note)
+    print()
+    verdicts.show()
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()
