@@ -8,6 +8,7 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from bddtorque.cli.console import plain_table
+from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import Product, output_format
@@ -166,14 +167,58 @@ def format_table(model: Model) -> Table:
     return table
 
 
-def constant_sequence(model: Model) -> tuple[bool, str]:
+def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
+    """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
+
+    By default the budget is that of the model's spec.
+    """
+    orders = [diagram.order for diagram in model.diagrams]
+    return choose_forms(model.tables, orders, model.spec.memory if budget is None else budget)
+
+
+def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
+    """Return the chosen form of each block and the candidates it was chosen from, as plain data."""
+    return [
+        {
+            "block": k,
+            "form": choice.form.name,
+            "reason": choice.reason,
+            "candidates": [each.to_plain() for each in choice.candidates],
+        }
+        for k, choice in enumerate(choices)
+    ]
+
+
+def choice_table(choices: list[Choice]) -> Table:
+    """Return the chosen form of each block, what it costs, and why it was chosen."""
+    table = plain_table("Forms that the evaluator words takes")
+    table.add_column("block", justify="right")
+    table.add_column("form", no_wrap=True)
+    for name in ("bytes", "loads", "waiting"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("time", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for k, choice in enumerate(choices):
+        form = choice.form
+        sizes = (f"{form.bytes:,}", str(form.loads), str(len(form.chain)))
+        table.add_row(
+            str(k), form.name.replace("_", "-"), *sizes, "constant" if form.constant else "varies", choice.reason
+        )
+    return table
+
+
+def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
     if model.plan.target != "tables":
         return False, f"target '{model.plan.target}' promises none"
+    varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
+    if varying:
+        return False, f"walks of form {', '.join(varying)} end sooner for some words"
     limbs = sum(isinstance(wire, Product) and wire.method == "limbs" for wire in model.plan.wires)
     if limbs:
         return False, f"{limbs} products are taken apart into as many limbs as the words at hand need"
-    return True, "dense tables, look-ups and sums only; evaluator 'words'"
+    forms = ", ".join(dict.fromkeys(choice.form.name for choice in choices)) or "no blocks"
+    return True, f"look-ups ({forms}) and sums only; evaluator 'words'"
 
 
 def _form_bytes(model: Model, block: int, form: str) -> int | None:

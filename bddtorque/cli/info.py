@@ -14,6 +14,14 @@ from bddtorque.cli.options import JsonOption
 def info_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
     levels: Annotated[bool, typer.Option("--levels", help="Show the nodes of every level and the rails.")] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Choose the forms of the blocks within so many bytes (64 KiB, ...) instead of the spec's.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a compiled model: summary, words, certificate, and its blocks one by one."""
@@ -21,9 +29,12 @@ def info_command(
 
     from bddtorque.artefact import load  # noqa: PLC0415
     from bddtorque.cli import describing as say  # noqa: PLC0415
+    from bddtorque.sizes import parse_size  # noqa: PLC0415
 
     model = load(file)
-    constant, why = say.constant_sequence(model)
+    budget = None if memory is None else parse_size(memory, "--memory")
+    choices = say.chosen_forms(model, budget)
+    constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
     if as_json:
         write_json(
@@ -33,6 +44,7 @@ def info_command(
                 **model.summary(),
                 "diagram_digest": model.diagram_digest,
                 "constant_sequence": {"constant": constant, "why": why},
+                "chosen_forms": say.choice_figures(choices),
                 "spec": model.spec.to_plain(),
                 "formats": model.formats.to_plain(),
                 "certificate": model.certificate.to_plain(),
@@ -52,7 +64,8 @@ def info_command(
         ("of diagrams", model.diagram_digest),
     ]
     console.print(say.grid(lines))
-    for shown in (say.format_table(model), str(model.certificate), say.block_table(blocks), say.bytes_table(blocks)):
+    tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks))
+    for shown in (say.format_table(model), str(model.certificate), *tables):
         console.print()
         console.print(shown, soft_wrap=isinstance(shown, str))
     if levels:

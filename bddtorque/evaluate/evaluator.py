@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
@@ -30,13 +31,14 @@ Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 
 BIT_FORMS = ("lockstep", "bits")
-WORD_FORMS = ("dense", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight")
+WORD_FORMS = ("chosen", "dense", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight")
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": BIT_FORMS,
     "words": WORD_FORMS,
     "parallel": WORD_FORMS + BIT_FORMS,
 }
-"""The evaluators, and the forms each can run. `straight` is code made for the one plan, others are blocks' forms."""
+"""The evaluators, and the forms each can run, the first by default. `straight` is code made for the one plan, `chosen`
+the form of least cost for each block by itself; the others are blocks' forms."""
 
 
 class Evaluator:
@@ -47,10 +49,11 @@ class Evaluator:
     model : what was compiled
     kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator), ``"words"``
         (whole words: the fast path) or ``"parallel"`` (batches of states in threads, in any of these forms)
-    form : for ``"words"`` and ``"parallel"``: ``"dense"`` or ``"multi_terminal"`` (the blocks' form; one
-        precompiled kernel runs any plan) or ``"straight"`` (code for this plan alone, with native products: many times
-        faster, once it is compiled); ``"parallel"`` takes ``"bits"`` too. By default straight for a plan made for a
-        host, else dense
+    form : for ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
+        precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
+        memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
+        compiled). By default straight for a plan made for a host, else chosen. For ``"bits"``: ``"lockstep"`` (all
+        output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
     processors : for ``"parallel"``: a batch is cut into as many pieces, but no more than there are cores; by default
         as many as this process may use. `processors.schedule_model` counts what so many would make of one state
@@ -196,7 +199,11 @@ class _Machine:
     """Runs a plan as a program under the one precompiled kernel."""
 
     def __init__(self, model: Model, form: str, tables_only: bool) -> None:
-        forms = [_lowered(model, k, form) for k in range(len(model.tables))]
+        if form == "chosen":
+            orders = [diagram.order for diagram in model.diagrams]
+            forms = [choice.form for choice in choose_forms(model.tables, orders, model.spec.memory)]
+        else:
+            forms = [_lowered(model, k, form) for k in range(len(model.tables))]
         self.program: Program = assemble(model.plan, model.formats, forms, tables_only)
         self.registers = len(model.plan.wires)
 

@@ -1,78 +1,114 @@
-"""A cost model of fixed numbers: what a form of a block costs in bytes and loads, never in seconds.
+"""The candidates of a plan: what each form of a block, or method of a product, would cost before any table is made.
 
-Timings would make plans differ from machine to machine; bytes and loads do not. Loads that do not wait for each other
-count for `loads` and not for `depth`.
+Bytes and costs of what is not made yet are bounds: a table may have fewer distinct rows or nodes than it could have.
+`diagrams.choosing` does the same for tables that exist. `loads` has the cost model itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
+from bddtorque.diagrams.forms.classes import split_at
+from bddtorque.diagrams.forms.lockstep import LANES
+from bddtorque.diagrams.forms.radix import digit_cuts
 from bddtorque.diagrams.table import word_dtype
 from bddtorque.plan.layout import WIDEST_SQUARE
+from bddtorque.plan.loads import Candidate, latency, load_cost, pick
 from bddtorque.plan.plan import Block, Plan, Product, output_format
 
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""
+RULE_BYTES = 40
+"""The rule by which a dense table is folded along one of its words."""
 TABLE_WORD_BYTES = 4
 """An entry of the tables that products share."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One way to have a block or a product.
-
-    Attributes
-    ----------
-    name : a form of a block, or a method of a product
-    bytes : of its tables or, for a diagram that is not made yet, what it can take at most
-    loads : from tables, for one word
-    depth : loads of which each waits for the one before
-    chosen : whether the plan has it
-    reason : why, or why not
-    """
-
-    name: str
-    bytes: int
-    loads: int
-    depth: int
-    chosen: bool
-    reason: str
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the candidate as plain data for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
 def block_candidates(block: Block) -> list[Candidate]:
-    """Return the forms a block can be evaluated in: the evaluator `words` takes the first, `bits` the last."""
-    inputs = sum(block.input_widths)
+    """Return the forms a block can be evaluated in, and which the evaluators take: one for words, one for bits.
+
+    No memory budget decides here: a plan whose tables do not fit theirs is refused.
+    """
     bits, signed = output_format(block)
-    word = word_dtype(bits, signed).itemsize
-    words = min(1 << inputs, 1 << bits)
-    walked = most_nodes(inputs, 1, words) * NODE_BYTES + words * word
-    tested = most_nodes(inputs, bits, 2) * NODE_BYTES
-    one_by_one = "a load for every input bit, each waiting for the one before, against one load"
-    return [
-        Candidate("dense", (1 << inputs) * word, 1, 1, True, "one load a word: taken by the evaluator words"),
-        Candidate("multi_terminal", walked, inputs, inputs, False, one_by_one),
-        Candidate("bits", tested, inputs * bits, inputs, True, "one bit tested at a time: taken by the evaluator bits"),
-    ]
+    (words,) = pick([list(word_bounds(block.input_widths, bits, signed))])
+    return [*words, *bit_bounds(sum(block.input_widths), bits)]
+
+
+def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Iterator[Candidate]:
+    """Yield the forms that give whole words, with the bytes and the cost that each has at most.
+
+    Parameters
+    ----------
+    input_widths
+        Bits of each input word.
+    bits, signed
+        Output word.
+    """
+    inputs = sum(input_widths)
+    word, rows = word_dtype(bits, signed).itemsize, 1 << inputs
+    values = 1 << bits
+    yield _bound("dense", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True)
+    row_bits = split_at(input_widths)
+    classes = ((1 << row_bits) + (1 << (inputs - row_bits))) * (2 if inputs <= 16 else 4)
+    yield _bound("classes", classes + rows * word, 3, (classes, rows * word), True)
+    for radix in (6, 4, 2):
+        steps = _digit_bytes(inputs, radix, values, word)
+        yield _bound(f"radix{1 << radix}", sum(steps), len(steps), steps, True)
+    nodes = most_nodes(inputs, 1, values)
+    weighted = (nodes + 1) * (NODE_BYTES + word_dtype(bits + 1, True).itemsize)
+    yield _bound("edge_valued", weighted, 3 * inputs, (nodes + 1, 8 * nodes + 8) * inputs, False)
+    terminals = min(rows, values) * word
+    walked = (nodes, 8 * nodes) * inputs + (terminals,)
+    yield _bound("multi_terminal", nodes * NODE_BYTES + terminals, 2 * inputs + 1, walked, False)
+
+
+def bit_bounds(inputs: int, bits: int) -> Iterator[Candidate]:
+    """Yield the forms that walk a diagram for each of `bits` output bits; the evaluator bits takes the first."""
+    lanes = -(-bits // LANES) * LANES
+    pairs = 8 * most_nodes(inputs, bits, 2)
+    loads, chain = inputs * (lanes + lanes // LANES), (pairs,) * inputs
+    yield replace(
+        _bound("lockstep", pairs + inputs + 4 * lanes, loads, chain, True),
+        chosen=True,
+        reason="the diagrams of all output bits side by side: taken by the evaluator bits",
+    )
+    tested = most_nodes(inputs, bits, 2) + 1
+    chain = (tested, 8 * tested) * inputs
+    yield replace(
+        _bound("bits", tested * NODE_BYTES + 4 * bits, 2 * inputs * bits, chain, False),
+        reason="one output bit after another",
+    )
+
+
+def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: bool) -> Candidate:
+    return Candidate(name, size, loads, len(chain), load_cost(loads, chain), constant)
+
+
+def _digit_bytes(inputs: int, digit_bits: int, values: int, word: int) -> tuple[int, ...]:
+    """Return the bytes that the rows of each digit take at most."""
+    cuts = digit_cuts(inputs, digit_bits)
+    sizes = []
+    for above, below in pairwise(cuts):
+        rows = min(1 << above, _functions(values, inputs - above))
+        sizes.append((rows << (below - above)) * (word if below == inputs else 4))
+    return tuple(sizes)
+
+
+def _functions(values: int, inputs: int) -> int:
+    """Return how many functions of so many bits with so many values there are; 2^64 stands for that and more."""
+    rows = 1 << inputs
+    return int(values**rows) if rows * values.bit_length() <= 64 else 1 << 64
 
 
 def most_nodes(inputs: int, outputs: int, values: int) -> int:
-    """Return how many nodes a reduced diagram can have at most.
+    """Return how many nodes a diagram can have at most, reduced or unrolled.
 
     A level has no more nodes than paths lead to it from the `outputs` roots, and no more than there are functions with
     so many `values` of the bits from there on.
     """
-    total = 0
-    for level in range(inputs):
-        below = 1 << (inputs - level)
-        functions = values**below if below * values.bit_length() <= 64 else 1 << 64
-        total += min(outputs << level, functions)
-    return total
+    return sum(min(outputs << level, _functions(values, inputs - level)) for level in range(inputs))
 
 
 def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
@@ -87,10 +123,13 @@ def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
         ("limbs", 1 << (2 * limb), left * right, 1, _why_limbs(wire, limb)),
         ("native", 0, 0, 0, _why_native(plan, wire)),
     ]
-    return [
-        Candidate(name, rows * TABLE_WORD_BYTES, loads, depth, name == wire.method, reason)
-        for name, rows, loads, depth, reason in found
-    ]
+    candidates = []
+    for name, rows, loads, depth, reason in found:
+        size = rows * TABLE_WORD_BYTES
+        cost = depth * latency(size) + loads - depth
+        constant = name != "limbs"  # as many limbs as the words at hand need
+        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.method, reason))
+    return candidates
 
 
 def _why_block(plan: Plan, wire: Product, together: int) -> str:

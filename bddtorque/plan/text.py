@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.cost import Candidate, block_candidates, product_candidates
+from bddtorque.plan.cost import block_candidates, product_candidates
+from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import (
     AngleSum,
     Block,
@@ -44,7 +45,7 @@ def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound], most_words:
             "Tables",
             *_blocks(plan),
             "",
-            "Forms of each table, its candidates: bytes, loads a word/loads of which each waits for the one before",
+            "Forms of each table, * taken: bytes/cycles of loads that wait for one another, both at most",
             *_forms(plan),
             "",
             "Products",
@@ -118,16 +119,30 @@ def _expression(graph: Graph, reference: int, depth: int = 0) -> str:
 
 
 def _forms(plan: Plan) -> Iterator[str]:
-    """Show the forms of each block in a line; the reasons, which are the same for all, once."""
-    reasons: dict[str, str] = {}
-    for k, block in enumerate(plan.blocks):
-        shown = []
-        for each in block_candidates(block):
-            size = f"{each.bytes:,}" if each.depth == 1 else f"<{each.bytes:,}"  # a diagram has no more than that
-            shown.append(f"{_mark(each)}{each.name} {size:>13} {f'{each.loads}/{each.depth}':>7}")
-            reasons[f"{_mark(each)}{each.name}"] = each.reason
-        yield f"  b{k:<4}" + "  ".join(shown)
-    yield from (f"  {name}: {reason}" for name, reason in reasons.items())
+    """Show the forms of each block in a line, under their names, and what was chosen why."""
+    found = [block_candidates(block) for block in plan.blocks]
+    for names in dict.fromkeys(tuple(each.name for each in candidates) for candidates in found):
+        yield f"  {'':6}" + "".join(f"{name:>18}" for name in names)
+    for k, candidates in enumerate(found):
+        shown = (f"{_mark(each)}{each.bytes:,}/{each.cost}" for each in candidates)
+        yield f"  b{k:<5}" + "".join(f"{each:>18}" for each in shown)
+    chosen: dict[tuple[str, str], list[int]] = {}
+    for k, candidates in enumerate(found):
+        for each in candidates:
+            if each.chosen:
+                chosen.setdefault((each.name, each.reason), []).append(k)
+    yield from (f"  {name} for {_places(blocks)}: {reason}" for (name, reason), blocks in chosen.items())
+
+
+def _places(blocks: Sequence[int]) -> str:
+    """Return blocks by name, runs of them as first to last."""
+    runs: list[list[int]] = []
+    for block in blocks:
+        if runs and block == runs[-1][-1] + 1:
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+    return ", ".join(f"b{run[0]}" if len(run) == 1 else f"b{run[0]} to b{run[-1]}" for run in runs)
 
 
 def _methods(plan: Plan) -> Iterator[str]:

@@ -27,7 +27,14 @@ def two(tmp_path, monkeypatch):
 def test_the_plan_is_shown_with_its_candidates(run):
     ran = run("plan", "planar2r", *SMALL)
     assert (ran.code, ran.err) == (0, "")
-    for part in ("source terms, target tables", "*dense", "*bits", "could be had by", "* squares", "tau2: one"):
+    for part in (
+        "source terms, target tables",
+        "dense for b0",
+        "lockstep for b0",
+        "could be had by",
+        "* squares",
+        "tau2: one",
+    ):
         assert part in ran.out
     assert "  w0 " in ran.out
     assert ran.out == run("plan", "planar2r", *SMALL).out

@@ -6,6 +6,7 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.compiler import input_arguments, planned
+from bddtorque.diagrams.choosing import candidate
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.model import Model
 from bddtorque.plan.bound import OutputBound, compose, planned_facts
@@ -27,11 +28,15 @@ def plan_and_bounds(name: str, **options: object) -> tuple[Plan, list[OutputBoun
     return plan, compose(plan, scales, planned_facts(plan))
 
 
-def test_forms_take_no_more_bytes_than_their_candidates_say(model: Model) -> None:
+def test_forms_take_no_more_than_their_candidates_say(model: Model) -> None:
     for block, table, diagram in zip(model.plan.blocks, model.tables, model.diagrams, strict=True):
-        for each in block_candidates(block):
-            made = FORMS[each.name].from_table(table, diagram.order)
-            assert made.bytes <= each.bytes + 4 * table.output_bits, each  # the roots of `bits` on top
+        candidates = block_candidates(block)
+        assert {each.name for each in candidates} == set(FORMS)
+        for each in candidates:
+            made = candidate(FORMS[each.name].from_table(table, diagram.order))
+            assert made.bytes <= each.bytes, each
+            assert made.cost <= each.cost, each
+            assert (made.loads, made.depth, made.constant) == (each.loads, each.depth, each.constant), each
 
 
 def test_the_most_nodes_of_small_diagrams() -> None:

@@ -1,0 +1,94 @@
+"""The form of each block that costs least: made, measured in bytes and loads, and chosen under a memory budget.
+
+Before tables are made, `plan.cost` has bounds of the same figures. Forms that cannot win, because even in the fastest
+memory their loads cost more than another form does, are not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, MemoryLimit
+from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.diagrams.table import Table
+from bddtorque.plan.cost import word_bounds
+from bddtorque.plan.loads import Candidate, least_cost, load_cost, pick
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a block is evaluated in.
+
+    Attributes
+    ----------
+    form : the block, lowered
+    candidates : the forms that were made, what each costs, and why one was chosen
+    """
+
+    form: Form
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why the form was chosen."""
+        return next(each.reason for each in self.candidates if each.chosen)
+
+
+def choose_forms(
+    tables: Sequence[Table],
+    orders: Sequence[tuple[int, ...] | None],
+    budget: int | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+) -> list[Choice]:
+    """Return each table in the form of least cost, all forms together within `budget` bytes.
+
+    Parameters
+    ----------
+    tables, orders
+        The blocks, and for each the order of the variables at the levels of its diagrams.
+    budget
+        Bytes of all forms together; none by default.
+    memory_limit
+        Bytes that making one form may take; a form that needs more is left out.
+
+    Raises
+    ------
+    BddTorqueError
+        If not even the smallest forms fit the budget.
+    """
+    made = [contenders(table, order, memory_limit) for table, order in zip(tables, orders, strict=True)]
+    if budget is not None and sum(min(found.values(), key=form_cost).bytes for found in made) > budget:
+        # what costs least does not fit: now every form may be the one
+        pairs = zip(tables, orders, strict=True)
+        made = [contenders(table, order, memory_limit, everything=True) for table, order in pairs]
+    picked = pick([[candidate(form) for form in found.values()] for found in made], budget)
+    return [
+        Choice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
+        for found, candidates in zip(made, picked, strict=True)
+    ]
+
+
+def contenders(
+    table: Table, order: tuple[int, ...] | None, memory_limit: int = DEFAULT_MEMORY_LIMIT, everything: bool = False
+) -> dict[str, Form]:
+    """Return the forms of a table that give whole words: `everything`, or those that may cost less than others."""
+    found: dict[str, Form] = {}
+    for bound in word_bounds(table.input_widths, table.output_bits, table.signed):
+        cheapest = min(map(form_cost, found.values()), default=None)
+        if everything or cheapest is None or least_cost(bound.loads, bound.depth) < cheapest:
+            try:
+                found[bound.name] = FORMS[bound.name].from_table(table, order, memory_limit)
+            except MemoryLimit:
+                continue
+    return found
+
+
+def candidate(form: Form) -> Candidate:
+    """Return what a form costs."""
+    return Candidate(form.name, form.bytes, form.loads, len(form.chain), form_cost(form), form.constant)
+
+
+def form_cost(form: Form) -> int:
+    """Return the cost of a look-up in a form; see `plan.loads`."""
+    return load_cost(form.loads, form.chain)
