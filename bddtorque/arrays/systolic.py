@@ -31,6 +31,16 @@ def one_node(operation: Operation) -> str:
     return f"{operation.place.split()[0]} {operation.step}"
 
 
+def one_tier(nodes: int) -> Naming:
+    """Return the processors of one tier of so many nodes with feedback, which do every tier and every leaf."""
+
+    def name(operation: Operation) -> str:
+        sweep, *_, number = operation.place.split()
+        return f"{sweep} node {(int(number) - 1) % nodes + 1} {operation.step}"
+
+    return name
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A program with a processor and a start for every operation; times are whole numbers of steps.

@@ -1,0 +1,187 @@
+"""LAT Table 1: what inverse dynamics costs, printed beside evaluated beside measured (F13 to F15).
+
+The printed formulas are evaluated exactly; our own programs are traced and their operations counted: Newton-Euler as
+Lathrop writes it for any arm (every constant an input), both his forms, and what is left once the tracer knows an arm.
+
+    python experiments/lathrop_table_1.py [--quick]
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.arrays.horn_raibert import arithmetic_graph
+from bddtorque.arrays.lathrop_counts import general_graph
+from bddtorque.arrays.lathrop_torques import trace_lathrop
+from bddtorque.arrays.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
+from bddtorque.trace.terms import shortened, trace_terms
+
+ROWS = {row.method: row for row in TABLE_1}
+FLOPS = {"sum": 1.0, "product": 1.0}
+
+
+def printed() -> list[dict[str, object]]:
+    rows = []
+    for row in TABLE_1:
+        multiplications, additions = row.at(6)
+        rows.append(
+            {
+                "method": row.method,
+                "mults_printed": row.printed[0],
+                "mults_evaluated": str(multiplications),
+                "adds_printed": row.printed[1],
+                "adds_evaluated": str(additions),
+                "agrees": (multiplications, additions) == row.printed,
+            }
+        )
+    return rows
+
+
+def general(most: int) -> list[dict[str, object]]:
+    """Return our counts for any arm of n turning joints beside the printed formula of Newton-Euler."""
+    rows = []
+    for n in range(1, most + 1):
+        linear, tree = (general_graph((True,) * n, form) for form in ("linear", "logarithmic"))
+        formula = ROWS["Luh-Walker-Paul Newton-Euler"].at(n)
+        rows.append(
+            {
+                "n": n,
+                "printed_m": float(formula[0]),
+                "linear_m": linear.counts()["products"],
+                "log_m": tree.counts()["products"],
+                "printed_a": float(formula[1]),
+                "linear_a": linear.counts()["sums"],
+                "log_a": tree.counts()["sums"],
+                "look_up_m": arithmetic_graph(n, "every").counts()["products"],
+                "look_up_a": arithmetic_graph(n, "every").counts()["sums"],
+                "look_up_shared_m": arithmetic_graph(n, "shared").counts()["products"],
+            }
+        )
+    return rows
+
+
+def customised(names: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return what one arm takes once its constants are known, and the longest path of each graph, m = a = 1."""
+    rows = []
+    for name in names:
+        robot = bt.load_robot(name)
+        graphs = {
+            "Lathrop linear": trace_lathrop(robot),
+            "Lathrop logarithmic": trace_lathrop(robot, "logarithmic"),
+            "regrouped Newton-Euler": bt.trace_torques(robot),
+        }
+        if name != "panda":  # its 114,934 harmonics are no way to compute torques
+            graphs["separate terms"] = trace_terms(shortened(bt.terms_of(robot)))
+        for way, graph in graphs.items():
+            counts = graph.counts()
+            rows.append(
+                {
+                    "arm": name,
+                    "way": way,
+                    "products": counts["products"],
+                    "sums": counts["sums"],
+                    "sine_cosines": counts["sine_cosines"],
+                    "longest_path": max(graph.critical_paths(FLOPS)),
+                }
+            )
+    return rows
+
+
+def draw(rows: list[dict[str, object]], arms: list[dict[str, object]]) -> None:
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    n = [row["n"] for row in rows]
+    for key, label, style in (
+        ("printed", "Newton-Euler as printed: 150n−48, 131n−48", "k:"),
+        ("linear", "Lathrop linear, counted, any arm", "C0o-"),
+        ("log", "Lathrop logarithmic on one processor, counted", "C1s-"),
+        ("look_up", "Horn-Raibert, every term, counted", "C2^-"),
+    ):
+        left.plot(n, [row[f"{key}_m"] + row[f"{key}_a"] for row in rows], style, markersize=4, label=label)
+    left.set_xlabel("joints, all turning")
+    left.set_ylabel("multiplications and additions")
+    left.set_title("Serial cost for any arm")
+    left.grid(alpha=0.3)
+    left.legend(fontsize=8)
+    names = list(dict.fromkeys(row["arm"] for row in arms))
+    ways = list(dict.fromkeys(row["way"] for row in arms))
+    for k, way in enumerate(ways):
+        mine = {row["arm"]: row["products"] + row["sums"] for row in arms if row["way"] == way}
+        places = [names.index(name) + 0.2 * k - 0.3 for name in mine]
+        right.bar(places, list(mine.values()), width=0.19, label=way)
+    right.set_yscale("log")
+    right.set_xticks(range(len(names)), names, rotation=20)
+    right.set_title("Serial cost once the arm is known")
+    right.grid(axis="y", alpha=0.3, which="both")
+    right.legend(fontsize=8)
+    save_figure("lathrop_table_1", figure)
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    table = printed()
+    show_table(table)
+    write_csv("lathrop_table_1", table)
+    counts = general(7 if quick else 12)
+    print()
+    show_table(counts)
+    write_csv("lathrop_counts", counts)
+    names = ("planar2r", "planar3r_a", "scara", "stanford", "puma560", "ur5") + (() if quick else ("panda",))
+    arms = customised(names)
+    print()
+    show_table(arms)
+    write_csv("lathrop_counts_of_arms", arms)
+    draw(counts, arms)
+    verdicts = Verdicts()
+    add_fact = verdicts.add
+    wrong = [row["method"] for row in table if not row["agrees"]]
+    two = ["Uicker/Kahn", "Luh-Lin, scheduled"]
+    add_fact("", "rows whose n = 6 values are not their formula's", ", ".join(two), ", ".join(wrong), wrong == two)
+    serial = ROWS["Luh-Walker-Paul Newton-Euler"]
+    add_fact(
+        "F13", "Newton-Euler, n = 6", "852 m, 738 a", "{} m, {} a".format(*serial.at(6)), serial.at(6) == (852, 738)
+    )
+    kahn = ROWS["Uicker/Kahn"]
+    found = f"{kahn.at(6)[0]} evaluated"
+    note = "66,271 is printed: a misprint there or in the formula"
+    add_fact("F14", "Uicker/Kahn, multiplications, n = 6", "67143 evaluated", found, kahn.at(6)[0] == 67143, note)
+    lin = ROWS["Luh-Lin, scheduled"]
+    divided = tuple(round(float(each) / LUH_LIN_CONCURRENCY) for each in serial.at(6))
+    holds = divided == lin.printed and lin.at(6) == (324, 282)
+    note = "printed values are Newton-Euler / 2.64, the formula is rounded"
+    add_fact(
+        "F15",
+        "Luh-Lin, n = 6",
+        "323/280, formula 324/282",
+        "{}/{}, formula {}/{}".format(*divided, *lin.at(6)),
+        holds,
+        note,
+    )
+    six = counts[5]
+    below = six["linear_m"] < 852 and six["linear_a"] < 738
+    add_fact(
+        "",
+        "Lathrop linear counted for any arm, n = 6",
+        "below 852 m, 738 a",
+        f"{six['linear_m']} m, {six['linear_a']} a",
+        below,
+    )
+    look_up = six["look_up_m"], six["look_up_a"]
+    note = "2n additions of the printed formula are not in the equation"
+    add_fact(
+        "",
+        "Horn-Raibert counted, n = 6",
+        "468 m, 264 a − 2n",
+        "{} m, {} a".format(*look_up),
+        look_up == (468, 252),
+        note,
+    )
+    print()
+    verdicts.show()
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Luh and Lin (LAT section 3.3): Newton-Euler on the Stanford arm, one processor a joint, by branch and bound.
+
+Their concurrency was 2.64. Subtasks are whole variables (w_i, wd_i, ...) or single vector operations, counted for any
+arm or for this one; each is bound to its joint's processor, or free to go to any of six.
+
+    python experiments/luh_lin.py [--quick]
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from matplotlib.figure import Figure
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.arrays.branch_and_bound import Search, branch_and_bound
+from bddtorque.arrays.luh_lin import joint_tasks
+from bddtorque.arrays.scheduling import draw_gantt, list_schedule, longest_path
+from bddtorque.arrays.serial_costs import LUH_LIN_CONCURRENCY
+from bddtorque.arrays.vector_program import Times
+
+COLOURS = {
+    "w": "#6baed6", "wd": "#9ecae1", "pdd": "#74c476", "rdd": "#a1d99b", "F": "#c7e9c0", "N": "#bcbddc", "f": "#fd8d3c",
+    "n": "#fdae6b", "tau": "#d9d9d9",
+}  # fmt: skip
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    robot, rows = bt.load_robot("stanford"), []
+    found: dict[tuple[str, str, bool, float], Search] = {}
+    ratios = (Times(1, 1),) if quick else (Times(1, 1), Times(2, 1), Times(1, 2))
+    for count, grain, bound, times in product(
+        ("general", "customised"), ("variable", "operation"), (True, False), ratios
+    ):
+        tasks = joint_tasks(robot, times, grain, count, bound)
+        search = branch_and_bound(tasks, 6, most_nodes=500 if quick else 5000, seconds=2 if quick else 6)
+        search.schedule.check(tasks)
+        found[count, grain, bound, times.multiplication / times.addition] = search
+        rows.append(
+            {
+                "counted": count,
+                "subtask": grain,
+                "bound to joints": bound,
+                "m:a": f"{times.multiplication:g}:{times.addition:g}",
+                "tasks": len(tasks),
+                "work": search.schedule.work,
+                "longest path": longest_path(tasks),
+                "list schedule": list_schedule(tasks, 6).makespan,
+                "best found": search.schedule.makespan,
+                "lower bound": search.lower_bound,
+                "proved best": search.optimal,
+                "concurrency": round(search.schedule.concurrency, 2),
+            }
+        )
+    show_table(rows)
+    write_csv("luh_lin", rows)
+    figure = Figure(figsize=(14, 7.2), layout="constrained")
+    for axis, count in zip(figure.subplots(2, 1), ("general", "customised"), strict=True):
+        schedule = found[count, "variable", True, 1.0].schedule
+        least = schedule.makespan / 45
+        wide = {each.task for each in schedule.placements if each.end - each.start > least}
+        draw_gantt(
+            axis,
+            schedule,
+            lambda name, wide=wide: name if name in wide else "",
+            lambda name: COLOURS.get(name.split("[")[0], "white"),
+            [f"joint {i + 1}" for i in range(6)],
+            6.5,
+        )
+        arm = "any arm with these joints" if count == "general" else "the Stanford arm's own zeros known"
+        axis.set_title(
+            f"{arm}: {schedule.work:g} operations in {schedule.makespan:g}, concurrency {schedule.concurrency:.2f}"
+        )
+        axis.set_xlabel("time, m = a = 1")
+    figure.suptitle(
+        "Newton-Euler on the Stanford arm, one processor a joint, best schedule (Luh and Lin: concurrency 2.64)"
+    )
+    save_figure("luh_lin", figure)
+    verdicts = Verdicts()
+    concurrency = {key: search.schedule.concurrency for key, search in found.items() if key[2]}
+    coarse = [value for key, value in concurrency.items() if key[1] == "variable"]
+    fine = [value for key, value in concurrency.items() if key[1] == "operation"]
+    between = max(coarse) < LUH_LIN_CONCURRENCY < min(fine)
+    text = f"{min(coarse):.2f} to {max(coarse):.2f} (variables), {min(fine):.2f} to {max(fine):.2f} (operations)"
+    note = "as if their subtasks were finer than variables, coarser than vector operations"
+    verdicts.add("", "concurrency, one processor a joint", "2.64", text, between, note)
+    bound, free = (
+        [each.schedule.makespan for key, each in found.items() if key[1] == "variable" and key[2] is way]
+        for way in (True, False)
+    )
+    slower = max(one / other for one, other in zip(bound, free, strict=True))
+    verdicts.add("", "price of binding tasks to joints", "small", f"at most {100 * (slower - 1):.1f} %", slower < 1.1)
+    print()
+    verdicts.show()
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()
