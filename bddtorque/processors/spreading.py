@@ -73,7 +73,7 @@ class Spreading:
 
     @property
     def recomputed(self) -> float:
-        """Steps that are done more than once, all processors together."""
+        """Steps that are done more than once, all processors together; sums in another order add or spare a few."""
         return self.schedule.work - self.serial
 
 

@@ -1,0 +1,362 @@
+"""Speed-up against the number of processors: Boolean tables beside the parallel machines of the literature.
+
+The Boolean/BDD paper claims a speed-up proportional to the number of processors "without theoretical limit" and no
+scheduling problem, where other schemes end at one processor a joint. Here each arm's compiled plan (8 bits) is spread
+over P processors, an operation being one walk or one addition, up to one processor for every output bit; the schedules
+are data, and tests carry them out. Beside it, on the same arm: Newton-Euler with every operation scheduled, Luh and
+Lin's one processor a joint, Binder and Herzog's and Hamilton's old data, Lathrop's linear and logarithmic machines
+(whose processors are matrix-vector ones, six multipliers and three adders each).
+
+Two cost models. Word steps: a test, an addition and a multiplication are one step each. Bit steps: a test is one, an
+addition of b bits b, a multiplication b² steps, b being the median word of the arm's recursive plan. Sines and cosines
+are free to the recursions, as in the papers; to the tables they are walks like any other.
+
+    python experiments/speedup.py [--quick]
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import matplotlib
+import numpy as np
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.arrays.graph_tasks import tasks_of_graph
+from bddtorque.arrays.lathrop_linear_program import linear_program
+from bddtorque.arrays.lathrop_logarithmic_program import logarithmic_program
+from bddtorque.arrays.luh_lin import joint_tasks
+from bddtorque.arrays.scheduling import Task, draw_gantt, list_schedule
+from bddtorque.arrays.speculation_costs import place_costs, total
+from bddtorque.arrays.speculation_equations import HAMILTON
+from bddtorque.arrays.vector_program import Times, duration, processors
+from bddtorque.compiler import planned
+from bddtorque.loading import spec_and_robot
+from bddtorque.processors import (
+    BIT_SERIAL,
+    WORD_STEPS,
+    Costs,
+    Spreading,
+    delayed,
+    operations_of,
+    spread_bits,
+    spread_terms,
+)
+from bddtorque.processors.spreading import stages
+from bddtorque.trace.robot import trace_torques
+from bddtorque.work import usable_processors
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
+BITS = 8
+LATENCY = 5.0
+"""Steps of a message, in the column that has messages cost anything."""
+BEND = 0.5
+"""Efficiency at which we say that the curve has bent."""
+STATES = 100_000
+STYLES = {
+    "serial Newton-Euler": ("k", "s"),
+    "Luh-Lin": ("tab:brown", "v"),
+    "Binder/Herzog": ("tab:pink", "<"),
+    "Hamilton": ("tab:purple", ">"),
+    "Lathrop linear": ("tab:olive", "D"),
+    "Lathrop logarithmic": ("tab:green", "P"),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A machine with so many processors: its time, and what one processor would take for the same operations."""
+
+    machine: str
+    processors: int
+    time: float
+    serial: float
+
+    @property
+    def speed_up(self) -> float:
+        return self.serial / self.time
+
+
+def literature(robot: bt.Robot, times: Times) -> list[Point]:
+    """Return the machines of the literature on an arm, each against its own operations on one processor."""
+    n = robot.degrees_of_freedom
+    revolute = [joint.revolute for joint in robot.joints]
+    graph = trace_torques(robot).counts()
+    alone = times.sum(graph["products"], graph["sums"])
+    points = [Point("serial Newton-Euler", 1, alone, alone)]
+    tasks = joint_tasks(robot, times, count="customised", bound=False)
+    points.append(Point("Luh-Lin", n, list_schedule(tasks, n).makespan, sum(task.duration for task in tasks)))
+    kinds = [joint.kind for joint in robot.joints]
+    shared, apart = (place_costs(HAMILTON, kinds, shared=each) for each in (True, False))
+
+    def taken(costs: Any) -> float:
+        whole = total(costs)
+        return times.sum(whole.multiplications, whole.additions)
+
+    serial = taken(shared.values())
+    links = [taken(cost for (_, link), cost in shared.items() if link == i + 1) for i in range(n)]
+    points.append(Point("Binder/Herzog", n, max(links), serial))
+    points.append(Point("Hamilton", len(apart), max(taken([cost]) for cost in apart.values()), serial))
+    scalar = joint_tasks(robot, times, count="general", bound=False)
+    general = sum(task.duration for task in scalar)
+    for name, program in (
+        ("Lathrop linear", linear_program(revolute, end_to_end=True)),
+        ("Lathrop logarithmic", logarithmic_program(revolute, end_to_end=True)),
+    ):
+        points.append(Point(name, processors(program), duration(program, times), general))
+    return points
+
+
+def scheduled_recursion(robot: bt.Robot, times: Times, counts: list[int]) -> list[Point]:
+    """Return Newton-Euler, customised, with every scalar operation scheduled."""
+    costs = {"sum": times.addition, "product": times.multiplication}
+    tasks: list[Task] = tasks_of_graph(trace_torques(robot), costs)
+    serial = sum(task.duration for task in tasks)
+    return [Point("Newton-Euler, scheduled", P, list_schedule(tasks, P).makespan, serial) for P in counts]
+
+
+def powers(most: int, base: int = 2) -> list[int]:
+    """Return 1, base, base², ... and `most` itself."""
+    found = [1]
+    while found[-1] * base < most:
+        found.append(found[-1] * base)
+    return [*found, most] if most > 1 else found
+
+
+def word_bits(arm: str) -> int:
+    """Return the median word of the arm's recursive plan: what a multiplier for this accuracy must take."""
+    spec, robot, _ = spec_and_robot(arm, {"bits": BITS, "source": "recursive"})
+    plan = planned(spec, robot)[3]
+    return int(median(plan.bits_of(k) for k in range(len(plan.wires))))
+
+
+def spread(model: bt.Model, costs: Costs) -> dict[str, list[Spreading]]:
+    """Return both ways of spreading, for P up to one processor an output bit, and up to one a summand."""
+    operations = operations_of(model.plan, model.diagrams, costs)
+    walks = sum(each.kind == "walk" for each in operations)
+    summands = len({wire for output in model.plan.outputs for wire, _ in output.parts})
+    return {
+        "bits": [spread_bits(operations, P, costs) for P in powers(walks, 2 if walks < 2000 else 4)],
+        "terms": [spread_terms(model.plan, model.diagrams, P, costs) for P in powers(summands, 4)],
+    }
+
+
+def row(arm: str, model: str, way: str, each: Spreading) -> dict[str, Any]:
+    return {
+        "arm": arm,
+        "cost model": model,
+        "machine": f"tables, {way}",
+        "processors": each.processors,
+        "steps": each.time,
+        "speed-up": round(each.speed_up, 2),
+        "efficiency": round(each.efficiency, 3),
+        "messages": each.messages,
+        f"steps, latency {LATENCY:g}": delayed(each, LATENCY).makespan if model == "word" else "",
+        "recomputed": each.recomputed,
+    }
+
+
+def point_row(arm: str, model: str, each: Point) -> dict[str, Any]:
+    shown = {"arm": arm, "cost model": model, "machine": each.machine, "processors": each.processors}
+    figures = {
+        "steps": each.time,
+        "speed-up": round(each.speed_up, 2),
+        "efficiency": round(each.speed_up / each.processors, 3),
+    }
+    return {**shown, **figures, "messages": "", f"steps, latency {LATENCY:g}": "", "recomputed": ""}
+
+
+def bend(curve: list[Spreading]) -> Spreading:
+    """Return the first point at which less than half of the processors' time is used; the last if there is none."""
+    return next((each for each in curve if each.efficiency < BEND), curve[-1])
+
+
+def draw(found: dict[tuple[str, str], Any], arms: tuple[str, ...]) -> None:
+    """Draw speed-up and time against P for each arm."""
+    figure, axes = plt.subplots(3, len(arms), figsize=(4.3 * len(arms), 11.5), layout="constrained", squeeze=False)
+    for column, arm in enumerate(arms):
+        for line, (model, quantity) in enumerate((("word", "speed-up"), ("word", "steps"), ("bit", "steps"))):
+            axis, (curves, recursion, points) = axes[line][column], found[arm, model]
+            value = (lambda each: each.speed_up) if quantity == "speed-up" else (lambda each: each.time)
+            for way, colour, marker in (("bits", "tab:red", "o"), ("terms", "tab:orange", ".")):
+                label = {"bits": "tables: output bits apart", "terms": "tables: terms apart"}[way]
+                P = [each.processors for each in curves[way]]
+                axis.loglog(P, [value(each) for each in curves[way]], color=colour, marker=marker, ms=4, label=label)
+            P = [each.processors for each in recursion]
+            axis.loglog(
+                P,
+                [value(each) for each in recursion],
+                "tab:blue",
+                marker=".",
+                label="Newton-Euler, every operation scheduled",
+            )
+            for each in points:
+                colour, marker = STYLES[each.machine]
+                axis.loglog(each.processors, value(each), color=colour, marker=marker, ls="", ms=7, label=each.machine)
+            if quantity == "speed-up":
+                ends = np.array([1, max(each.processors for each in curves["bits"])])
+                axis.loglog(ends, ends, "k:", lw=1, label="proportional, as claimed")
+                axis.set_title(f"{arm}: speed-up")
+            else:
+                axis.set_title(f"{arm}: time in {model} steps")
+            axis.set_xlabel("processors")
+            axis.set_ylabel("times faster than on one processor" if quantity == "speed-up" else f"{model} steps")
+            axis.grid(alpha=0.3)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=5)
+    figure.suptitle(f"One state on P processors: Boolean tables of {BITS} bits beside the machines of the literature")
+    save_figure("speedup", figure)
+
+
+def draw_schedules(model: bt.Model) -> None:
+    """Draw the 2R arm on eight processors, both ways, and with one processor for every output bit."""
+    operations = operations_of(model.plan, model.diagrams)
+    walks = sum(each.kind == "walk" and each.tests > 0 for each in operations)
+    cases = [
+        ("terms apart, 4 processors: nothing crosses but partial sums", spread_terms(model.plan, model.diagrams, 4)),
+        ("output bits apart, 8 processors", spread_bits(operations, 8)),
+        (f"one processor an output bit: {walks}", spread_bits(operations, walks)),
+    ]
+    figure, axes = plt.subplots(3, 1, figsize=(12, 13), layout="constrained", height_ratios=[1, 1.6, 3])
+    for axis, (title, each) in zip(axes, cases, strict=True):
+        kinds = {op.name: op for op in each.operations}
+
+        def colour(name: str, kinds: Any = kinds) -> str:
+            if kinds[name].owner.startswith("tau"):
+                return "tab:green"
+            return "tab:blue" if kinds[name].kind == "walk" else "tab:orange"
+
+        draw_gantt(axis, each.schedule, label=lambda _: "", colour=colour)
+        if each.processors > 10:
+            axis.set_yticks(range(0, each.processors, 10), [str(k + 1) for k in range(0, each.processors, 10)])
+            axis.set_ylabel("processor")
+        axis.set_xlabel("steps (a test or an addition each)")
+        axis.set_title(f"{title}; {each.time:g} steps, speed-up {each.speed_up:.1f}, {each.messages} messages")
+    handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in ("tab:blue", "tab:orange", "tab:green")]
+    names = ["walk of an output bit", "addition inside a term", "sum of a torque"]
+    figure.legend(handles, names, loc="outside lower center", ncols=3)
+    figure.suptitle(f"The 2R arm at {BITS} bits on counted processors")
+    save_figure("speedup_schedules", figure)
+
+
+def threads(model: bt.Model, forms: tuple[str, ...], rounds: int) -> list[dict[str, Any]]:
+    """Return how much faster batches are on the cores there are, interleaved with one thread.
+
+    Other work on the machine takes cores away: what a run got (its processor time over its time) is stated beside it.
+    """
+    rng = np.random.default_rng(0)
+    given = [
+        np.stack([rng.integers(word.lowest, word.highest, STATES, endpoint=True) for word in kind], axis=1)
+        for kind in model.formats.inputs
+    ]
+    cores, rows = usable_processors(), []
+    for form in forms:
+        pair = [model.evaluator("parallel", form, processors=P) for P in (1, cores)]
+        words = [each[: STATES // 10] if form == "bits" else each for each in given]
+        runs = [[_timed(evaluator, words) for evaluator in pair] for _ in range(rounds + 1)][1:]  # the first compiles
+        best = max(runs, key=lambda run: run[0][0] / run[1][0])
+        rows.append(
+            {
+                "arm": model.robot.name,
+                "form": form,
+                "threads": cores,
+                "speed-up, median": round(median(one[0] / many[0] for one, many in runs), 2),
+                "best": round(best[0][0] / best[1][0], 2),
+                "cores it got": round(best[1][1] / best[1][0], 2),
+                "processor time, many over one": round(median(many[1] / one[1] for one, many in runs), 2),
+            }
+        )
+    return rows
+
+
+def _timed(evaluator: Any, words: list[Any]) -> tuple[float, float]:
+    """Return the time and the processor time of a batch, s."""
+    begun, used = time.perf_counter(), time.process_time()
+    evaluator.torque_words(*words)
+    return time.perf_counter() - begun, time.process_time() - used
+
+
+def judge(found: dict[tuple[str, str], Any], arms: tuple[str, ...], verdicts: Verdicts) -> None:
+    for arm in arms:
+        curves, _, points = found[arm, "word"]
+        bits = curves["bits"]
+        four = next(each for each in bits if each.processors == 4)
+        verdicts.add(
+            "4.4", f"{arm}: speed-up of 4 processors", "4 (proportional)", f"{four.speed_up:.2f}", four.efficiency > 0.9
+        )
+        bent, last = bend(bits), bits[-1]
+        shown = f"efficiency {bent.efficiency:.2f} at {bent.processors}; never above {last.serial / last.longest:.0f}"
+        ends = bent.efficiency < BEND and last.time >= last.longest
+        verdicts.add("4.4", f"{arm}: proportional without limit", "no: bends (digest 4.4)", shown, ends)
+        n = min(point.processors for point in points if point.machine == "Luh-Lin")
+        best = max(points, key=lambda point: point.speed_up)
+        verdicts.add(
+            "4.4",
+            f"{arm}: others end at n = {n}",
+            "no (LAT, HAM)",
+            f"{best.machine} {best.speed_up:.1f}",
+            best.speed_up > n,
+        )
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    arms = ARMS[:2] if options.quick else ARMS
+    rows, found, verdicts, why = [], {}, Verdicts(), []
+    for arm in arms:
+        model = bt.compile(arm, bits=BITS)
+        robot, b = model.robot, word_bits(arm)
+        for name, costs, times in (("word", WORD_STEPS, Times(1, 1)), ("bit", BIT_SERIAL, Times(b * b, b))):
+            curves = spread(model, costs)
+            recursion = scheduled_recursion(robot, times, powers(64))
+            points = literature(robot, times)
+            found[arm, name] = (curves, recursion, points)
+            rows += [row(arm, name, way, each) for way, curve in curves.items() for each in curve]
+            rows += [point_row(arm, name, each) for each in [*recursion, *points]]
+        operations = found[arm, "word"][0]["bits"][-1].operations
+        last = found[arm, "word"][0]["bits"][-1]
+        why.append(
+            {
+                "arm": arm,
+                "source": model.plan.source,
+                "walks": sum(each.kind == "walk" for each in operations),
+                "additions": sum(each.kind != "walk" for each in operations),
+                "stages": stages(operations),
+                "serial steps": last.serial,
+                "longest path": last.longest,
+                "most tests": max(each.tests for each in operations),
+                "limit of speed-up": round(last.serial / last.longest, 1),
+                "bit width b": b,
+            }
+        )
+    some = [
+        each
+        for each in rows
+        if each["processors"] in (1, 4, 16, 64, 256, 1024, 4096) or "tables" not in each["machine"]
+    ]
+    show_table(
+        [each for each in some if each["machine"] != "Newton-Euler, scheduled" or each["processors"] in (1, 4, 16, 64)]
+    )
+    print("\nWhere the curves end: the longest path is tests and adder trees, stage after stage\n")
+    show_table(why)
+    print("\nBatches in threads (real time, as ratios of interleaved runs)\n")
+    forms, rounds = (("dense",), 3) if options.quick else (("dense", "straight", "bits"), 9)
+    show_table(threads(bt.compile(arms[-1], bits=BITS), forms, rounds))
+    print()
+    judge(found, arms, verdicts)
+    verdicts.show()
+    write_csv("speedup", rows)
+    draw(found, arms)
+    draw_schedules(bt.compile("planar2r", bits=BITS))
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()
