@@ -23,7 +23,7 @@ from bddtorque.robots.model import Joint, Robot
 from bddtorque.trace.graph import Graph
 from bddtorque.trace.tracer import Number, Tracer
 
-MOST_ENTRIES = 1 << 26
+MOST_ENTRIES = 1 << 22
 """Entries of one coefficient that are still built; beyond, only their number is told."""
 
 
