@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.arrays.fijany_links import ZERO, Square, Triple, dot, scaled, transposed
+from bddtorque.arrays.fijany_links import ZERO, Square, Triple, dot, scaled, transposed, triple
 from bddtorque.arrays.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.newton_euler import (
@@ -77,12 +77,12 @@ def articulated_body(
     hinges.reverse()
     accelerations: list[Any] = []
     dw: Triple = ZERO
-    a = tuple(float(each) for each in chain.base_acceleration)
+    a: Triple = triple(chain.base_acceleration)
     for i in range(n):  # outward
         if i > 0:
-            a = add(a, add(cross(dw, position(chain, i)), _centripetal(velocities[i - 1], chain, i)))  # type: ignore[arg-type]
+            a = add(a, add(cross(dw, position(chain, i)), _centripetal(velocities[i - 1], chain, i)))
         dw = add(turn_back(into_joint(chain.rotation, i, dw), sine[i], cosine[i]), (*turns[i], 0.0))
-        a = turn_back(into_joint(chain.rotation, i, a), sine[i], cosine[i])  # type: ignore[arg-type]
+        a = turn_back(into_joint(chain.rotation, i, a), sine[i], cosine[i])
         hinge = hinges[i]
         along = hinge.along * dw[2] + hinge.angular[0] * dw[0] + hinge.angular[1] * dw[1] + dot(hinge.linear, a)
         accelerations.append(hinge.drive - along)

@@ -105,9 +105,9 @@ def joint_rotation(E: Square, sine: Any, cosine: Any) -> Square:
 
 def product(A: Square, B: Square) -> Square:
     """Return A B, 27 multiplications and 18 additions."""
-    columns = tuple(zip(*B, strict=True))
-    first, second, third = (tuple(dot(row, column) for column in columns) for row in A)
-    return first, second, third  # type: ignore[return-value]  # three rows of three
+    x, y, z = transposed(B)
+    first, second, third = ((dot(row, x), dot(row, y), dot(row, z)) for row in A)
+    return first, second, third
 
 
 def transposed(A: Square) -> Square:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bddtorque.arrays.fijany_links import Square, Triple, product, transposed
+from bddtorque.arrays.fijany_links import Square, Triple, product, square, transposed
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.newton_euler import out_of_joint, turn
 
@@ -21,11 +21,11 @@ def vector_to_parent(chain: Chain, i: int, sine: Any, cosine: Any, v: Triple) ->
 
 def matrix_to_parent(chain: Chain, i: int, sine: Any, cosine: Any, M: Square) -> Square:
     """Return (E_i Rz(q_i)) M (E_i Rz(q_i))ᵀ; where E_i is a twist about x, as in Denavit-Hartenberg, for less."""
-    E = tuple(tuple(float(each) for each in row) for row in chain.rotation[i])
+    E = square(chain.rotation[i])
     turned = turned_about(2, sine, cosine, M)
     if E[0] == (1.0, 0.0, 0.0):
         return turned_about(0, E[2][1], E[1][1], turned)
-    return product(product(E, turned), transposed(E))  # type: ignore[arg-type]  # three rows of three
+    return product(product(E, turned), transposed(E))
 
 
 def turned_about(axis: int, sine: Any, cosine: Any, M: Square) -> Square:

@@ -86,10 +86,10 @@ class Word:
     __radd__ = __add__
 
     def __sub__(self, other: Number) -> Word:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Number) -> Word:
-        return (-self) + other
+        return self.__neg__().__add__(other)
 
     def __mul__(self, other: Number) -> Number:
         value = self._operand(other)
