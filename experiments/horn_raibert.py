@@ -106,8 +106,9 @@ def draw(rows: list[dict[str, object]], sizes: list[dict[str, object]]) -> None:
     for arm, colour in zip(dict.fromkeys(row["arm"] for row in rows), ("tab:blue", "tab:orange"), strict=False):
         mine = [row for row in rows if row["arm"] == arm]
         looked_up = [row for row in mine if row["way"] != "compiled tables"]
-        left.semilogx([row["bytes"] for row in looked_up], [row["error found"] for row in looked_up], "o-", color=colour,
-                    label=f"{arm}, {mine[0]['bits']} bits: look-up, coefficients of 8, 12, 16, 64 bits")  # fmt: skip
+        size, error = ([row[key] for row in looked_up] for key in ("bytes", "error found"))
+        label = f"{arm}, {mine[0]['bits']} bits: look-up, coefficients of 8, 12, 16, 64 bits"
+        left.semilogx(size, error, "o-", color=colour, label=label)
         one = next(row for row in mine if row["way"] == "compiled tables")
         left.semilogx(
             one["bytes"], one["error found"], "*", markersize=15, color=colour, label=f"{arm}: compiled tables"
