@@ -61,6 +61,40 @@ def row(n: int) -> dict[str, object]:
     }
 
 
+def table_4() -> list[dict[str, object]]:
+    """Return when each operation of a node in the middle of the wave is done, counted from what the wave brings.
+
+    Outward from w of the link before, inward from f of the link after, in multiplications and additions; the same
+    whichever of the two is much slower, so that the path is one.
+    """
+    n, i = 12, 6
+    program = linear_program([True] * n)
+    ready = {times: availability(best_summation(program, times), times) for times in (Times(1000, 1), Times(1, 1000))}
+    printed = {times: availability(program, times) for times in ready}
+    rows = []
+    for operation in program:
+        if operation.place not in (f"outward {i}", f"inward {i}"):
+            continue
+        outward = operation.place.startswith("outward")
+        source = printed if outward else ready
+        start = f"w[{i - 1}]" if outward else f"f[{i + 1}]"
+        if not all(operation.result in source[times] for times in source):
+            continue  # a partial sum that the best order does not form
+        after = {times: source[times][operation.result] - source[times][start] for times in source}
+        slow, fast = after[Times(1000, 1)], after[Times(1, 1000)]
+        one_path = slow >= 0 and (slow // 1000, slow % 1000) == (fast % 1000, fast // 1000)
+        rows.append(
+            {
+                "node": "outward" if outward else "inward",
+                "operation": operation.step,
+                "primitive": operation.primitive.name.replace("MTV", "MV"),
+                "of": operation.group,
+                "done after": f"{slow // 1000:g}m+{slow % 1000:g}a" if one_path else "ahead of the wave",
+            }
+        )
+    return rows
+
+
 def staggers(n: int) -> dict[str, set[float]]:
     """Return by how much wd and pdd lag w, and n lags f, at every link but the last, m = a = 1."""
     program = linear_program([True] * n)
@@ -123,6 +157,10 @@ def main() -> None:
     write_csv("lathrop_timing", rows)
     draw_times(rows)
     draw_timeline()
+    print("\nLAT Table 4: operations of a node, counted from the arrival of w (outward) or of f (inward)")
+    operations = table_4()
+    show_table(operations)
+    write_csv("lathrop_table_4", operations)
     by_n = {each["n"]: each for each in rows}
     lags = staggers(9)
     verdicts, six = Verdicts(), by_n[6]

@@ -14,8 +14,9 @@ import heapq
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from bddtorque.arrays.scheduling import Placement, Schedule, Task, in_order, list_schedule, tails
+from bddtorque.arrays.scheduling import Placement, Priority, Schedule, Task, in_order, list_schedule, tails
 from bddtorque.errors import BddTorqueError
 
 SLACK = 1e-9
@@ -41,14 +42,23 @@ def branch_and_bound(tasks: Sequence[Task], processors: int, most_nodes: int = 2
     bound = {task.processor is not None for task in tasks}
     if len(bound) > 1:
         raise BddTorqueError("branch and bound: every task bound to a processor or none required, some are")
-    searching = _Search(in_order(tasks), processors, bound == {True}, most_nodes, time.monotonic() + seconds)
-    return searching.run()
+    return _Search(in_order(tasks), processors, bound == {True}).run(most_nodes, time.monotonic() + seconds)
+
+
+class _Partial(NamedTuple):
+    """Some tasks placed: when they end and where they are, when processors are free, the last one, a lower bound."""
+
+    ends: dict[int, float]
+    where: dict[int, int]
+    free: list[float]
+    last: tuple[float, int]
+    lower: float
 
 
 class _Search:
     """One search; tasks are known by their place in an order in which predecessors come first."""
 
-    def __init__(self, tasks: list[Task], processors: int, bound: bool, most_nodes: int, deadline: float) -> None:
+    def __init__(self, tasks: list[Task], processors: int, bound: bool) -> None:
         place = {task.name: k for k, task in enumerate(tasks)}
         longest = tails(tasks)
         self.tasks, self.processors, self.bound = tasks, processors, bound
@@ -56,23 +66,26 @@ class _Search:
         self.tails = [longest[task.name] for task in tasks]
         self.before = [sorted({place[name] for name in task.predecessors}) for task in tasks]
         self.on = [[k for k, task in enumerate(tasks) if task.processor == p] for p in range(processors)]
-        self.most_nodes, self.deadline = most_nodes, deadline
-        self.visited = 0
-        self.stopped = False
-        first = min(
-            (list_schedule(tasks, processors, rule) for rule in ("critical_path", "longest_task")),
-            key=lambda schedule: schedule.makespan,
-        )
-        self.best, self.best_time = first, first.makespan
 
-    def run(self) -> Search:
-        """Search, and return what was found."""
-        free = [0.0] * self.processors
-        lower = self.lower_bound({}, free)
-        if lower < self.best_time - SLACK:
-            self.descend({}, {}, free, (-1.0, -1))
-        optimal = not self.stopped or self.best_time <= lower + SLACK
-        return Search(self.best, self.best_time if optimal else lower, optimal, self.visited)
+    def run(self, most_nodes: int, deadline: float) -> Search:
+        """Search depth first, and return what was found."""
+        rules: tuple[Priority, ...] = ("critical_path", "longest_task")
+        lists = (list_schedule(self.tasks, self.processors, rule) for rule in rules)
+        best = min(lists, key=lambda schedule: schedule.makespan)
+        free, visited = [0.0] * self.processors, 0
+        waiting = [_Partial({}, {}, free, (-1.0, -1), self.lower_bound({}, free))]
+        while waiting and visited < most_nodes and time.monotonic() < deadline:
+            partial = waiting.pop()
+            if partial.lower >= best.makespan - SLACK:
+                continue
+            visited += 1
+            if len(partial.ends) == len(self.tasks):
+                best = self.schedule(partial)
+            else:
+                waiting += self.branches(partial, best.makespan)
+        # what was not looked at any more can be no better than its own bound
+        lower = min([best.makespan, *(partial.lower for partial in waiting)])
+        return Search(best, lower, lower >= best.makespan - SLACK, visited)
 
     def heads(self, ends: dict[int, float], free: list[float]) -> list[float]:
         """Return the earliest start of every task, given the ends of those placed and when processors are free."""
@@ -125,35 +138,21 @@ class _Search:
                 now = until
         return lower
 
-    def descend(
-        self, ends: dict[int, float], where: dict[int, int], free: list[float], last: tuple[float, int]
-    ) -> None:
-        """Try every way to go on from a partial schedule that could still be the best."""
-        if len(ends) == len(self.tasks):
-            makespan = max(ends.values(), default=0.0)
-            if makespan < self.best_time - SLACK:
-                self.best_time, self.best = makespan, self.schedule(ends, where)
-            return
-        branches = []
-        for start, k, processor in self.conflicts(ends, free, last):
+    def branches(self, partial: _Partial, best: float) -> list[_Partial]:
+        """Return every way to go on from a partial schedule that could still beat the best, the most hopeful last."""
+        found = []
+        for start, k, processor in self.conflicts(partial):
             end = start + self.durations[k]
-            now_free = [end if p == processor else until for p, until in enumerate(free)]
-            lower = self.lower_bound({**ends, k: end}, now_free)
-            if lower < self.best_time - SLACK:
-                branches.append((lower, -self.tails[k], k, start, processor, now_free))
-        for lower, _, k, start, processor, now_free in sorted(branches):
-            if lower >= self.best_time - SLACK:
-                continue
-            if self.visited >= self.most_nodes or time.monotonic() > self.deadline:
-                self.stopped = True
-                return
-            self.visited += 1
-            self.descend({**ends, k: start + self.durations[k]}, {**where, k: processor}, now_free, (start, k))
+            free = [end if p == processor else until for p, until in enumerate(partial.free)]
+            ends = {**partial.ends, k: end}
+            lower = self.lower_bound(ends, free)
+            if lower < best - SLACK:
+                found.append(_Partial(ends, {**partial.where, k: processor}, free, (start, k), lower))
+        return sorted(found, key=lambda each: (each.lower, -self.tails[each.last[1]]), reverse=True)
 
-    def conflicts(
-        self, ends: dict[int, float], free: list[float], last: tuple[float, int]
-    ) -> list[tuple[float, int, int]]:
+    def conflicts(self, partial: _Partial) -> list[tuple[float, int, int]]:
         """Return the branches: (start, task, processor) of the tasks that compete to come next."""
+        ends, free = partial.ends, partial.free
         eligible = []
         for k, task in enumerate(self.tasks):
             if k in ends or any(p not in ends for p in self.before[k]):
@@ -171,9 +170,12 @@ class _Search:
                 and (start < first_end - SLACK or start + self.durations[k] <= first_end + SLACK)
             ]
         # free tasks are placed in the order of their starts: the same schedule is not built twice
-        return [each for each in eligible if each[0] <= first_end + SLACK and (each[0], each[1]) > last]
+        return [each for each in eligible if each[0] <= first_end + SLACK and (each[0], each[1]) > partial.last]
 
-    def schedule(self, ends: dict[int, float], where: dict[int, int]) -> Schedule:
-        """Return a complete partial schedule as data."""
-        placements = [Placement(self.tasks[k].name, where[k], end - self.durations[k], end) for k, end in ends.items()]
+    def schedule(self, partial: _Partial) -> Schedule:
+        """Return a partial schedule that has every task as data."""
+        placements = [
+            Placement(self.tasks[k].name, partial.where[k], end - self.durations[k], end)
+            for k, end in partial.ends.items()
+        ]
         return Schedule(tuple(sorted(placements, key=lambda one: (one.start, one.processor))), self.processors)
