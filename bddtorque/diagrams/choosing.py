@@ -91,4 +91,4 @@ def candidate(form: Form) -> Candidate:
 
 def form_cost(form: Form) -> int:
     """Return the cost of a look-up in a form; see `plan.loads`."""
-    return load_cost(form.loads, form.chain)
+    return load_cost(form.loads, form.chain, form.arithmetic)

@@ -31,7 +31,9 @@ Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 
 BIT_FORMS = ("lockstep", "bits")
-WORD_FORMS = ("chosen", "dense", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight")
+WORD_FORMS = (
+    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight",
+)  # fmt: skip
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": BIT_FORMS,
     "words": WORD_FORMS,

@@ -1,8 +1,8 @@
 """The machine that runs a program: one compiled kernel for every table plan.
 
 It allocates nothing, releases the GIL, holds no state and reads no word it has not masked or clamped, so that no input,
-however wild, reads outside a table. The helpers are compiled into the kernel and take single arrays: passing a whole
-`Program` on would count references to each of its arrays, which costs more than the work.
+however wild, reads outside a table. The helpers are compiled into the kernel, which counts no references: that would
+cost more than the work.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.compiled import inlined, njit
+from bddtorque.compiled import inlined, uncounted
 from bddtorque.diagrams.folding import look_up_folded
 from bddtorque.diagrams.forms.classes import class_place
 from bddtorque.diagrams.forms.edge_valued import walk_weights
@@ -23,6 +23,7 @@ from bddtorque.evaluate.program import (
     CLASSES,
     DENSE,
     EDGE_VALUED,
+    FOLDED,
     INPUT,
     LIMBS,
     LOCKSTEP,
@@ -43,7 +44,7 @@ LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
 
-@njit
+@uncounted
 def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, registers: Array, counts: Array) -> None:
     """Run N states: words in, torque words out.
 
@@ -159,6 +160,8 @@ def look_up(
     fifth, sixth = blocks[block, 5], blocks[block, 6]
     word = np.int64(0)
     if form == DENSE:
+        word = np.int64(values[np.uint64(first) + np.uint64(index & third)])
+    elif form == FOLDED:
         word = np.int64(look_up_folded(index, values, first, rules, third, fourth))
     elif form == RADIX:
         word = np.int64(values[np.uint64(first) + walk_digits(index, fifth, sixth, steps, third)])

@@ -15,7 +15,8 @@ A product that has one table of both its words is a LOOKUP. A block is a row as 
 begin and end (or what else is to be known of it) in pools that all blocks share.
 
     form            a         b         c              d           e           f            g
-    DENSE           values    end       rules          end
+    DENSE           values    end       mask
+    FOLDED          values    end       rules          end
     MULTI_TERMINAL  values    end       positions      successors  root
     EDGE_VALUED     values    end       positions      successors  root        offset
     RADIX           values    end       steps          -           input bits  digit bits
@@ -33,7 +34,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.forms import Bits, Classes, Dense, EdgeValued, Form, Lockstep, MultiTerminal, Radix
+from bddtorque.diagrams.forms import (
+    Bits,
+    Classes,
+    Dense,
+    EdgeValued,
+    FoldedDense,
+    Form,
+    Lockstep,
+    MultiTerminal,
+    Radix,
+)
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
 from bddtorque.words import Format, Formats
@@ -43,7 +54,7 @@ INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
 METHODS = ("limbs", "squares", "native")
 LIMBS, SQUARES, NATIVE = range(3)
 COLUMNS = 9
-DENSE, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(7)
+DENSE, FOLDED, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(8)
 BLOCK_COLUMNS = 8
 QUANTITIES = ("q", "qd", "qdd")
 
@@ -123,7 +134,7 @@ def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: b
     return Program(
         np.array([row + [0] * (COLUMNS - len(row)) for row in code], dtype=np.int64).reshape(-1, COLUMNS),
         np.array(operands, dtype=np.int64).reshape(-1, 3),
-        *_pools(forms),
+        *block_pools(forms),
     )
 
 
@@ -181,8 +192,8 @@ class _Pools:
         return np.ascontiguousarray(np.concatenate([part.astype(POOLS[pool]) for part in parts]))
 
 
-def _pools(forms: Sequence[Form]) -> tuple[Array, ...]:
-    """Return the block rows and the pools in the order of `Program`."""
+def block_pools(forms: Sequence[Form]) -> tuple[Array, ...]:
+    """Return the rows of blocks in these forms, and the pools they read, in the order of `Program`."""
     pools = _Pools()
     rows = [_block_row(pools, form) for form in forms]
     table = np.array([row + [0] * (BLOCK_COLUMNS - len(row)) for row in rows], dtype=np.int64)
@@ -194,8 +205,10 @@ def _pools(forms: Sequence[Form]) -> tuple[Array, ...]:
 def _block_row(pools: _Pools, form: Form) -> list[int]:
     """Put the arrays of a form into the pools and return what the kernel must know of them."""
     match form:
-        case Dense(folded=folded):
-            return [DENSE, *pools.put("values", _held(folded.values)), *pools.put("rules", folded.rules)]
+        case Dense(values=values):
+            return [DENSE, *pools.put("values", _held(values)), len(values) - 1]
+        case FoldedDense(folded=folded):
+            return [FOLDED, *pools.put("values", _held(folded.values)), *pools.put("rules", folded.rules)]
         case MultiTerminal():
             nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
             return [MULTI_TERMINAL, *pools.put("values", _held(form.words)), nodes, pairs, form.root]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bddtorque.diagrams.forms.classes import split_at
+from bddtorque.diagrams.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
 from bddtorque.diagrams.forms.lockstep import LANES
 from bddtorque.diagrams.forms.radix import digit_cuts
 from bddtorque.diagrams.table import word_dtype
@@ -21,7 +22,7 @@ from bddtorque.plan.plan import Block, Plan, Product, output_format
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""
 RULE_BYTES = 40
-"""The rule by which a dense table is folded along one of its words."""
+"""The rule by which a table is folded along one of its words."""
 TABLE_WORD_BYTES = 4
 """An entry of the tables that products share."""
 
@@ -49,7 +50,9 @@ def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Itera
     inputs = sum(input_widths)
     word, rows = word_dtype(bits, signed).itemsize, 1 << inputs
     values = 1 << bits
-    yield _bound("dense", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True)
+    yield _bound("dense", rows * word, 1, (rows * word,), True)
+    folding = len(input_widths) * (CYCLES_A_WORD + CYCLES_A_FOLD)
+    yield _bound("folded", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True, folding)
     row_bits = split_at(input_widths)
     classes = ((1 << row_bits) + (1 << (inputs - row_bits))) * (2 if inputs <= 16 else 4)
     yield _bound("classes", classes + rows * word, 3, (classes, rows * word), True)
@@ -82,8 +85,8 @@ def bit_bounds(inputs: int, bits: int) -> Iterator[Candidate]:
     )
 
 
-def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: bool) -> Candidate:
-    return Candidate(name, size, loads, len(chain), load_cost(loads, chain), constant)
+def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: bool, arithmetic: int = 0) -> Candidate:
+    return Candidate(name, size, loads, len(chain), load_cost(loads, chain, arithmetic), constant)
 
 
 def _digit_bytes(inputs: int, digit_bits: int, values: int, word: int) -> tuple[int, ...]:

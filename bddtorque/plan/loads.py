@@ -24,7 +24,7 @@ def latency(size: int) -> int:
     return next((cycles for most, cycles in LATENCIES if size <= most), MEMORY_LATENCY)
 
 
-def load_cost(loads: int, chain: Sequence[int]) -> int:
+def load_cost(loads: int, chain: Sequence[int], arithmetic: int = 0) -> int:
     """Return the cost of a look-up.
 
     Parameters
@@ -33,8 +33,10 @@ def load_cost(loads: int, chain: Sequence[int]) -> int:
         All its loads.
     chain
         Of those that wait for one another: the bytes of the array in which each lies.
+    arithmetic
+        Cycles of integer arithmetic that the word waits for beside its loads.
     """
-    return sum(map(latency, chain)) + loads - len(chain)
+    return sum(map(latency, chain)) + loads - len(chain) + arithmetic
 
 
 def least_cost(loads: int, depth: int) -> int:

@@ -8,7 +8,7 @@ from diagram_samples import ordered_tables, rounded_product
 from hypothesis import given
 
 from bddtorque.diagrams import FORMS, Bits, Dense, MultiTerminal, Table, check_form, lower, reduce
-from bddtorque.diagrams.folding import folded_lookup
+from bddtorque.diagrams.folding import fold, folded_lookup
 from bddtorque.diagrams.forms.bits import walk_bit, walk_bit_counted, walk_word
 from bddtorque.diagrams.forms.form import sample_indices
 from bddtorque.diagrams.forms.multi_terminal import walk_terminal, walk_terminal_counted
@@ -50,7 +50,7 @@ def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
 
 def test_walkers_run_inside_a_kernel() -> None:
     table = rounded_product(4, 5)
-    bits, terminal, dense = Bits.from_table(table), MultiTerminal.from_table(table), Dense.from_table(table)
+    bits, terminal, folded = Bits.from_table(table), MultiTerminal.from_table(table), fold(table)
 
     @numba.njit
     def kernel(index, roots, positions, successors, places, following, words, root, values, rules):
@@ -64,7 +64,7 @@ def test_walkers_run_inside_a_kernel() -> None:
         found = kernel(
             index, bits.roots, bits.positions, bits.successors,
             terminal.positions, terminal.successors, terminal.words, terminal.root,
-            dense.folded.values, dense.folded.rules,
+            folded.values, folded.rules,
         )  # fmt: skip
         assert found == (table.values[index % 256],) * 3
 

@@ -102,6 +102,7 @@ class Bits:
 
     name: ClassVar[str] = "bits"
     constant: ClassVar[bool] = False
+    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array

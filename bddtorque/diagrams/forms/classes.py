@@ -63,6 +63,7 @@ class Classes:
 
     name: ClassVar[str] = "classes"
     constant: ClassVar[bool] = True
+    arithmetic: ClassVar[int] = 0
     loads: ClassVar[int] = 3
 
     classes: Any

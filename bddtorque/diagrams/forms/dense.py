@@ -1,4 +1,4 @@
-"""Form `dense`: the table itself, folded along every word where symmetry allows; one load gives the word."""
+"""Form `dense`: the table itself; one load gives the word."""
 
 from __future__ import annotations
 
@@ -9,60 +9,64 @@ import numpy as np
 
 from bddtorque.compiled import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.folding import Folded, fold, look_up_folded, unfold
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table
+from bddtorque.diagrams.table import IntegerArray, Table, frozen
 
 
 @njit
-def _look_up(indices: Int64Array, values: IntegerArray, rules: Int64Array, words: Int64Array) -> None:
+def _look_up(indices: Int64Array, values: IntegerArray, words: Int64Array) -> None:
+    mask = np.uint64(len(values) - 1)
     for i in range(len(indices)):
-        words[i] = look_up_folded(indices[i], values, 0, rules, 0, len(rules))
+        words[i] = values[np.uint64(indices[i]) & mask]
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """A table, folded; `folding.look_up_folded` reads one entry inside a kernel.
+    """A table as it is: the entry at the index, bits above the table's ignored.
 
     Parameters
     ----------
-    folded
-        Values and folding rules.
+    values
+        Shape ``(2**input_bits,)``, in the table's type.
     """
 
     name: ClassVar[str] = "dense"
     constant: ClassVar[bool] = True
+    arithmetic: ClassVar[int] = 0
     loads: ClassVar[int] = 1
 
-    folded: Folded
+    values: IntegerArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen(self.values, self.values.dtype))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dense, (self.folded,)
+        return Dense, (self.values,)
 
     @classmethod
     def from_table(
         cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
     ) -> Dense:
-        """Fold a table; a dense table has no levels and is never larger than its source, so the rest is ignored."""
+        """Take the values of a table; there are no levels and nothing is made, so the rest is ignored."""
         del order, memory_limit
-        return cls(fold(table))
+        return cls(table.values)
 
     @property
     def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.folded.bytes
+        """Bytes of the values."""
+        return self.values.nbytes
 
     @property
     def chain(self) -> tuple[int, ...]:
         """Bytes among which the one load lies."""
-        return (self.folded.values.nbytes,)
+        return (self.values.nbytes,)
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``."""
-        return unfold(self.folded)
+        return self.values
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, looked up one by one."""
         words = np.empty(len(indices), np.int64)
-        _look_up(indices, self.folded.values, self.folded.rules, words)
+        _look_up(indices, self.values, words)
         return words

@@ -133,6 +133,7 @@ class EdgeValued:
 
     name: ClassVar[str] = "edge_valued"
     constant: ClassVar[bool] = False
+    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array

@@ -37,6 +37,10 @@ class Form(Protocol):
         """Bytes of all arrays."""
 
     @property
+    def arithmetic(self) -> int:
+        """Cycles of arithmetic that a word waits for beside its loads; 0 where it is next to nothing."""
+
+    @property
     def loads(self) -> int:
         """Loads from these arrays that one word takes, at most."""
 

@@ -99,6 +99,7 @@ class Lockstep:
 
     name: ClassVar[str] = "lockstep"
     constant: ClassVar[bool] = True
+    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: UInt32Array

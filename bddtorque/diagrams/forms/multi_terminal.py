@@ -90,6 +90,7 @@ class MultiTerminal:
 
     name: ClassVar[str] = "multi_terminal"
     constant: ClassVar[bool] = False
+    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array

@@ -77,6 +77,7 @@ class Radix:
     name: ClassVar[str]
     digit_bits: ClassVar[int]
     constant: ClassVar[bool] = True
+    arithmetic: ClassVar[int] = 0
 
     children: UInt32Array
     words: IntegerArray
