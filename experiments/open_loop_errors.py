@@ -1,8 +1,8 @@
 """Torque errors of old data along prescribed motions, in open loop (digest 6.6; F31), and what predictions cost.
 
 Robot B as in the digest; the Stanford arm (Binder and Herzog's moves of 8, 2 and 1 s; ages on Lathrop's recursion,
-which knows sliding joints); the PUMA 560 (Vuskovic). Errors are per joint, in N·m or N and in percent of the joint's largest
-torque in the fastest move; predictions are charged with their operations and messages.
+which knows sliding joints); the PUMA 560 (Vuskovic). Errors are per joint, in N·m or N and in percent of the joint's
+largest torque in the fastest move; predictions are charged with their operations and messages.
 
     python experiments/open_loop_errors.py [--quick]
 """
@@ -86,7 +86,7 @@ def per_joint(verdicts: Verdicts) -> list[dict[str, object]]:
                  " ".join(f"{x:.1f}" for x in bh), bh[0] < 3 and bh[0] < bh[1] < bh[2] and bh[2] > 10,
                  "at 10 ms a sample; in proportion to it")  # fmt: skip
     late = [worst("stanford", "Lathrop", duration, "bh") for duration in MOVES]
-    verdicts.add("ours", "the same, gravity as base acceleration and so old too, 8 s", f"> {bh[0]:.1f}", f"{late[0]:.1f}",
+    verdicts.add("ours", "the same, gravity as base acceleration: old too, 8 s", f"> {bh[0]:.1f}", f"{late[0]:.1f}",
                  late[0] > bh[0])  # fmt: skip
     key = ("puma560", "Hamilton", 2.0)
     gains = [
