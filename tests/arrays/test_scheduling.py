@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -75,19 +76,47 @@ def test_one_processor_does_all_work_and_enough_of_them_the_longest_path(tasks: 
 
 def best_by_trying_all(tasks: list[Task], processors: int) -> float:
     """Return the best makespan over every order and every assignment, each task as early as the order allows."""
-    best = float("inf")
-    for order in permutations(tasks):
-        place = {task.name: k for k, task in enumerate(order)}
-        if any(place[name] > place[task.name] for task in order for name in task.predecessors):
-            continue
-        choices = [range(processors) if task.processor is None else [task.processor] for task in order]
-        for where in product(*choices):
-            free, ends = [0.0] * processors, {}
-            for task, processor in zip(order, where, strict=True):
-                start = max([free[processor], *(ends[name] for name in task.predecessors)])
-                ends[task.name] = free[processor] = start + task.duration
-            best = min(best, max(ends.values()))
-    return best
+
+    def finish(ends: dict[str, float], free: tuple[float, ...]) -> float:
+        if len(ends) == len(tasks):
+            return max(ends.values())
+        best = float("inf")
+        for task in tasks:
+            if task.name in ends or not all(name in ends for name in task.predecessors):
+                continue
+            for processor in range(processors) if task.processor is None else [task.processor]:
+                end = max([free[processor], *(ends[name] for name in task.predecessors)]) + task.duration
+                until = (*free[:processor], end, *free[processor + 1 :])
+                best = min(best, finish({**ends, task.name: end}, until))
+        return best
+
+    return finish({}, (0.0,) * processors)
+
+
+@pytest.mark.parametrize("bound", [True, False], ids=["bound", "free"])
+def test_branch_and_bound_where_no_list_is_best(bound: bool) -> None:
+    searched = 0
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        tasks = [
+            Task(
+                f"t{k}",
+                float(random.integers(1, 8)),
+                tuple(f"t{p}" for p in range(k) if random.random() < 0.4),
+                int(random.integers(2)) if bound else None,
+            )
+            for k in range(7)
+        ]
+        by_list = min(list_schedule(tasks, 2, rule).makespan for rule in ("critical_path", "longest_task"))
+        found = branch_and_bound(tasks, 2)
+        found.schedule.check(tasks)
+        if seed % 10 == 0 or found.schedule.makespan < by_list:  # trying all takes long
+            assert found.optimal
+            assert found.schedule.makespan == best_by_trying_all(tasks, 2)
+            searched += found.schedule.makespan < by_list
+        if searched == 15:
+            break
+    assert searched == 15
 
 
 @settings(max_examples=40)
