@@ -50,6 +50,11 @@ def signed_edges(diagram: Diagram) -> Edges:
     return np.repeat(diagram.level, 2), low, high
 
 
+def digit_cuts(input_bits: int, digit_bits: int) -> list[int]:
+    """Return the levels between which the digits of an index lie; the first takes the bits left over."""
+    return [0, *range((input_bits - 1) % digit_bits + 1, input_bits + 1, digit_bits)]
+
+
 def unroll(
     edges: Edges, roots: Int32Array, cuts: Sequence[int], memory_limit: int
 ) -> tuple[IntegerArray, list[IntegerArray], Int32Array]:

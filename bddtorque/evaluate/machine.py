@@ -182,12 +182,13 @@ def look_up(
         word = np.int64(np.int32(total))  # weights are kept modulo 2^32
     elif form == BITS:
         count = blocks[block, 2] - first
+        one, tested, nodes, pairs = np.uint64(1), np.uint64(index), np.uint64(third), np.uint64(fourth)
         for bit in range(count):
-            edge = np.int64(roots[first + bit])
-            while edge > 1:
-                test = (index >> positions[third + (edge >> 1)]) & 1
-                edge = successors[fourth + ((edge & ~1) | test)] ^ (edge & 1)
-            word |= edge << bit
+            edge = np.uint64(roots[first + bit])
+            while edge > one:
+                side = (tested >> np.uint64(positions[nodes + (edge >> one)])) & one
+                edge = np.uint64(successors[pairs + ((edge & ~one) | side)]) ^ (edge & one)
+            word |= np.int64(edge) << bit
         word = signed_word(word, count, fifth)
     return word
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from bddtorque.diagrams.forms.classes import split_at
 from bddtorque.diagrams.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
-from bddtorque.diagrams.forms.lockstep import LANES
-from bddtorque.diagrams.forms.radix import digit_cuts
+from bddtorque.diagrams.forms.lockstep import LANES, LEVELS
 from bddtorque.diagrams.table import word_dtype
+from bddtorque.diagrams.unrolling import digit_cuts
 from bddtorque.plan.layout import WIDEST_SQUARE
 from bddtorque.plan.loads import Candidate, latency, load_cost, pick
 from bddtorque.plan.plan import Block, Plan, Product, output_format
@@ -70,10 +70,10 @@ def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Itera
 def bit_bounds(inputs: int, bits: int) -> Iterator[Candidate]:
     """Yield the forms that walk a diagram for each of `bits` output bits; the evaluator bits takes the first."""
     lanes = -(-bits // LANES) * LANES
-    pairs = 8 * most_nodes(inputs, bits, 2)
-    loads, chain = inputs * (lanes + lanes // LANES), (pairs,) * inputs
+    steps = [rows << width for rows, width in _most_rows(inputs, LEVELS, bits, 2)]
+    loads, chain = inputs + len(steps) * lanes, (4 * sum(steps),) * len(steps)
     yield replace(
-        _bound("lockstep", pairs + inputs + 4 * lanes, loads, chain, True),
+        _bound("lockstep", 4 * sum(steps) + inputs + 4 * lanes, loads, chain, True, inputs),
         chosen=True,
         reason="the diagrams of all output bits side by side: taken by the evaluator bits",
     )
@@ -91,12 +91,14 @@ def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: b
 
 def _digit_bytes(inputs: int, digit_bits: int, values: int, word: int) -> tuple[int, ...]:
     """Return the bytes that the rows of each digit take at most."""
-    cuts = digit_cuts(inputs, digit_bits)
-    sizes = []
-    for above, below in pairwise(cuts):
-        rows = min(1 << above, _functions(values, inputs - above))
-        sizes.append((rows << (below - above)) * (word if below == inputs else 4))
-    return tuple(sizes)
+    entries = [rows << width for rows, width in _most_rows(inputs, digit_bits, 1, values)]
+    return (*(4 * size for size in entries[:-1]), word * entries[-1])
+
+
+def _most_rows(inputs: int, digit_bits: int, outputs: int, values: int) -> Iterator[tuple[int, int]]:
+    """Yield for each digit the rows there can be at most, and the bits it has."""
+    for above, below in pairwise(digit_cuts(inputs, digit_bits)):
+        yield min(outputs << above, _functions(values, inputs - above)), below - above
 
 
 def _functions(values: int, inputs: int) -> int:

@@ -16,10 +16,10 @@ from bddtorque.diagrams.consing import MemoryLimit
 from bddtorque.diagrams.forms import Bits, Classes, EdgeValued, Lockstep, MultiTerminal, Radix4, Radix16, Radix64
 from bddtorque.diagrams.forms.classes import class_place, split_at
 from bddtorque.diagrams.forms.edge_valued import walk_weights
-from bddtorque.diagrams.forms.lockstep import LANES, walk_lanes
-from bddtorque.diagrams.forms.radix import digit_cuts, walk_digits
+from bddtorque.diagrams.forms.lockstep import LANES, LEVELS, walk_lanes
+from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.diagrams.merging import merge_rows
-from bddtorque.diagrams.unrolling import signed_edges, unroll
+from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
 
 
 def identity(bits: int) -> Table:
@@ -59,8 +59,8 @@ def test_every_form_says_what_it_costs(name: str) -> None:
     table = rounded_product(5, 7)
     form = lower(name, table)
     loads = {"dense": 1, "folded": 1, "classes": 3, "radix64": 2, "radix16": 3, "radix4": 5, "multi_terminal": 21}
-    loads |= {"edge_valued": 30, "bits": 140, "lockstep": 10 * (8 + 2)}
-    depth = {"classes": 2, "edge_valued": 20, "bits": 20, "lockstep": 10}
+    loads |= {"edge_valued": 30, "bits": 140, "lockstep": 10 + 5 * 8}
+    depth = {"classes": 2, "edge_valued": 20, "bits": 20, "lockstep": 5}
     assert form.loads == loads[name]
     assert len(form.chain) == depth.get(name, loads[name])
     assert form.constant == (name in {"dense", "folded", "classes", "radix4", "radix16", "radix64", "lockstep"})
@@ -139,7 +139,8 @@ def test_classes_are_the_distinct_rows_and_columns(table: Table) -> None:
 def test_walks_side_by_side_read_every_level(table: Table) -> None:
     diagram = build(table)
     form = Lockstep.from_diagram(diagram)
-    assert len(form.successors) == 2 * sum(diagram.crossings[:-1])  # a pair for each function that crosses a cut
+    steps = pairwise(digit_cuts(table.input_bits, LEVELS))  # a row for each function that crosses a cut
+    assert len(form.successors) == sum(diagram.crossings[above] << (below - above) for above, below in steps)
     assert len(form.roots) % LANES == 0
     plain = Bits.from_diagram(diagram)
     everything = np.arange(1 << table.input_bits)

@@ -1,14 +1,15 @@
-"""Form `lockstep`: the diagrams of all output bits walked side by side, one level at a time.
+"""Form `lockstep`: the diagrams of all output bits walked side by side, two levels a step.
 
 It is form `bits` made for a processor that does several things at once. Each output bit still walks a diagram of its
-own, one input bit a step; but the tests that its reduced diagram skips are put back (`unrolling`), so that all walks
-test the same bit at the same time, none branches, and none waits for another: where one walk waits for memory, the
-others go on. Every input takes the same operations.
+own; but the tests that its reduced diagram skips are put back (`unrolling`), so that all walks test the same bits at
+the same time, none branches, and none waits for another: where one walk waits for memory, the others go on. Every input
+takes the same operations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +21,14 @@ from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array
 from bddtorque.diagrams.forms.form import Int64Array
 from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
-from bddtorque.diagrams.unrolling import signed_edges, unroll
+from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
 
 UInt32Array = npt.NDArray[np.uint32]
 
 LANES = 4
 """Walks kept in registers at a time; the processor overlaps one such group with the next by itself."""
+LEVELS = 2
+"""Levels that a step takes; more would make rows of which most is never read."""
 
 
 @inlined
@@ -35,7 +38,7 @@ def walk_lanes(
     first: Any,
     levels: Any,
     successors: UInt32Array,
-    pairs: Any,
+    rows: Any,
     roots: Int32Array,
     root: Any,
     count: Any,
@@ -50,17 +53,21 @@ def walk_lanes(
         Concatenated input words; bits above the table's are ignored.
     positions, first, levels
         The positions tested start at ``first`` and are ``levels`` many.
-    successors, pairs
-        The pairs of the diagram start at ``pairs``.
+    successors, rows
+        The rows of the diagram start at ``rows``.
     roots, root, count
         The roots start at ``root``; there are ``count`` of them, a multiple of `LANES`.
     """
-    one, pair, tested, word = np.uint64(1), np.uint64(pairs), np.uint64(index), np.uint64(0)
+    one, mask, start = np.uint64(1), np.uint64((1 << LEVELS) - 1), np.uint64(rows)
+    tested, arranged = np.uint64(index), np.uint64(0)
+    for level in range(first, first + levels):  # the bits in the order in which levels test them
+        arranged = (arranged << one) | ((tested >> np.uint64(positions[level])) & one)
+    top, word = (levels - 1) // LEVELS * LEVELS, np.uint64(0)
     for lane in range(0, count, LANES):
         a, b = np.uint64(roots[root + lane]), np.uint64(roots[root + lane + 1])
         c, d = np.uint64(roots[root + lane + 2]), np.uint64(roots[root + lane + 3])
-        for level in range(first, first + levels):
-            side = pair + ((tested >> np.uint64(positions[level])) & one)
+        for shift in range(top, -1, -LEVELS):
+            side = start + ((arranged >> np.uint64(shift)) & mask)
             a, b = np.uint64(successors[side + a]), np.uint64(successors[side + b])
             c, d = np.uint64(successors[side + c]), np.uint64(successors[side + d])
         word |= (a | (b << one) | (c << np.uint64(2)) | (d << np.uint64(3))) << np.uint64(lane)
@@ -84,11 +91,11 @@ class Lockstep:
     positions
         Shape ``(input_bits,)``, int8: position in the index (0 = least significant) of the bit tested at each level.
     successors
-        Uint32, pairs: what follows on 0 and on 1. An entry is twice the number of the pair to go on with; at the last
-        level it is the output bit itself.
+        Uint32, rows: what follows for each value of the bits tested in a step, where the row to go on with begins; at
+        the last step the output bit itself. The first step has one level where there is an odd number.
     roots
-        Int32: twice the number of the pair at which each output bit starts, least significant bit first; filled up
-        with repetitions to a multiple of `LANES`.
+        Int32: where the row begins at which each output bit starts, least significant bit first; filled up with
+        repetitions to a multiple of `LANES`.
     order
         Variable at each level, top first.
     output_bits
@@ -99,7 +106,6 @@ class Lockstep:
 
     name: ClassVar[str] = "lockstep"
     constant: ClassVar[bool] = True
-    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: UInt32Array
@@ -124,17 +130,20 @@ class Lockstep:
 
     @classmethod
     def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Lockstep:
-        """Unroll a diagram, one level a step."""
-        levels = diagram.input_bits
-        entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, range(levels + 1), memory_limit)
-        starts = np.cumsum([0, *(len(step) for step in steps)])
-        pairs = [2 * (step.astype(np.int64) + start) for step, start in zip(steps[:-1], starts[1:-1], strict=True)]
-        pairs.append(constants[steps[-1]].astype(np.int64))
+        """Unroll a diagram, `LEVELS` levels a step."""
+        cuts = digit_cuts(diagram.input_bits, LEVELS)
+        entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, cuts, memory_limit)
+        starts = np.cumsum([0, *(step.size for step in steps)])
+        rows = [
+            step.astype(np.int64) * below.shape[1] + start
+            for (step, below), start in zip(pairwise(steps), starts[1:-1], strict=True)
+        ]
+        rows.append(constants[steps[-1]].astype(np.int64))
         filled = -diagram.output_bits % LANES
         return cls(
             positions=diagram.positions,
-            successors=np.concatenate(pairs).reshape(-1),
-            roots=2 * np.append(entries, np.repeat(entries[:1], filled)),
+            successors=np.concatenate([row.reshape(-1) for row in rows]),
+            roots=steps[0].shape[1] * np.append(entries, np.repeat(entries[:1], filled)),
             order=diagram.order,
             output_bits=diagram.output_bits,
             signed=diagram.signed,
@@ -146,23 +155,29 @@ class Lockstep:
         return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
 
     @property
+    def arithmetic(self) -> int:
+        """Cycles for which a word waits beside its loads: the bits put in the order of the levels."""
+        return len(self.order)
+
+    @property
     def loads(self) -> int:
-        """Loads a word: a successor at each level, for every walk; positions are read once for `LANES` of them."""
-        return len(self.order) * (len(self.roots) + len(self.roots) // LANES)
+        """Loads a word: the position of each level, and for every walk a successor at each step."""
+        return len(self.order) + len(self.chain) * len(self.roots)
 
     @property
     def chain(self) -> tuple[int, ...]:
-        """Bytes among which each load lies that waits for the one before: a successor at each level."""
-        return (self.successors.nbytes,) * len(self.order)
+        """Bytes among which each load lies that waits for the one before: a successor at each step."""
+        return (self.successors.nbytes,) * (len(digit_cuts(len(self.order), LEVELS)) - 1)
 
     def expand(self) -> IntegerArray:
-        """Return all values, shape ``(2**input_bits,)``, level by level."""
+        """Return all values, shape ``(2**input_bits,)``, step by step."""
         dtype = word_dtype(self.output_bits, self.signed)
         words = np.zeros(1 << len(self.order), dtype)
         for bit, root in enumerate(self.roots[: self.output_bits]):
             reached = np.array([root], np.int64)
-            for _ in self.order:
-                reached = self.successors[np.stack([reached, reached + 1], axis=1).reshape(-1)].astype(np.int64)
+            for above, below in pairwise(digit_cuts(len(self.order), LEVELS)):
+                places = reached[:, None] + np.arange(1 << (below - above))
+                reached = self.successors[places.reshape(-1)].astype(np.int64)
             weight = -(1 << bit) if self.signed and bit == self.output_bits - 1 else 1 << bit
             words += reached.astype(dtype) * dtype.type(weight)
         return restore_bits(words, self.order)

@@ -22,6 +22,7 @@ from bddtorque.diagrams.forms.form import Int64Array
 from bddtorque.diagrams.forms.lockstep import UInt32Array
 from bddtorque.diagrams.merging import afford_merging, merge_rows
 from bddtorque.diagrams.table import IntegerArray, Table, frozen
+from bddtorque.diagrams.unrolling import digit_cuts
 
 
 @inlined
@@ -153,11 +154,6 @@ class Radix:
         places = np.empty(len(indices), np.int64)
         _walk_places(indices, self.input_bits, self.digit_bits, self.children, places)
         return self.words[places].astype(np.int64)
-
-
-def digit_cuts(input_bits: int, digit_bits: int) -> list[int]:
-    """Return the levels between which the digits of an index lie; the first digit takes the bits that are left over."""
-    return [0, *range((input_bits - 1) % digit_bits + 1, input_bits + 1, digit_bits)]
 
 
 def _rows(places: Int64Array, bits: int) -> Int64Array:
