@@ -160,7 +160,7 @@ def draw(rows: list[dict[str, object]], found: list[dict[str, object]]) -> None:
         line[2].invert_yaxis()
         line[2].tick_params(axis="y", labelsize=8)
         line[2].grid(alpha=0.3, axis="x", which="both")
-    axes[0, 0].legend(fontsize=7)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
     figure.suptitle("Compiled tables in closed loop beside float, and what words alone cost")
     save_figure("closed_loop_tables", figure)
 

@@ -105,3 +105,12 @@ def test_serial_loop_matrix_is_the_sampled_double_integrator() -> None:
     delayed = loop_matrix(np.array([[[2.0]]]), 0.1, 100.0, 20.0, latency=1)
     assert np.allclose(delayed, [[1, 0.1, -0.005], [0, 1, -0.1], [100.0, 20.0, 0]])
     assert spectral_radius(np.diag([0.5, -0.9])) == pytest.approx(0.9)
+
+
+def test_in_the_plane_new_is_newbox_one_sample_later() -> None:
+    """Everything goes from the outward to the inward sweep through one unboxed operand: its age is pure latency."""
+    for robot in (A, B):
+        newbox, new, yamakita = (impulse_responses(robot, method, BENT) for method in (NEWBOX, NEW, METHODS[-1]))
+        none = np.zeros((1, 3, 3))
+        assert np.allclose(new, np.concatenate([none, newbox]), atol=1e-13)
+        assert np.allclose(yamakita, np.concatenate([none, none, newbox]), atol=1e-13)
