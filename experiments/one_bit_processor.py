@@ -162,8 +162,9 @@ def main() -> None:
     verdicts.add("IV", "bit steps, one-bit over the same tests word-wide", "< 1", f"{one / same:.3f}", one < same, note)
     shares = [total["one-bit"][key] / total["table"][key] for key in sums]
     print(
-        f"Beside a word-wide table, of which the paper does not speak, the one-bit processor takes {shares[1]:.2f} of the\n"
-        f"bit steps and {shares[2]:.2f} of the memory, but {shares[0]:.1f} times the instructions.\n"
+        f"Beside a word-wide table, of which the paper does not speak, the one-bit processor takes\n"
+        f"{shares[1]:.2f} of the bit steps and {shares[2]:.2f} of the memory but {shares[0]:.1f} times\n"
+        "the instructions.\n"
     )
     verdicts.show()
     write_csv("one_bit_processor", rows)
