@@ -17,7 +17,7 @@ from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.parallel import Runner, Spread, checked_processors
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
-from bddtorque.evaluate.straight import straight_states
+from bddtorque.evaluate.straight import TILE, straight
 from bddtorque.plan.plan import Input
 from bddtorque.words import Format
 from bddtorque.work.caching import cache_directory
@@ -113,11 +113,14 @@ class Evaluator:
     def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
 
+        Straight-line code is fastest on large batches, and there on arrays in Fortran's order, in which the words of a
+        joint stand side by side; torques then come in that order too.
+
         Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
         `out_of_range` and never raises. Floats are refused.
         """
         rows, single = self._words(q=q, qd=qd, qdd=qdd)
-        tau = np.empty(rows[0].shape, dtype=np.int64)
+        tau = np.empty_like(rows[0])
         self._runner.run(rows[0], rows[1], rows[2], tau, self.out_of_range)
         for place, joint in self._unread:
             self.out_of_range[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
@@ -156,7 +159,7 @@ class Evaluator:
 
     @property
     def kernel(self) -> Callable[..., None]:
-        """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,), to call or to use in an own njit loop.
+        """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop or to call.
 
         It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
         """
@@ -186,7 +189,10 @@ class Evaluator:
         if len(lengths) > 1:
             raise BddTorqueError(f"states: the same number of rows required, {[len(row) for row in rows]} given")
         shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
-        return [np.ascontiguousarray(np.broadcast_to(row, shape)) for row in rows], single
+        spread = [np.broadcast_to(row, shape) for row in rows]
+        columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
+        order: Literal["C", "F"] = "F" if columns and getattr(self._runner, "takes_columns", False) else "C"
+        return [np.asarray(row, order=order) for row in spread], single
 
 
 def _outside(word: Format, words: Integers) -> int:
@@ -217,18 +223,27 @@ class _Machine:
 
 
 class _Straight:
-    """Runs a plan as code of its own."""
+    """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
 
     def __init__(self, model: Model) -> None:
         cache = cache_directory()
         folder = Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"
-        self.states, self.table = straight_states(model.plan, model.formats, model.tables, True, folder)
+        self.code = straight(model.plan, model.formats, model.tables, folder)
+        self.takes_columns = self.code.columns is not None
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
-        self.states(q, qd, qdd, tau, self.table, counts)
+        code = self.code
+        if code.tiles is None or code.columns is None or len(q) < TILE:
+            code.states(q, qd, qdd, tau, code.table, code.constants, counts)
+            return
+        rows, out = np.empty(code.rows * TILE), np.empty(tau.shape[1] * TILE, dtype=np.int64)
+        if q.flags.c_contiguous:
+            code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
+        else:
+            code.columns(q.T, qd.T, qdd.T, tau.T, code.table, code.constants, counts, rows, out)
 
     def kernel(self, joints: int) -> Callable[..., None]:
-        return straight_kernel(self.states, self.table, joints)
+        return straight_kernel(self.code, joints)
 
 
 def _lowered(model: Model, block: int, form: str) -> Form:

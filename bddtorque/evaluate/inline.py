@@ -8,19 +8,21 @@ addresses of one process are nothing in the next.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import Program
+
+if TYPE_CHECKING:  # its generated modules import this one
+    from bddtorque.evaluate.straight import Straight
 
 carray: Any = vars(numba)["carray"]
 
@@ -53,20 +55,38 @@ def _stack(typing: Any, count: Any) -> Any:
 def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
     """Refuse what is no array of words when a call is compiled; no code is left of it."""
     for name, given in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
-        words = isinstance(given, types.Array) and given.ndim == 1 and isinstance(given.dtype, types.Integer)
+        words = isinstance(given, types.Array) and given.ndim in (1, 2) and isinstance(given.dtype, types.Integer)
+        words = words and given.ndim == getattr(q, "ndim", 0)
         if not words or (name == "tau" and (given.dtype != types.int64 or not given.mutable)):
             required = "a writable int64 array" if name == "tau" else "an integer array"
-            raise TypingError(f"kernel: {required} of shape (n,) required for {name}, {given} given")
+            raise TypingError(f"kernel: {required} of shape (n,) or (N, n) required for {name}, {given} given")
     return types.void(q, qd, qdd, tau), lambda context, builder, signature, arguments: context.get_dummy_value()
 
 
+def _bits(typing: Any, value: Any) -> Any:
+    """Return the bits of a float64 as an int64."""
+    if value != types.float64:
+        return None
+    return types.int64(value), lambda context, builder, signature, given: builder.bitcast(given[0], ir.IntType(64))
+
+
+def _as_rows(states):  # type: ignore[no-untyped-def]  # Numba compares signatures, hints included
+    """Return states as an array (N, n)."""
+
+
+@overload(_as_rows)
+def _as_rows_of(states):  # type: ignore[no-untyped-def]
+    return (lambda states: np.expand_dims(states, 0)) if states.ndim == 1 else (lambda states: states)
+
+
 _pointer_to: Any = intrinsic(_pointer)
+bits_of: Any = intrinsic(_bits)
 _stack_of: Any = intrinsic(_stack)
 _check_types: Any = intrinsic(_check)
 
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
-    """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,), with nothing allocated."""
+    """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,) or (N, n), with nothing allocated."""
     code, operands, blocks, values, rules, positions, successors, roots, steps = (
         array.ctypes.data for array in program
     )
@@ -78,8 +98,8 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     @numba.njit(nogil=True)
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
-        if not q.shape[0] == qd.shape[0] == qdd.shape[0] == tau.shape[0] == joints:
-            raise ValueError("kernel: arrays of shape (n,) required, n being the number of joints")
+        if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
+            raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
         own = Program(
             carray(_pointer_to(code), (lines, columns), np.int64),
             carray(_pointer_to(operands), (parts, 3), np.int64),
@@ -93,28 +113,29 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
         )
         scratch = carray(_stack_of(registers), (registers,), np.int64)
         counts = carray(_stack_of(counters), (3, joints), np.int64)
-        one = np.expand_dims(q, 0), np.expand_dims(qd, 0), np.expand_dims(qdd, 0)
-        run_states(own, one[0], one[1], one[2], np.expand_dims(tau, 0), scratch, counts)
+        run_states(own, _as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), scratch, counts)
 
     function: Any = kernel
     function.program = program  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
 
 
-def straight_kernel(states: Callable[..., None], table: npt.NDArray[np.int32], joints: int) -> Callable[..., None]:
+def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau) for straight-line code and its tables; as `program_kernel`."""
-    address, size, counters = table.ctypes.data, len(table), 3 * joints
+    states, counters = code.states, 3 * joints
+    address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
+    numbers, count = code.constants.ctypes.data, len(code.constants)
 
     @numba.njit(nogil=True)
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
-        if not q.shape[0] == qd.shape[0] == qdd.shape[0] == tau.shape[0] == joints:
-            raise ValueError("kernel: arrays of shape (n,) required, n being the number of joints")
-        values = carray(_pointer_to(address), (size,), np.int32)
+        if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
+            raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
+        values = carray(_pointer_to(address), (size,), kind)
+        constants = carray(_pointer_to(numbers), (count,), np.float64)
         counts = carray(_stack_of(counters), (3, joints), np.int64)
-        one = np.expand_dims(q, 0), np.expand_dims(qd, 0), np.expand_dims(qdd, 0)
-        states(one[0], one[1], one[2], np.expand_dims(tau, 0), values, counts)
+        states(_as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), values, constants, counts)
 
     function: Any = kernel
-    function.table = table  # keeps the array alive as long as the function
+    function.code = code  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]

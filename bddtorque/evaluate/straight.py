@@ -1,17 +1,17 @@
-"""Straight-line code: a plan as one function of its own, every wire a local variable. What a PC runs fastest.
+"""Straight-line code: a plan as functions of its own, every wire a local variable. What a PC runs fastest.
 
-The source holds nothing but numbers and names of our own making, whatever file the plan came from. It is written to a
-real file in the cache (Numba keeps compiled code only for functions that stand in one), named by its own content, and
-compiled once; tables are handed to it as one array.
+    states(q, qd, qdd, tau, table, constants, counts)            one state after another
+    tiles(q, qd, qdd, tau, table, constants, counts, rows, out)  many at once, in the lanes of vector instructions
+    columns(...)                                                 the same for arrays (n, N), joint by joint
+
+Words are held in floats where they fit (`floats`), else in 64-bit integers. A word out of range is looked for in a way
+that costs next to nothing, and only then clamped and counted.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,168 +19,234 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.diagrams.table import Table
+from bddtorque.evaluate.floats import FloatCode, held_in_floats, single_precision
+from bddtorque.evaluate.generated import generated_module
+from bddtorque.evaluate.integers import integer_statements, wrapped
+from bddtorque.evaluate.pool import Pool, blocks_read
 from bddtorque.evaluate.program import QUANTITIES, limits
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan
 from bddtorque.words import Formats
+
+Floats = npt.NDArray[np.float64]
+
+TILE = 32
+"""States that `tiles` takes at once: what they need lies in the fastest cache."""
 
 HEADER = '''"""A compiled plan, written by bddtorque; made anew whenever it is missing."""
 from numba import int64, njit
 
+from bddtorque.evaluate.inline import bits_of
 
-@njit(cache=True, nogil=True, error_model="numpy")
+
 '''
+DECORATOR = '@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})\n'
+"""Contraction changes nothing: what is contracted is exact either way. A zero has no sign in words."""
 
 
-def table_pool(tables: Sequence[Table], used: Sequence[int]) -> tuple[npt.NDArray[np.int32], dict[int, int]]:
-    """Return the tables that are read, one after another, and where each begins."""
-    starts, parts, length = {}, [np.zeros(1, np.int32)], 1
-    for block in used:
-        starts[block] = length
-        parts.append(tables[block].values.astype(np.int32))
-        length += len(parts[-1])
-    return np.concatenate(parts), starts
+@dataclass(frozen=True)
+class InputWord:
+    """An input of a plan: its wire, where it stands, and the words that are in range, `low` to `high`, or around."""
+
+    wire: int
+    quantity: str
+    joint: int
+    bits: int
+    wraps: bool
+    low: int
+    high: int
+
+    @property
+    def half(self) -> int:
+        """Half the number of words."""
+        return 1 << (self.bits - 1)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every word of the format is in range."""
+        return (self.low, self.high) == (-self.half, self.half - 1)
+
+    @property
+    def around(self) -> bool:
+        """Whether the words in range are those at and beyond `low` and those up to `high`."""
+        return self.low > self.high
 
 
-def blocks_read(plan: Plan, native: bool) -> list[int]:
-    """Return the blocks that straight-line code looks up; with native products, only those of functions."""
-    found = {wire.block for wire in plan.wires if isinstance(wire, Lookup)}
-    if not native:
-        found |= {wire.block for wire in plan.wires if isinstance(wire, Product)}
-    return sorted(found)
+@dataclass(frozen=True)
+class Straight:
+    """Straight-line code of a plan, and its tables.
+
+    Attributes
+    ----------
+    states : compiled when first called, as are the others
+    tiles, columns : None where words are held in integers
+    table, constants : what all take as such
+    rows : how many rows of TILE floats a tile needs
+    """
+
+    states: Callable[..., None]
+    tiles: Callable[..., None] | None
+    columns: Callable[..., None] | None
+    table: npt.NDArray[Any]
+    constants: Floats
+    rows: int
 
 
-def source_of(plan: Plan, formats: Formats, starts: dict[int, int], native: bool) -> str:
-    """Return the module, with one function `states(q, qd, qdd, tau, table, counts)` on arrays (N, n)."""
-    lines = [line for k in range(len(plan.wires)) for line in _wire(plan, formats, k, starts, native)]
-    lines += [line for k, output in enumerate(plan.outputs) for line in _output(k, output)]
+def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: Path, native: bool = True) -> Straight:
+    """Return the straight-line code of a plan; with `native` products, or from tables alone."""
+    used = blocks_read(plan, native)
+    pool = Pool(plan, used)
+    code = FloatCode(plan) if native and held_in_floats(plan) else None
+    module = generated_module(source_of(plan, formats, pool, code, native), directory)
+    scales = [code.block_scale(k) if code else 1 for k in range(len(plan.blocks))]
+    dtype: Any = np.int32 if code is None else np.float32 if single_precision(plan, used) else np.float64
+    values = pool.values(tables, scales, dtype)
+    if code is None:
+        return Straight(module.states, None, None, values, np.zeros(1), 0)
+    rows, constants = len(_rows(plan, formats, code)), np.array([*code.constants, 0.0])
+    return Straight(module.states, module.tiles, module.columns, values, constants, rows)
+
+
+def source_of(plan: Plan, formats: Formats, pool: Pool, code: FloatCode | None, native: bool) -> str:
+    """Return the module of a plan."""
+    inputs = input_words(plan, formats)
+    lines = [*_loaded(inputs), *_checked(inputs), *_angles(plan, pool)]
+    if code:
+        lines += [f"w{k} = {_float(plan, pool, k, inputs)}" for k in code.floats_read()]
+        lines += code.body
+        lines += [f"tau[s, {k}] = r{k}" for k in range(len(plan.outputs))]
+    else:
+        lines += integer_statements(plan, pool, inputs, native)
     body = "\n".join(f"        {line}" for line in lines)
-    return f"{HEADER}def states(q, qd, qdd, tau, table, counts):\n    for s in range(q.shape[0]):\n{body}\n"
+    states = (
+        f"{DECORATOR}def states(q, qd, qdd, tau, table, constants, counts):\n    for s in range(q.shape[0]):\n{body}\n"
+    )
+    return HEADER + states + (_batches(plan, formats, pool, code) if code else "")
 
 
-def _wire(plan: Plan, formats: Formats, k: int, starts: dict[int, int], native: bool) -> Iterator[str]:
-    wire = plan.wires[k]
-    match wire:
-        case Input():
-            yield from _input(wire, formats, k)
-        case AngleSum():
-            terms = " + ".join(f"{factor << shift} * w{source}" for source, factor, shift in wire.parts)
-            yield f"w{k} = {_wrapped(f'{terms} + {wire.constant}', wire.bits)}"
-        case Lookup():
-            widths = plan.blocks[wire.block].input_widths
-            index, shift = [], sum(widths)
-            for source, width in zip(wire.wires, widths, strict=True):
-                shift -= width
-                index.append(f"((w{source} & {(1 << width) - 1}) << {shift})")
-            yield f"w{k} = int64(table[{starts[wire.block]} + ({' | '.join(index)})])"
-        case Product():
-            yield from _product(plan, wire, k, starts, native)
-        case Sum():
-            yield f"w{k} = {_rounded(_summed(wire), wire.shift)}"
+def input_words(plan: Plan, formats: Formats) -> list[InputWord]:
+    """Return the inputs of a plan."""
+    found = []
+    for k, wire in enumerate(plan.wires):
+        if isinstance(wire, Input):
+            quantity = wire.name.rstrip("0123456789")
+            joint = int(wire.name.removeprefix(quantity)) - 1
+            ends = limits(getattr(formats, quantity)[joint])
+            found.append(InputWord(k, quantity, joint, wire.bits, wire.wraps, *ends))
+    return found
 
 
-def _input(wire: Input, formats: Formats, k: int) -> Iterator[str]:
-    kind = wire.name.rstrip("0123456789")
-    joint = int(wire.name.removeprefix(kind)) - 1
-    half = 1 << (wire.bits - 1)
-    low, high = limits(getattr(formats, kind)[joint])
-    place = QUANTITIES.index(kind)
-    yield f"x{k} = int64({kind}[s, {joint}] | {kind}[s, {joint}])"  # floats have no `|` and are refused
-    if wire.wraps:
-        yield f"x{k} = {_wrapped(f'x{k}', wire.bits)}"
-    else:  # an unsigned word that int64 cannot hold is as high as any; of other words the compiler leaves nothing here
-        yield f"if x{k} < 0 and {kind}[s, {joint}] > 0:"
-        yield f"    x{k} = {1 << 62}"
-    if low > high or not (wire.wraps and low == -half and high == half - 1):
-        outside = f"x{k} < {low} {'and' if low > high else 'or'} x{k} > {high}"
-        yield f"if {outside}:"
-        yield f"    counts[{place}, {joint}] += 1"
-    yield f"w{k} = x{k}" if wire.wraps else f"w{k} = min(max(x{k}, {-half}), {half - 1})"
+def _loaded(inputs: Sequence[InputWord]) -> Iterator[str]:
+    for word in inputs:
+        given = f"{word.quantity}[s, {word.joint}]"
+        yield f"x{word.wire} = int64({given} | {given})"  # floats have no `|` and are refused
+        if not word.wraps:  # an unsigned word that int64 cannot hold is as high as any; else nothing is left of this
+            yield f"if x{word.wire} < 0 and {given} > 0:"
+            yield f"    x{word.wire} = {1 << 62}"
 
 
-def _product(plan: Plan, wire: Product, k: int, starts: dict[int, int], native: bool) -> Iterator[str]:
-    left, right = f"w{wire.left}", f"w{wire.right}"
-    if native:
-        yield f"w{k} = {_rounded(f'{left} * {right}', wire.shift)}"
-        return
-    start, widths = starts[wire.block], plan.blocks[wire.block].input_widths
-    match wire.method:
-        case "block":
-            index = f"((({left}) & {(1 << widths[0]) - 1}) << {widths[1]}) | ({right} & {(1 << widths[1]) - 1})"
-            yield f"w{k} = int64(table[{start} + ({index})])"
-        case "squares":
-            mask = (1 << widths[0]) - 1
-            pieces = (f"int64(table[{start} + (({left} {sign} {right}) & {mask})])" for sign in "+-")
-            yield f"w{k} = {_rounded(' - '.join(pieces), wire.shift)}"
-        case _:
-            limb, mask = wire.limb_bits, (1 << wire.limb_bits) - 1
-            yield f"a{k} = abs({left})"
-            yield f"b{k} = abs({right})"
-            counts = [-(-(plan.bits_of(each)) // limb) for each in (wire.left, wire.right)]
-            pieces = (
-                f"(int64(table[{start} + ((((a{k} >> {i * limb}) & {mask}) << {limb}) | "
-                f"((b{k} >> {j * limb}) & {mask}))]) << {(i + j) * limb})"
-                for i in range(counts[0])
-                for j in range(counts[1])
-            )
-            yield f"p{k} = {' + '.join(pieces)}"
-            yield f"w{k} = {_rounded(f'(-p{k} if ({left} < 0) != ({right} < 0) else p{k})', wire.shift)}"
-
-
-def _output(k: int, output: Output) -> Iterator[str]:
-    yield f"tau[s, {k}] = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
-
-
-def _summed(each: Sum | Output) -> str:
-    terms = [f"{factor} * w{wire}" if factor != 1 else f"w{wire}" for wire, factor in each.parts]
-    return " + ".join([*terms, f"int64({each.constant})"])
-
-
-def _rounded(expression: str, shift: int) -> str:
-    return f"({expression} + {1 << (shift - 1)}) >> {shift}" if shift else f"({expression})"
-
-
-def _wrapped(expression: str, bits: int) -> str:
-    half = 1 << (bits - 1)
-    return f"(({expression} + {half}) & {2 * half - 1}) - {half}"
-
-
-def compiled(source: str, directory: Path) -> Callable[..., None]:
-    """Return `states` of a module, from its file in `directory`; written there if it is missing."""
-    name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
-    if name in sys.modules:
-        return sys.modules[name].states  # type: ignore[no-any-return]
-    path = _written(source, directory, name)
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    function: Callable[..., None] = module.states
-    return function
-
-
-def _written(source: str, directory: Path, name: str) -> Path:
-    """Return the file with exactly this source: an altered one is replaced, and an unusable folder by a private one."""
-    for wanted in (directory, None):
-        try:
-            # a new folder that nobody else can have prepared
-            folder = wanted or Path(tempfile.mkdtemp(prefix="bddtorque-"))
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = folder / f"{name}.py"
-            if not path.exists() or path.read_text() != source:
-                with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
-                    file.write(source)
-                Path(file.name).replace(path)
-            return path
-        except OSError:
+def _checked(inputs: Sequence[InputWord]) -> Iterator[str]:
+    """Yield a test that some word may be out of range, and the exact treatment of each below it."""
+    plain: dict[int, list[str]] = {}
+    signs = []
+    for word in inputs:
+        x = f"x{word.wire}"
+        if word.wraps and word.whole:
             continue
-    raise OSError("no folder to write compiled plans to")
+        if word.whole:
+            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
+        elif word.around:
+            signs.append(f"(({word.high} - {x}) & ({x} - {word.low}))")
+            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
+        else:
+            signs.append(f"({x} - ({word.low})) | ({word.high} - {x})")
+    tests = [f"(({' | '.join(sums)}) >> {bits}) != 0" for bits, sums in plain.items()]
+    tests += [f"({' | '.join(signs)}) < 0"] if signs else []
+    if not tests:
+        return
+    yield f"if {' or '.join(tests)}:"
+    for word in inputs:
+        if word.wraps and word.whole:
+            continue
+        x = f"x{word.wire}"
+        if word.wraps:
+            yield f"    {x} = {wrapped(x, word.bits)}"
+        yield f"    if {x} < {word.low} {'and' if word.around else 'or'} {x} > {word.high}:"
+        yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
+        if not word.wraps:
+            yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
 
 
-def straight_states(
-    plan: Plan, formats: Formats, tables: Sequence[Table], native: bool, directory: Path
-) -> tuple[Callable[..., Any], npt.NDArray[np.int32]]:
-    """Return the compiled function states(q, qd, qdd, tau, table, counts) of a plan, and the array for `table`."""
-    pool, starts = table_pool(tables, blocks_read(plan, native))
-    return compiled(source_of(plan, formats, starts, native), directory), pool
+def _angles(plan: Plan, pool: Pool) -> Iterator[str]:
+    for k in pool.angles_needed():
+        angle = plan.wires[k]
+        assert isinstance(angle, AngleSum)
+        terms = [
+            f"x{source}" if factor << shift == 1 else f"{factor << shift} * x{source}"
+            for source, factor, shift in angle.parts
+        ]
+        yield f"x{k} = {' + '.join(terms)} + {angle.constant}"
+
+
+def _float(plan: Plan, pool: Pool, k: int, inputs: Sequence[InputWord]) -> str:
+    """Return the float of an input or a look-up."""
+    wire = plan.wires[k]
+    if isinstance(wire, Lookup):
+        return f"float({pool.lookup(wire)})"
+    (word,) = [each for each in inputs if each.wire == k]
+    return f"float({wrapped(f'x{k}', word.bits) if word.wraps else f'x{k}'})"
+
+
+def _rows(plan: Plan, formats: Formats, code: FloatCode) -> list[int]:
+    """Return the wires that have a row in a tile: what the body reads, and what must be checked."""
+    checked = [word.wire for word in input_words(plan, formats) if not (word.wraps and word.whole)]
+    return sorted({*code.floats_read(), *checked})
+
+
+def _batches(plan: Plan, formats: Formats, pool: Pool, code: FloatCode) -> str:
+    """Return the functions that take many states at once, for states in rows and in columns.
+
+    Each tile is read, checked, computed in vectors and written. Rows of a tile stand in one array, a constant apart:
+    only so does the compiler see that nothing overlaps. A tile with a word out of range is left to `states`.
+    """
+    inputs = input_words(plan, formats)
+    places = {k: row * TILE for row, k in enumerate(_rows(plan, formats, code))}
+    checks = []
+    for word in inputs:
+        if not (word.wraps and word.whole):
+            x = f"rows[{places[word.wire]} + i]"
+            both = "&" if word.around else "|"
+            checks.append(f"outside |= int64({x} < {word.low}.0) {both} int64({x} > {word.high}.0)")
+    compute = [f"w{k} = rows[{places[k]} + i]" for k in code.floats_read()]
+    compute += [*code.vector_body, *(f"out[{k * TILE} + i] = r{k}" for k in range(len(plan.outputs)))]
+    floats = {k: f"rows[{place} + i] = {_float(plan, pool, k, inputs)}" for k, place in places.items()}
+    angles = list(_angles(plan, pool))
+
+    def loop(lines: Sequence[str]) -> str:
+        return f"        for i in range({TILE}):\n" + "".join(f"            {line}\n" for line in lines or ["pass"])
+
+    def function(name: str, read: str, write: str, part: str) -> str:
+        def of(ends: str) -> str:
+            return ", ".join(part.format(name=each, ends=ends) for each in ("q", "qd", "qdd", "tau"))
+
+        count = "q.shape[0]" if name == "tiles" else "q.shape[1]"
+        return (
+            f"\n\n{DECORATOR}def {name}(q, qd, qdd, tau, table, constants, counts, rows, out):\n"
+            f"    last = {count} - {count} % {TILE}\n"
+            f"    for first in range(0, last, {TILE}):\n"
+            f"{read}        outside = int64(0)\n{loop(checks)}"
+            f"        if outside:\n            end = first + {TILE}\n"
+            f"            states({of('first:end')}, table, constants, counts)\n            continue\n"
+            f"{loop(compute)}{write}"
+            f"    states({of('last:')}, table, constants, counts)\n"
+        )
+
+    loads = [f"x{word.wire} = {word.quantity}[first + i, {word.joint}]" for word in inputs]
+    stores = [f"tau[first + i, {k}] = out[{k * TILE} + i]" for k in range(len(plan.outputs))]
+    by_rows = function("tiles", loop([*loads, *angles, *floats.values()]), loop(stores), "{name}[{ends}]")
+    # columns are read one after another, each in vectors; look-ups at the end, all together
+    columns = {word.wire: f"x{word.wire} = {word.quantity}[{word.joint}, first + i]" for word in inputs}
+    plain = [loop([columns[k], line]) for k, line in floats.items() if k in columns]
+    found = loop([*columns.values(), *angles, *(line for k, line in floats.items() if k not in columns)])
+    written = "".join(loop([f"tau[{k}, first + i] = out[{k * TILE} + i]"]) for k in range(len(plan.outputs)))
+    by_columns = function("columns", "".join(plain) + found, written, "{name}[:, {ends}].T")
+    return by_rows + by_columns

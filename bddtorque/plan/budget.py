@@ -11,8 +11,9 @@ from bddtorque.errors import BddTorqueError
 from bddtorque.plan.angles import Combination, with_angle_sums
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.cover import Choices, Target, cover
+from bddtorque.plan.host import plan_for_host
 from bddtorque.plan.layout import lay_out
-from bddtorque.plan.network import network_of
+from bddtorque.plan.network import host_network_of, network_of
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.sizing import size
 from bddtorque.plan.widths import check_widths
@@ -20,6 +21,7 @@ from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
 MOST_TRIES = 40
+HOST_TRIES = 10
 HOST_SHARE = 1 / 16
 """Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
 RESERVE = 1e-3
@@ -58,16 +60,29 @@ def plan_network(
             f"accuracy: above {0.5 + RESERVE + spent:.3g} units required, {accuracy:g} given: rounding the outputs "
             f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
         )
-    share = wanted - 0.5
-    for _ in range(MOST_TRIES):
+
+    def of_host(share: float) -> Plan | None:
+        host = host_network_of(rewritten, known, block_bits)
+        return plan_for_host(host, known, sums, targets, block_bits, source, share)
+
+    def of_any(share: float) -> Plan:
         rounding = share * (HOST_SHARE if target == "host" else 1.0)
         sizes = size(network, known, [float(each.lsb) for each in targets], [rounding] * len(targets))
         plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target, share)
         check_widths(plan)
-        bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
-        if max(bounds) < wanted:
-            return plan
-        share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
+        return plan
+
+    # words that outgrow a float, or cannot be fine enough in one, are laid out as for any target
+    for make, tries in ((of_host, HOST_TRIES), (of_any, MOST_TRIES))[target != "host" :]:
+        share = wanted - 0.5
+        for _ in range(tries):
+            plan = make(share)
+            if plan is None:
+                break
+            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
+            if max(bounds) < wanted:
+                return plan
+            share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
     worst = bounds.index(max(bounds))
     raise BddTorqueError(
         f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "

@@ -56,10 +56,12 @@ def lay_out(
     share: float,
 ) -> Plan:
     """Return the plan of a network with words of the given sizes; `share` is what roundings may cost an output."""
-    return _Layout(network, sizes, arguments, sums, block_bits, share).plan(targets, source, target)
+    return Layout(network, sizes, arguments, sums, block_bits, share).plan(targets, source, target)
 
 
-class _Layout:
+class Layout:
+    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass."""
+
     def __init__(
         self,
         network: Network,
@@ -95,12 +97,12 @@ class _Layout:
         """Lay out every word that matters, then the outputs."""
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
             self._find_shifts(-1 - k, form, each.lsb)
-        for node, exponent in self.sizes.exponents.items():
+        for node in self.sizes.exponents:
             if node in self.network.sums:
-                self._find_shifts(node, self.network.sums[node], Fraction(2) ** exponent)
+                self._find_shifts(node, self.network.sums[node], self.step_of(node))
         for node in self.network.order:
             if node in self.sizes.exponents:
-                lsb = Fraction(2) ** self.sizes.exponents[node]
+                lsb = self.step_of(node)
                 if node in self.network.tables:
                     self.words[node] = self._table(node, self.network.tables[node], lsb)
                 else:
@@ -125,6 +127,10 @@ class _Layout:
             )
         wires, blocks = self._with_methods(target)
         return Plan(wires, blocks, tuple(outputs), source, target, self.block_bits)
+
+    def step_of(self, node: int) -> Fraction:
+        """Return the value of one unit of a word."""
+        return Fraction(2) ** self.sizes.exponents[node]
 
     def _find_shifts(self, key: int, form: Form, lsb: Fraction) -> None:
         """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
@@ -180,6 +186,7 @@ class _Layout:
         """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
         left_out = self.sizes.dropped.get(key, frozenset())
         parts: list[tuple[int, Fraction]] = []
+        monomials: list[Monomial] = []
         dropped, error = Fraction(0), Fraction(0)
         for monomial, coefficient in form.items():
             if not monomial:
@@ -189,12 +196,12 @@ class _Layout:
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
             parts.append((wire, coefficient * self.lsb[wire] / lsb))
+            monomials.append(monomial)
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
         # the true word may lie beyond the word's range by its error
         words = [self._most(wire) + math.ceil(self.error[wire] / abs(self.lsb[wire])) for wire, _ in parts]
-        shift = _shift([ratio for _, ratio in parts], words, constant, self.factor_tolerance)
-        factors = [math.floor(ratio * (1 << shift) + HALF) for _, ratio in parts]
+        shift, factors = self._factors(key, monomials, [ratio for _, ratio in parts], words, constant)
         whole = math.floor(constant * (1 << shift) + HALF)
         off = abs(constant - Fraction(whole, 1 << shift)) + sum(
             (
@@ -210,7 +217,19 @@ class _Layout:
         half = (1 << shift) >> 1
         low, high = ((sum(pair[side] for pair in ends) + whole + half) >> shift for side in (0, 1))
         joined = tuple((wire, factor) for (wire, _), factor in zip(parts, factors, strict=True) if factor)
-        return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped / lsb)), error
+        return Sum(name, joined, whole, shift, low, high, lsb, rounded_up(off), rounded_up(dropped / lsb)), error
+
+    def _factors(
+        self,
+        key: int,
+        monomials: Sequence[Monomial],
+        ratios: Sequence[Fraction],
+        words: Sequence[int],
+        constant: Fraction,
+    ) -> tuple[int, list[int]]:
+        """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
+        shift = _shift(ratios, words, constant, self.factor_tolerance)
+        return shift, [math.floor(ratio * (1 << shift) + HALF) for ratio in ratios]
 
     def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
@@ -330,7 +349,7 @@ def _power_of_two(ratio: Fraction) -> bool:
     return _is_power(ratio.numerator) and _is_power(ratio.denominator)
 
 
-def _rounded_up(units: Fraction) -> Fraction:
+def rounded_up(units: Fraction) -> Fraction:
     """Return a short rational that is no smaller: 2^-40 units are nothing, and files stay readable."""
     return Fraction(math.ceil(units * (1 << 40)), 1 << 40)
 

@@ -55,14 +55,14 @@ def size(network: Network, arguments: Mapping[str, Argument], units: Sequence[fl
     ranges = node_ranges(network.graph, inputs)
     magnitudes = {node: ranges[node].magnitude for node in network.order}
     allowed = np.asarray(budget, dtype=np.float64)
-    adjoints, dropped = _adjoints(network, arguments, magnitudes, np.asarray(units), allowed)
+    adjoints, dropped = adjoint_bounds(network, arguments, magnitudes, np.asarray(units), allowed)
     exponents = _equal_shares(network, adjoints, allowed)
     _fit(network, exponents, magnitudes)
     _give_back(network, exponents, magnitudes, adjoints, allowed)
     return Sizes(exponents, magnitudes, adjoints, dropped)
 
 
-def _adjoints(
+def adjoint_bounds(
     network: Network,
     arguments: Mapping[str, Argument],
     magnitudes: Mapping[int, float],

@@ -1,0 +1,47 @@
+"""Generated modules: written to real files (Numba keeps compiled code only for functions that stand in one), imported.
+
+The source holds nothing but numbers and names of our own making, whatever file a plan came from. A file is named by
+its content, and written anew whenever it is missing or altered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+
+def generated_module(source: str, directory: Path) -> ModuleType:
+    """Return a module of this source, from its file in `directory`."""
+    name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = _written(source, directory, name)
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _written(source: str, directory: Path, name: str) -> Path:
+    """Return the file with exactly this source: an altered one is replaced, and an unusable folder by a private one."""
+    for wanted in (directory, None):
+        try:
+            # a new folder that nobody else can have prepared
+            folder = wanted or Path(tempfile.mkdtemp(prefix="bddtorque-"))
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = folder / f"{name}.py"
+            if not path.exists() or path.read_text() != source:
+                with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+                    file.write(source)
+                Path(file.name).replace(path)
+            return path
+        except OSError:
+            continue
+    raise OSError("no folder to write compiled plans to")
