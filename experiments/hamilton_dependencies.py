@@ -84,8 +84,9 @@ def draw_link(axis, number: int, name: str, method: Method) -> int:
         level = step[variable, 2]
         at[variable] = (taken[level] * 1.2, -level * 1.6)
         taken[level] += 1
-    for place in at.values():
-        arrow(axis, (place[0] - 0.55, place[1] + 0.75), place, False)
+    for variable, place in at.items():  # the later ones from below, clear of what they wait for
+        way = 0.85 if step[variable, 2] == 1 else -0.85
+        arrow(axis, (place[0], place[1] + way), place, False)
     for each in dependences(HAMILTON, method, KINDS):
         inside = each.reader[1] == each.source[1] == 2 and each.reader[0] in at and each.source[0] in at
         if inside and each.reading is Reading.CURRENT:
@@ -94,9 +95,9 @@ def draw_link(axis, number: int, name: str, method: Method) -> int:
         node(axis, place, f"{SYMBOLS[variable]}$_i$", "#cfe8ff")
     axis.set_yticks([-1.6 * k for k in range(1, steps + 1)], [f"step {k}" for k in range(1, steps + 1)])
     axis.set_xlim(-1.0, 5.4)
-    axis.set_ylim(-3.8, -0.4)
+    axis.set_ylim(-4.3, -0.6)
     axis.set_title(f"Fig. {number}: outward part of link i, {name}\n{steps} step{'s' if steps > 1 else ''}; "
-                   "dotted from the left: values of the iteration before", fontsize=10)  # fmt: skip
+                   "dotted: values of the iteration before", fontsize=10)  # fmt: skip
     return steps
 
 
