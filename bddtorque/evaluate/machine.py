@@ -174,9 +174,9 @@ def look_up(
     elif form == MULTI_TERMINAL:
         node = fifth
         while node >= 0:
-            side = (index >> positions[third + node]) & 1
-            node = np.int64(successors[fourth + 2 * node + side])
-        word = np.int64(values[first + ~node])
+            side = (index >> positions[np.uint64(third + node)]) & 1
+            node = np.int64(successors[np.uint64(fourth + 2 * node + side)])
+        word = np.int64(values[np.uint64(first + ~node)])
     elif form == EDGE_VALUED:
         total = sixth + walk_weights(fifth, index, positions, third, successors, fourth, values, first)
         word = np.int64(np.int32(total))  # weights are kept modulo 2^32

@@ -26,9 +26,18 @@ BLOCKS = st.lists(
 
 
 def test_loads_cost_what_the_size_of_their_array_says() -> None:
-    assert [latency(size) for size in (0, 32 << 10, (32 << 10) + 1, 1 << 20, 32 << 20, 1 << 30)] == [
-        4, 4, 14, 14, 50, 200,
-    ]  # fmt: skip
+    assert [latency(size) for size in (0, 1, 32 << 10, 64 << 10, 1 << 20, 2 << 20, 32 << 20)] == [
+        4,
+        4,
+        4,
+        9,
+        14,
+        32,
+        49,
+    ]
+    assert latency(1 << 40) == 200
+    sizes = [3**k for k in range(25)]
+    assert [latency(size) for size in sizes] == sorted(latency(size) for size in sizes)
     assert load_cost(1, (100,)) == 4
     assert load_cost(3, (100, 1 << 20)) == 4 + 14 + 1  # one load waits for none
     assert least_cost(3, 2) == 9

@@ -47,9 +47,9 @@ def walk_weights(
     total = np.int64(0)
     node = np.int64(root)
     while node > 0:
-        side = (index >> positions[first + node]) & 1
-        total += weights[weight + node] * side
-        node = np.int64(successors[pairs + 2 * node + side])
+        side = (index >> positions[np.uint64(first + node)]) & 1  # unsigned: nothing is counted from the end
+        total += weights[np.uint64(weight + node)] * side
+        node = np.int64(successors[np.uint64(pairs + 2 * node + side)])
     return total
 
 
