@@ -11,6 +11,7 @@ from strategies import robots, seeds
 from bddtorque.arrays.closed_loop import FAST, Experiment, Sinusoid, accelerations, move_plant, plant_of, simulate
 from bddtorque.arrays.open_loop import quintic, torque_errors
 from bddtorque.arrays.speculation_equations import LATHROP
+from bddtorque.arrays.speculation_machine import SpeculativeMachine
 from bddtorque.arrays.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, mixed
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots import load_robot
@@ -107,6 +108,31 @@ def test_before_the_switch_every_method_is_the_serial_one() -> None:
     first = int(np.ceil(1.57 / 5e-3))
     assert np.array_equal(serial.q[: first + 1], bh.q[: first + 1])  # torque k moves sample k+1
     assert np.array_equal(serial.tau[:first], bh.tau[:first]) and not np.array_equal(serial.tau[first], bh.tau[first])
+
+
+@pytest.mark.parametrize(
+    "method", [BINDER_HERZOG, NEW.with_one_step_ahead(), NEW.with_output_prediction()], ids=lambda each: each.name
+)
+@pytest.mark.parametrize("latency", [0, 2])
+def test_the_compiled_loop_is_the_machine_and_the_plant_step_by_step(method, latency: int) -> None:
+    """The loop in Numba, replayed in Python: control law, predictions, switch, latency, every torque and position."""
+    period, experiment = 2e-3, Experiment(duration=0.3, switch=0.1, latency=latency)
+    run = simulate(B, method, period, experiment)
+    machine, plant = SpeculativeMachine(B, method), plant_of(B, period)
+    size = np.array(experiment.task.amplitude)
+    q, qd, error, applied = np.zeros(3), size.copy(), np.zeros(3), []
+    for k, t in enumerate(run.time):
+        assert np.allclose(q, run.q[k], rtol=0, atol=1e-12)
+        u = -size * np.sin(t) + 20 * (size * np.cos(t) - qd) + 100 * (size * np.sin(t) - q)
+        if t < experiment.switch:
+            tau = machine.start(q, qd, u)
+        else:
+            predicted = size * np.sin(t + period) - error if method.one_step_ahead else q
+            tau = machine.step(predicted, qd, u)
+        error = size * np.sin(t) - q
+        assert np.allclose(tau, run.tau[k], rtol=0, atol=1e-9)
+        applied.append(tau)
+        move_plant(plant, period, q, qd, applied[max(k - latency, 0)])
 
 
 def test_latency_delays_the_torque() -> None:
