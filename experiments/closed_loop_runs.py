@@ -130,12 +130,13 @@ def tables(verdicts: Verdicts) -> list[dict[str, object]]:
 def remarks(verdicts: Verdicts) -> None:
     """Try the remarks of digest 6.3 and 6.4 on tracking when stable."""
     B = ROBOTS["B"]
-    floating, soft = B.with_gravity((0.0, 0.0, 0.0)), Experiment(SLOW, 25.0, 10.0)
+    floating, soft = B.with_gravity((0.0, 0.0, 0.0)), Experiment(SLOW, 25.0, 10.0, duration=5.0)
     bh, new = (simulate(floating, method, 4e-3, soft).rms() for method in (BINDER_HERZOG, NEW))
-    verdicts.add("6.3", "gravity off, Kp 25 Kv 10, T = 4 ms: bh tracks better than new",
-                 "2.3e-4 1.7e-4 3.5e-5 < 3.2e-4 2.4e-4 2.8e-4",
-                 " ".join(f"{x:.1e}" for x in bh) + " < " + " ".join(f"{x:.1e}" for x in new), bool((bh < new).all()),
-                 "the order holds; joints 1 and 2 are some 10 % lower here")  # fmt: skip
+    wanted = (2.3e-4, 1.7e-4, 3.5e-5), (3.2e-4, 2.4e-4, 2.8e-4)
+    verdicts.add("6.3", "gravity off, Kp 25 Kv 10, T = 4 ms, 5 s: bh tracks better than new",
+                 " < ".join(" ".join(f"{x:.1e}" for x in each) for each in wanted),
+                 " < ".join(" ".join(f"{x:.1e}" for x in each) for each in (bh, new)),
+                 bool((bh < new).all() and np.allclose((bh, new), wanted, rtol=0.03)))  # fmt: skip
     fast = [simulate(B, method, 1e-3, Experiment(FAST)).rms_norm() for method in (BINDER_HERZOG, NEW)]
     verdicts.add("6.3", "fast task, T = 1 ms: error of bh, of new", "4.5e-3, 6.7e-3", f"{fast[0]:.1e}, {fast[1]:.1e}",
                  abs(fast[0] - 4.5e-3) < 1e-4 and abs(fast[1] - 6.7e-3) < 1e-4)  # fmt: skip
