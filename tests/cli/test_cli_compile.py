@@ -137,6 +137,27 @@ def test_info_as_json(run, model, model_file):
     assert isinstance(told["constant_sequence"]["constant"], bool)
 
 
+def test_info_says_which_forms_are_taken_and_why(run, model, model_file):
+    told = json.loads(run("info", model_file, "--json").out)
+    assert [each["form"] for each in told["chosen_forms"]] == ["dense"] * len(model.tables)
+    assert all("the least" in each["reason"] for each in told["chosen_forms"])
+    assert told["constant_sequence"] == {
+        "constant": True,
+        "why": "look-ups (dense) and sums only; evaluator 'words'",
+    }
+    sizes = [each["bytes"] for each in told["block_list"]]
+    words = [[size for name, size in each.items() if name not in ("bits", "lockstep")] for each in sizes]
+    least = sum(map(min, words))
+    small = json.loads(run("info", model_file, "--json", "--memory", str(least)).out)
+    taken = [min(each["candidates"], key=lambda one: not one["chosen"]) for each in small["chosen_forms"]]
+    assert sum(each["bytes"] for each in taken) == least
+    assert small["constant_sequence"]["constant"] == all(each["constant"] for each in taken)
+    assert "within the memory budget" in run("info", model_file, "--memory", str(least)).out
+    ran = run("info", model_file, "--memory", str(least - 1))
+    assert ran.code != 0
+    assert f"{least:,} bytes required for the smallest forms" in ran.err
+
+
 @pytest.mark.parametrize("command", ["info", "eval", "sweep", "verify"])
 def test_files_that_are_missing_are_bad_use(refused, tmp_path, command):
     more = ["--q", "0,0"] if command == "eval" else []
