@@ -22,7 +22,8 @@ def uncounted(function: Function) -> Function:
     Every helper compiled into a kernel would count its arrays on the way in and out, with a locked instruction each:
     about 4 ns an array, more than a look-up. The caller holds the arrays all the while.
     """
-    return cast(Function, numba.njit(cache=True, nogil=True, _nrt=False)(function))
+    options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+    return cast(Function, numba.njit(**options)(function))
 
 
 def inlined(function: Function) -> Function:
