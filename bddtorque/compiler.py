@@ -148,7 +148,12 @@ def _origins(spec: Spec, robot: Robot) -> list[Origin]:
         separate = from_terms(robot)
     except BddTorqueError:
         return [from_recursion(robot)]
-    return [separate, from_recursion(robot)] if spec.target == "host" else [separate]
+    if spec.target != "host":
+        return [separate]
+    both = [separate, from_recursion(robot)]
+    work = [sum(origin.graph.counts().values()) for origin in both]
+    # what is far more work as a graph is no less as a plan
+    return [origin for origin, own in zip(both, work, strict=True) if own <= 2 * min(work)]
 
 
 def operations(plan: Plan) -> int:

@@ -39,7 +39,7 @@ from bddtorque.evaluate.inline import bits_of
 
 
 '''
-DECORATOR = '@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})\n'
+DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy", fastmath={"contract", "nsz"})\n'
 """Contraction changes nothing: what is contracted is exact either way. A zero has no sign in words."""
 
 
@@ -210,12 +210,21 @@ def _batches(plan: Plan, formats: Formats, pool: Pool, code: FloatCode) -> str:
     """
     inputs = input_words(plan, formats)
     places = {k: row * TILE for row, k in enumerate(_rows(plan, formats, code))}
-    checks = []
+    checks, counted = [], []
     for word in inputs:
         if not (word.wraps and word.whole):
             x = f"rows[{places[word.wire]} + i]"
             both = "&" if word.around else "|"
-            checks.append(f"outside |= int64({x} < {word.low}.0) {both} int64({x} > {word.high}.0)")
+            test = f"int64({x} < {word.low}.0) {both} int64({x} > {word.high}.0)"
+            if word.wraps:  # an angle beyond its limits is counted, and used as it is
+                checks.append(f"n{word.wire} += {test}")
+                counted.append(word)
+            else:
+                checks.append(f"outside |= {test}")
+    begin = "".join(f"        {name} = int64(0)\n" for name in ("outside", *(f"n{word.wire}" for word in counted)))
+    counting = "".join(
+        f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += n{word.wire}\n" for word in counted
+    )
     compute = [f"w{k} = rows[{places[k]} + i]" for k in code.floats_read()]
     compute += [*code.vector_body, *(f"out[{k * TILE} + i] = r{k}" for k in range(len(plan.outputs)))]
     floats = {k: f"rows[{place} + i] = {_float(plan, pool, k, inputs)}" for k, place in places.items()}
@@ -233,10 +242,10 @@ def _batches(plan: Plan, formats: Formats, pool: Pool, code: FloatCode) -> str:
             f"\n\n{DECORATOR}def {name}(q, qd, qdd, tau, table, constants, counts, rows, out):\n"
             f"    last = {count} - {count} % {TILE}\n"
             f"    for first in range(0, last, {TILE}):\n"
-            f"{read}        outside = int64(0)\n{loop(checks)}"
+            f"{read}{begin}{loop(checks)}"
             f"        if outside:\n            end = first + {TILE}\n"
             f"            states({of('first:end')}, table, constants, counts)\n            continue\n"
-            f"{loop(compute)}{write}"
+            f"{counting}{loop(compute)}{write}"
             f"    states({of('last:')}, table, constants, counts)\n"
         )
 

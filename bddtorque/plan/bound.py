@@ -4,7 +4,8 @@ A wire stands for a real function of the input words; its error is the distance 
 
     table     proved on every entry, or half a unit before it is made
     product   |ab − a'b'| <= |a|·e_b + |b'|·e_a, and half a unit where the shift rounds
-    sum       exact
+    sum       exact; in c·x + s·y with c² + s² = 1 the errors of x and y count as √(e_x² + e_y²): |c|·e_x + |s|·e_y
+              is no more (Cauchy and Schwarz). Along a chain of joints that is half a bit a joint
 
 Floats only ever round a bound up (`ROOM`).
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.turning import Angle, turning_of
 
 PARTS = ("dropped", "constants", "tables", "products", "sums")
 """Where an error can arise on the way to an output."""
@@ -53,6 +55,15 @@ class OutputBound:
 
 
 @dataclass(frozen=True)
+class Turned:
+    """Errors that are at most |sine or cosine of an angle|, the true one, times `errors`, by where they arose."""
+
+    angle: Angle
+    sine: bool
+    errors: dict[str, float]
+
+
+@dataclass(frozen=True)
 class _Known:
     """A wire in values: one unit, the word's range, and the errors by where they arose."""
 
@@ -60,6 +71,8 @@ class _Known:
     low: int
     high: int
     errors: dict[str, float] = field(default_factory=dict)
+    turned: Turned | None = None
+    """Of a product with a sine or cosine: the part of its errors that is |sine or cosine| times something."""
 
     @property
     def magnitude(self) -> float:
@@ -67,7 +80,15 @@ class _Known:
 
     @property
     def error(self) -> float:
-        return sum(self.errors.values()) * ROOM
+        return sum(self.all_errors.values()) * ROOM
+
+    @property
+    def all_errors(self) -> dict[str, float]:
+        """The errors by where they arose; a sine or cosine is at most 1."""
+        if self.turned is None:
+            return self.errors
+        both = {**self.errors, **self.turned.errors}
+        return {part: (self.errors.get(part, 0.0) + self.turned.errors.get(part, 0.0)) * ROOM for part in both}
 
 
 def planned_facts(plan: Plan) -> list[BlockFacts]:
@@ -95,7 +116,10 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
                 lsb = block.lsb if isinstance(block, FunctionBlock) else Fraction(1)
                 known.append(_Known(lsb, fact.low, fact.high, {"tables": fact.error}))
             case Product(left=left, right=right, shift=shift):
-                known.append(_product(known[left], known[right], shift))
+                angles = turning_of(plan, left), turning_of(plan, right)
+                if angles[1] is not None:  # the sine or cosine is the factor that is taken as the true one
+                    left, right, angles = right, left, angles[::-1]
+                known.append(_product(known[left], known[right], shift, angles[0]))
             case Sum():
                 rounding = {"sums": float(wire.lsb) / 2 * ROOM} if wire.shift else {}
                 errors = _summed(wire, known, rounding)
@@ -121,11 +145,20 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
 def _summed(each: Sum | Output, known: Sequence[_Known], errors: dict[str, float]) -> dict[str, float]:
     """Return the errors of a sum by part, in values, added to those given."""
     total = dict(errors)
+    turned: dict[Angle, tuple[dict[str, float], dict[str, float]]] = {}
     for wire, factor in each.parts:
         # what one unit of the wire is worth here: the factor as rounded, not as meant; the difference is charged apart
         weight = float(abs(factor) * each.lsb / known[wire].lsb / (1 << each.shift)) * ROOM
+        product = known[wire].turned
         for part, error in known[wire].errors.items():
             total[part] = (total.get(part, 0.0) + weight * error) * ROOM
+        if product is not None:
+            pair = turned.setdefault(product.angle, ({}, {}))[product.sine]
+            for part, error in product.errors.items():
+                pair[part] = (pair.get(part, 0.0) + weight * error) * ROOM
+    for cosine, sine in turned.values():
+        for part in {**cosine, **sine}:
+            total[part] = (total.get(part, 0.0) + math.hypot(cosine.get(part, 0.0), sine.get(part, 0.0))) * ROOM
     for part, units in (("constants", each.constant_error), ("dropped", each.dropped)):
         total[part] = total.get(part, 0.0) + float(units * each.lsb) * ROOM
     return total
@@ -139,16 +172,18 @@ def _reach(each: Sum, known: Sequence[_Known]) -> tuple[int, int]:
     return low >> each.shift, high >> each.shift
 
 
-def _product(left: _Known, right: _Known, shift: int) -> _Known:
+def _product(left: _Known, right: _Known, shift: int, angle: tuple[Angle, bool] | None) -> _Known:
+    """Return what is known of a product; `angle` if the left factor is a sine (True) or cosine of one."""
     lsb = left.lsb * right.lsb * (1 << shift)
     ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
-    # the true left factor is at most its word's value and all its error
-    true_left = left.magnitude + left.error
-    errors = {
-        part: (true_left * right.errors.get(part, 0.0) + right.magnitude * left.errors.get(part, 0.0)) * ROOM
-        for part in {**left.errors, **right.errors}
-    }
+    errors = {part: right.magnitude * error * ROOM for part, error in left.all_errors.items()}
     if shift:
         errors["products"] = errors.get("products", 0.0) + float(lsb) / 2 * ROOM
+    if angle is not None:
+        return _Known(lsb, low, high, errors, Turned(*angle, right.all_errors))
+    # the true left factor is at most its word's value and all its error
+    true_left = left.magnitude + left.error
+    for part, error in right.all_errors.items():
+        errors[part] = (errors.get(part, 0.0) + true_left * error) * ROOM
     return _Known(lsb, low, high, errors)

@@ -35,7 +35,9 @@ BIAS_BITS = 2
 FEWEST_BITS = 8
 """Of a factor: with fewer it would cost more than it can be worth."""
 CONSTANT_SHARE = 1 / 4
-"""Of the budget, for factors rounded to few bits; the rest is for roundings of words."""
+"""Of the budget, for factors rounded to few bits."""
+TABLE_SHARE = 1 / 2
+"""Of the budget, for tables: there are few, and their words are in every product; the rest is for rounded sums."""
 
 
 @dataclass
@@ -87,23 +89,45 @@ class Sizer:
         self.steps = self._steps()
 
     def sizes(self) -> HostSizes | None:
-        """Return sizes with as few roundings as were found, or None where rounding every word is not enough."""
+        """Return sizes with as few roundings as were found, or None where no rounding is enough.
+
+        Where a sum is too wide, a word in it is rounded, until all fit; then one after another is left exact again if
+        all still fit. What is found depends on the order, so that a few are tried.
+        """
+        enough = self._enough()
+        if enough is None:
+            return None
+        exponents, _ = self._exponents(enough)
+        saved = {node: exponents[node] - self._finest(node, exponents)[0] for node in sorted(enough)}
+        orders = [
+            sorted(enough, reverse=True),
+            sorted(enough),
+            sorted(enough, key=lambda node: (saved[node], node)),
+            sorted(enough, key=lambda node: (-saved[node], node)),
+        ]
+        rounded = min((self._fewer(enough, order) for order in orders), key=len)
+        return HostSizes(self.units, self._exponents(rounded)[0], rounded, self.steps)
+
+    def _enough(self) -> frozenset[int] | None:
+        """Return sums to round so that all fit, or None."""
         rounded: frozenset[int] = frozenset()
         while True:
             exponents, too_wide = self._exponents(rounded)
             if too_wide is None:
-                break
+                return rounded
             choice = self._to_round(too_wide, exponents, rounded)
             if choice is not None:
                 rounded |= {choice}
             elif not self._coarsen(too_wide, exponents):
                 return None
-        for node in sorted(rounded, reverse=True):  # what was rounded early may not need it any more
+
+    def _fewer(self, rounded: frozenset[int], order: Sequence[int]) -> frozenset[int]:
+        """Return what must still be rounded when as many words as fit are left exact, tried in order."""
+        for node in order:
             fewer = rounded - {node}
-            tried, too_wide = self._exponents(fewer)
-            if too_wide is None:
-                rounded, exponents = fewer, tried
-        return HostSizes(self.units, exponents, rounded, self.steps)
+            if self._exponents(fewer)[1] is None:
+                rounded = fewer
+        return rounded
 
     def _unit(self, key: int) -> Fraction:
         return self.output_units[-1 - key] if key < 0 else self.units[key]
@@ -136,7 +160,7 @@ class Sizer:
             reached = adjoint > 0
             weight = adjoint[reached] * math.prod(map(self._size, monomial)) * float(self._unit(key))
             allowed = (self.budget[reached] * CONSTANT_SHARE / count[reached] / weight).min()
-            step = math.floor(math.log2(2 * allowed))
+            step = _coarsest(self.factors[key, monomial], allowed)
             steps[key, monomial] = step
             name = f"{self.factors[key, monomial]:.9e}"
             finest[name] = min(step, finest.get(name, step))
@@ -172,34 +196,19 @@ class Sizer:
 
     def _shares(self, rounded: Iterable[int]) -> dict[int, int]:
         """Give every table and every rounded sum the same part of each budget; sines and cosines share one table."""
-        sources = [node for node in self.live if node in self.network.tables] + sorted(rounded)
-        allowed = self.budget * (1 - CONSTANT_SHARE)
-        count = sum(((self.adjoints[node] > 0).astype(np.int64) for node in sources), np.zeros(len(allowed)))
+        tables = [node for node in self.live if node in self.network.tables]
         exponents = {}
-        for node in sources:
-            reached = self.adjoints[node] > 0
-            half = (allowed[reached] / count[reached] / self.adjoints[node][reached]).min()
-            exponents[node] = math.floor(math.log2(2 * half / float(self.units[node])))
-            if node in self.network.tables:
-                exponents[node] = max(exponents[node], math.ceil(math.log2(self._size(node))) + 2 - MOST_TABLE_BITS)
-        turned = [
-            node
-            for node in sources
-            if node in self.network.tables and self.network.graph.nodes[node].op in (Op.SINE, Op.COSINE)
-        ]
+        for sources, share in ((tables, TABLE_SHARE), (sorted(rounded), 1 - TABLE_SHARE - CONSTANT_SHARE)):
+            count = sum(((self.adjoints[node] > 0).astype(np.int64) for node in sources), np.zeros(len(self.budget)))
+            for node in sources:
+                reached = self.adjoints[node] > 0
+                half = (share * self.budget[reached] / count[reached] / self.adjoints[node][reached]).min()
+                exponents[node] = math.floor(math.log2(2 * half / float(self.units[node])))
+        for node in tables:
+            exponents[node] = max(exponents[node], math.ceil(math.log2(self._size(node))) + 2 - MOST_TABLE_BITS)
+        turned = [node for node in tables if self.network.graph.nodes[node].op in (Op.SINE, Op.COSINE)]
         exponents.update(dict.fromkeys(turned, min((exponents[node] for node in turned), default=0)))
         return exponents
-
-    def _coarsen(self, key: int, exponents: Mapping[int, int]) -> bool:
-        """Give a sum that is too wide coarser factors, in its finest summands, where they have bits to lose."""
-        places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
-        finest = min(self._summand(place, exponents) for place in places)
-        for place in places:
-            if self._summand(place, exponents) == finest:
-                if _is_power(self.factors[place]) or self.steps[place] + FEWEST_BITS > math.log2(self.factors[place]):
-                    return False
-                self.steps[place] += 1
-        return True
 
     def _to_round(self, key: int, exponents: Mapping[int, int], rounded: frozenset[int]) -> int | None:
         """Return the word whose rounding helps a sum that is too wide: an exact one in its finest summand."""
@@ -215,6 +224,26 @@ class Sizer:
         if not exact:
             return None
         return max(exact, key=lambda word: (math.log2(self._size(word)) - exponents[word], word))
+
+    def _coarsen(self, key: int, exponents: Mapping[int, int]) -> bool:
+        """Give a sum that is too wide coarser factors, in its finest summands, where they have bits to lose."""
+        places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
+        finest = min(self._summand(place, exponents) for place in places)
+        for place in places:
+            if self._summand(place, exponents) == finest:
+                if _is_power(self.factors[place]) or self.steps[place] + FEWEST_BITS > math.log2(self.factors[place]):
+                    return False
+                self.steps[place] += 1
+        return True
+
+
+def _coarsest(factor: float, allowed: float) -> int:
+    """Return the largest step of which a multiple is as near to a factor as allowed: some have few bits by nature."""
+    step = math.floor(math.log2(2 * allowed))
+    for coarser in range(_nearest_power(factor), step, -1):
+        if abs(factor - round(factor / 2.0**coarser) * 2.0**coarser) <= allowed:
+            return coarser
+    return step
 
 
 def _is_power(factor: float) -> bool:

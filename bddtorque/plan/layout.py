@@ -40,6 +40,8 @@ PRODUCT_TOLERANCE = Fraction(1, 256)
 SHARED_BITS = 6
 """A product rounded for one sum serves another that could do with so many bits fewer."""
 SUM_BITS = 61
+HOST_LIMB = 8
+"""Bits of a limb for a host, where only `bits` takes products apart: a small table is made at once."""
 WIDEST_SQUARE = 14
 """Input bits of the table of quarter squares at most: beyond, its diagram outgrows four look-ups of limbs."""
 
@@ -262,7 +264,8 @@ class Layout:
         }
         others = [wire for wire in products if wire not in squared]
         square = self._block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
-        limb = min(self.block_bits // 2, -(-max((widths[wire] for wire in others), default=2) // 2))
+        largest = HOST_LIMB if target == "host" else self.block_bits // 2
+        limb = min(self.block_bits // 2, largest, -(-max((widths[wire] for wire in others), default=2) // 2))
         limbs = self._block(ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2)) if others else -1
         method: Method = "native" if target == "host" else "limbs"
 

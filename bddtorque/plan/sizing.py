@@ -72,6 +72,7 @@ def adjoint_bounds(
     """Go back from the outputs; on the way, leave out what cannot matter."""
     outputs = len(network.outputs)
     adjoints = {node: np.zeros(outputs) for node in network.order}
+    turned: dict[int, dict[int, Floats]] = {node: {} for node in network.order}
     dropped: dict[int, frozenset[Monomial]] = {}
     share = allowed * DROP_SHARE / (len(network.order) + outputs)
 
@@ -89,19 +90,37 @@ def adjoint_bounds(
                 continue
             for place, word in enumerate(monomial):
                 if not isinstance(word, str):
-                    others = math.prod(size_of(other) for k, other in enumerate(monomial) if k != place)
-                    adjoints[word] += abs(float(coefficient)) * others * adjoint
+                    others = [other for k, other in enumerate(monomial) if k != place]
+                    weight = abs(float(coefficient)) * adjoint
+                    angle = _angle(network, others)
+                    if angle is None:
+                        adjoints[word] += weight * math.prod(map(size_of, others))
+                    else:  # of a sine and a cosine of one angle, not both are 1
+                        turned[word].setdefault(angle[0], np.zeros((2, outputs)))[angle[1]] += weight
         if small:
             dropped[key] = frozenset(small)
+
+    def settle(node: int) -> None:
+        for pair in turned[node].values():
+            adjoints[node] += np.hypot(pair[0], pair[1])
 
     for k, form in enumerate(network.outputs):
         own = np.zeros(outputs)
         own[k] = 1 / units[k]
         pass_on(-1 - k, form, own)
     for node in reversed(network.order):
+        settle(node)
         if node in network.sums and adjoints[node].any():
             pass_on(node, network.sums[node], adjoints[node])
     return adjoints, dropped
+
+
+def _angle(network: Network, words: Sequence[int | str]) -> tuple[int, int] | None:
+    """Return the angle of a single word that is its sine (1) or cosine (0)."""
+    if len(words) != 1 or isinstance(words[0], str):
+        return None
+    node = network.graph.nodes[words[0]]
+    return (node.left >> 1, int(node.op is Op.SINE)) if node.op in (Op.SINE, Op.COSINE) else None
 
 
 def _equal_shares(network: Network, adjoints: Mapping[int, Floats], allowed: Floats) -> dict[int, int]:

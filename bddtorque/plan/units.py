@@ -17,6 +17,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from bddtorque.plan.network import Monomial, Network
 from bddtorque.trace.graph import Op
 
@@ -99,18 +102,50 @@ class _Search:
                 self.of.setdefault(word, []).append(k)
 
     def run(self) -> None:
-        """Move words while that spares factors."""
-        improved = True
-        while improved:
-            improved = False
-            for word in sorted(self.of):
-                for step in sorted({self._step(k, word, {}) for k in self.of[word]} - {0.0}):
-                    for moves in ({word: step}, self._with_dependents(word, step)):
-                        if self._gain(moves) > 1e-6:
-                            for moved, by in moves.items():
-                                self.units[moved] = self.units.get(moved, 0.0) + by
-                            improved = True
-                            break
+        """Move words while that spares factors: one at a time, then all that can move together."""
+        while True:
+            while self._improve_words():
+                pass
+            if not self._improve_together():
+                return
+
+    def _improve_words(self) -> bool:
+        improved = False
+        for word in sorted(self.of):
+            for step in sorted({self._step(k, word, {}) for k in self.of[word]} - {0.0}):
+                for moves in ({word: step}, self._with_dependents(word, step)):
+                    if self._gain(moves) > 1e-6:
+                        self._move(moves)
+                        improved = True
+                        break
+        return improved
+
+    def _improve_together(self) -> bool:
+        """Change the units of many words as one, as a unit of time or mass would: no product gains a factor by it."""
+        words = [word for word in sorted(self.of) if word not in self.whole]
+        spared = [k for k, each in enumerate(self.equations) if each.weight == 1.0 and abs(self._off(k, {})) < NEAR]
+        rows = np.array([[self.equations[k].times(word) for word in words] for k in spared], dtype=np.float64)
+        best: dict[int, float] = {}
+        most = 1e-6
+        for direction in _directions(rows.reshape(len(spared), len(words))):
+            together = {word: float(part) for word, part in zip(words, direction, strict=True) if part}
+            for step in sorted({self._step_along(k, together) for k in range(len(self.equations))} - {0.0}):
+                moves = {word: part * step for word, part in together.items()}
+                gain = self._gain(moves)
+                if gain > most:
+                    best, most = moves, gain
+        self._move(best)
+        return bool(best)
+
+    def _step_along(self, k: int, together: Mapping[int, float]) -> float:
+        """Return how far words must move together to spare a factor; 0 where that cannot be."""
+        equation, off = self.equations[k], self._off(k, {})
+        rate = sum(together.get(word, 0.0) for word in equation.words) - together.get(equation.total, 0.0)
+        return 0.0 if abs(rate) < NEAR or abs(off) < NEAR else round(-off / rate, 12)
+
+    def _move(self, moves: Mapping[int, float]) -> None:
+        for moved, by in moves.items():
+            self.units[moved] = self.units.get(moved, 0.0) + by
 
     def _off(self, k: int, moves: Mapping[int, float]) -> float:
         """Return the logarithm of a factor after some moves."""
@@ -156,3 +191,24 @@ class _Search:
             self.equations[k].weight * ((abs(self._off(k, moves)) < NEAR) - (abs(self._off(k, {})) < NEAR))
             for k in touched
         )
+
+
+def _directions(rows: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the moves of all words that leave every row at zero, one for each word that is free (Gauss and Jordan)."""
+    rows = rows.copy()
+    pivots: list[int] = []
+    for column in range(rows.shape[1]):
+        top = len(pivots)
+        below = np.flatnonzero(np.abs(rows[top:, column]) > NEAR)
+        if not len(below):
+            continue
+        rows[[top, top + below[0]]] = rows[[top + below[0], top]]
+        rows[top] /= rows[top, column]
+        others = np.arange(len(rows)) != top
+        rows[others] -= rows[others, column][:, None] * rows[top]
+        pivots.append(column)
+    for free in sorted(set(range(rows.shape[1])) - set(pivots)):
+        direction = np.zeros(rows.shape[1])
+        direction[free] = 1.0
+        direction[pivots] = -rows[: len(pivots), free]
+        yield np.where(np.abs(direction) < NEAR, 0.0, direction)
