@@ -1,0 +1,205 @@
+"""`export_c`: a compiled model as C99 that needs nothing but <stdint.h>."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import bddtorque
+from bddtorque.errors import BddTorqueError
+from bddtorque.export.blocks import BlockCode, block_codes, checked_form, lowered_blocks
+from bddtorque.export.floats import floats_text
+from bddtorque.export.folder import MANIFEST, check_folder, write_folder
+from bddtorque.export.header import header_text
+from bddtorque.export.measuring import Measured, find_compiler, measure
+from bddtorque.export.names import prefix_of
+from bddtorque.export.ranges import checked_products
+from bddtorque.export.selftest import selftest_text
+from bddtorque.export.source import source_text
+from bddtorque.export.steps import plan_steps
+from bddtorque.model import Model
+from bddtorque.sizes import parse_size
+
+VECTORS = 256
+"""States of the self-test, unless told otherwise."""
+MOST_VECTORS = 100_000
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes
+    ----------
+    directory : where
+    prefix : what public names and file names begin with
+    files : names of the files, and the bytes of each
+    forms : form of each table that the code reads, by its number in the plan
+    table_bytes : of all tables together
+    products : how products are taken
+    constant : whether every state takes the same operations
+    measured : bytes of ROM, RAM and stack as compiled, or in words why they are not known
+    """
+
+    directory: Path
+    prefix: str
+    files: Mapping[str, int]
+    forms: Mapping[int, str]
+    table_bytes: int
+    products: str
+    constant: bool
+    measured: Measured | str
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        measured = {"reason": self.measured} if isinstance(self.measured, str) else vars(self.measured)
+        return {
+            "directory": str(self.directory),
+            "prefix": self.prefix,
+            "files": dict(self.files),
+            "forms": {str(block): form for block, form in self.forms.items()},
+            "table_bytes": self.table_bytes,
+            "products": self.products,
+            "constant_sequence": self.constant,
+            "measured": dict(measured),
+        }
+
+
+def export_c(
+    model: Model,
+    directory: str | PathLike[str],
+    *,
+    name: str | None = None,
+    form: str = "chosen",
+    memory: int | str | None = None,
+    products: str = "plan",
+    floats: bool = False,
+    vectors: int = VECTORS,
+    force: bool = False,
+    compiler: str | None = None,
+) -> Exported:
+    """Write a model as C99: integers only, const tables, no heap, no libm; see docs/c.md.
+
+    Parameters
+    ----------
+    directory
+        A folder to make, or one of an earlier export, which is replaced.
+    name
+        What the names of functions and files begin with; like the robot's unless given.
+    form, memory
+        Form of the tables: ``"chosen"`` (of least cost within `memory` bytes; by default the spec's), ``"dense"``,
+        ``"folded"``, ``"classes"``, ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``,
+        ``"multi_terminal"`` or ``"bits"``.
+    products
+        ``"plan"`` (as it was planned), ``"native"`` (the processor multiplies) or ``"tables"`` (nothing is multiplied
+        but by constants).
+    floats
+        Whether to add a function that takes and gives physical units.
+    vectors
+        States of the self-test, 1 to 100,000.
+    force
+        Write into a folder that holds other files; these stay.
+    compiler
+        What measures the size: a command; by default CC of the environment, cc, gcc or clang.
+
+    Raises
+    ------
+    BddTorqueError
+        In one line; then nothing was written.
+    """
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"export: a compiled robot required, {type(model).__name__} given")
+    command = find_compiler(compiler)
+    target = Path(directory)
+    check_folder(target.resolve(), force)
+    files, blocks, constant = c_files(
+        model, name=name, form=form, memory=memory, products=products, floats=floats, vectors=vectors
+    )
+    prefix = prefix_of(model.robot.name, name)
+    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
+    measured = measure(files, sources, command) if command else "no C compiler found"
+    write_folder(target, files, force)
+    return Exported(
+        target,
+        prefix,
+        {each: len(text) for each, text in files.items()},
+        {block.number: block.form for block in blocks},
+        sum(block.bytes for block in blocks),
+        products,
+        constant,
+        measured,
+    )
+
+
+def c_files(
+    model: Model,
+    *,
+    name: str | None = None,
+    form: str = "chosen",
+    memory: int | str | None = None,
+    products: str = "plan",
+    floats: bool = False,
+    vectors: int = VECTORS,
+) -> tuple[dict[str, str], list[BlockCode], bool]:
+    """Return the files by name, the tables in them, and whether every state takes the same operations.
+
+    Nothing is written; a model gives the same files each time. Parameters are those of `export_c`.
+    """
+    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
+        raise BddTorqueError(f"export: 1 to {MOST_VECTORS:,} vectors required, {vectors!r:.40} given")
+    prefix = prefix_of(model.robot.name, name)
+    budget = model.spec.memory if memory is None else parse_size(memory, "memory")
+    steps = plan_steps(model, checked_products(products))
+    blocks = block_codes(lowered_blocks(model, steps.blocks, checked_form(form), budget))
+    files = {
+        f"{prefix}.h": header_text(model, prefix, floats),
+        f"{prefix}.c": source_text(prefix, steps, blocks),
+        f"{prefix}_selftest.c": selftest_text(model, prefix, vectors, floats),
+        "Makefile": makefile_text(prefix, floats),
+    }
+    if floats:
+        files[f"{prefix}_float.c"] = floats_text(model, prefix)
+    manifest = {
+        "written_by": f"bddtorque {bddtorque.__version__}",
+        "digest": model.digest,
+        "products": products,
+        "forms": {str(block.number): block.form for block in blocks},
+        "files": sorted([*files, MANIFEST]),
+        "built": f"{prefix}_selftest",
+    }
+    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+    return files, blocks, all(block.constant for block in blocks)
+
+
+def makefile_text(prefix: str, floats: bool) -> str:
+    """Return the Makefile: the object files, the self-test, their size."""
+    objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
+    return f"""\
+# Written by bddtorque: `make` compiles, `make check` runs the self-test, `make size` shows what it takes.
+CC ?= cc
+CFLAGS ?= -O2
+WARNINGS = -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off
+
+all: {objects}
+
+check: {prefix}_selftest
+\t./{prefix}_selftest
+
+size: {objects}
+\tsize {objects}
+
+{prefix}_selftest: {objects} {prefix}_selftest.o
+\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o
+
+%.o: %.c {prefix}.h
+\t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<
+
+clean:
+\trm -f {objects} {prefix}_selftest.o {prefix}_selftest
+
+.PHONY: all check size clean
+"""

@@ -1,0 +1,97 @@
+"""Write a folder of generated files whole or not at all, and nobody else's files away."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from bddtorque.errors import BddTorqueError, one_line
+
+MANIFEST = "bddtorque-export.json"
+"""Lists the files of an export, so that a later one knows which are its own."""
+BUILT = (".o", ".su", ".a", ".so")
+"""What the Makefile and compilers leave beside the sources; made again from them."""
+
+
+def check_folder(directory: Path, force: bool) -> None:
+    """Refuse a place that is no folder, or holds files that no export wrote unless `force` says so."""
+    if directory.exists() and not directory.is_dir():
+        raise BddTorqueError(one_line(f"{directory}: a folder required, this is a file"))
+    if not directory.parent.is_dir():
+        raise BddTorqueError(
+            one_line(f"{directory}: a folder in one that exists required, there is no '{directory.parent}'")
+        )
+    foreign = foreign_files(directory)
+    if foreign and not force:
+        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise BddTorqueError(
+            one_line(
+                f"{directory}: an empty folder or one of an earlier export required, '{foreign[0]}'{others} in it; "
+                "--force writes beside what is there"
+            )
+        )
+
+
+def foreign_files(directory: Path) -> list[str]:
+    """Return what lies in a folder and was not written by an export, nor built from it."""
+    if not directory.is_dir():
+        return []
+    own = {MANIFEST}
+    with contextlib.suppress(OSError, ValueError):
+        listed = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        own |= {str(name) for name in listed["files"]} | {str(listed["built"])} if isinstance(listed, dict) else set()
+    own_export = (directory / MANIFEST).is_file()
+    return sorted(
+        each.name
+        for each in directory.iterdir()
+        if each.name not in own and not (own_export and each.suffix in BUILT and each.is_file())
+    )
+
+
+def write_folder(directory: Path, files: Mapping[str, str], force: bool = False) -> None:
+    """Write the files to a temporary folder that then takes the place of `directory`.
+
+    An earlier export there is replaced as a whole. With `force`, a folder with foreign files keeps those, and ours are
+    put beside them, each whole.
+    """
+    try:
+        target = directory.resolve()
+        check_folder(target, force)
+        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}."))
+        try:
+            for name, text in files.items():
+                (temporary / name).write_text(text, encoding="ascii", newline="\n")
+            mask = os.umask(0o077)
+            os.umask(mask)
+            temporary.chmod(0o777 & ~mask)  # temporary folders are private; this one is to be like any other
+            _put(temporary, target, list(files))
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as problem:
+        said = f"{directory}: a folder to write to required, {problem.strerror or problem}"
+        raise BddTorqueError(one_line(said)) from None
+
+
+def _put(temporary: Path, target: Path, names: list[str]) -> None:
+    if foreign_files(target):
+        for name in names:
+            (temporary / name).replace(target / name)
+        return
+    if not target.exists():
+        temporary.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}.")) / "old"
+    try:
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except OSError:
+            old.rename(target)
+            raise
+    finally:
+        shutil.rmtree(old.parent, ignore_errors=True)

@@ -1,0 +1,96 @@
+"""The few functions that generated C is written with; only those that are used are written out.
+
+C99 leaves open what `>>` makes of negative numbers and what happens to a number that a signed type cannot hold. These
+say the same in terms that it defines, and common compilers turn each into the one instruction it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+
+HELPERS = {
+    "signed32": """\
+/* The number of two's complement that these bits are. */
+static inline int32_t signed32(uint32_t bits)
+{
+    return bits <= UINT32_C(0x7fffffff) ? (int32_t)bits : -(int32_t)~bits - 1;
+}
+""",
+    "signed64": """\
+/* The number of two's complement that these bits are. */
+static inline int64_t signed64(uint64_t bits)
+{
+    return bits <= UINT64_C(0x7fffffffffffffff) ? (int64_t)bits : -(int64_t)~bits - 1;
+}
+""",
+    "floor32": """\
+/* floor(x / 2^shift) */
+static inline int32_t floor32(int32_t x, unsigned shift)
+{
+    return x < 0 ? ~(~x >> shift) : x >> shift;
+}
+""",
+    "floor64": """\
+/* floor(x / 2^shift) */
+static inline int64_t floor64(int64_t x, unsigned shift)
+{
+    return x < 0 ? ~(~x >> shift) : x >> shift;
+}
+""",
+    "wrapped32": """\
+/* The lowest bits (fewer than 32) as a word of two's complement. */
+static inline int32_t wrapped32(uint32_t x, unsigned bits)
+{
+    const uint32_t half = UINT32_C(1) << (bits - 1);
+
+    return (int32_t)((x & (2 * half - 1)) ^ half) - (int32_t)half;
+}
+""",
+    "clamped32": """\
+static inline int32_t clamped32(int32_t x, int32_t low, int32_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+""",
+    "clamped64": """\
+static inline int64_t clamped64(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+""",
+}
+
+
+def used_helpers(text: str) -> str:
+    """Return the helpers that a text calls, in the order they stand above."""
+    called = set(re.findall(r"\b([a-z]+(?:32|64))\(", text))
+    return "\n".join(HELPERS[name] for name in HELPERS if name in called)
+
+
+def limbs_function(block: int, limb_bits: int) -> str:
+    """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned limbs.
+
+    Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many limbs are taken as the words can need,
+    so that every state takes the same steps.
+    """
+    mask = f"UINT32_C({(1 << limb_bits) - 1})"
+    return f"""\
+/* left times right, modulo 2^64, in limbs of {limb_bits} bits: as many of each as its word can have. */
+static uint64_t limbs_{block}(int64_t left, unsigned lefts, int64_t right, unsigned rights)
+{{
+    const uint64_t a = left < 0 ? 0 - (uint64_t)left : (uint64_t)left;
+    const uint64_t b = right < 0 ? 0 - (uint64_t)right : (uint64_t)right;
+    uint64_t exact = 0;
+    unsigned i, j;
+
+    for (i = 0; i < lefts; i++) {{
+        for (j = 0; j < rights; j++) {{
+            const uint32_t high = (uint32_t)(a >> ({limb_bits} * i)) & {mask};
+            const uint32_t low = (uint32_t)(b >> ({limb_bits} * j)) & {mask};
+
+            exact += (uint64_t)block_{block}(high << {limb_bits} | low) << ({limb_bits} * (i + j));
+        }}
+    }}
+    return (left < 0) != (right < 0) ? 0 - exact : exact;
+}}
+"""

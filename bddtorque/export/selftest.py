@@ -1,0 +1,177 @@
+"""Self-test vectors: states with the words that bddtorque gives them, and a small main that tries them.
+
+States are drawn evenly, from the corners of the words, and beyond them; they are the same each time. Expected words
+come from the plain interpreter, which shares nothing with the generated code but the plan and the tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.reference import run_plan
+from bddtorque.export.text import filled, real
+from bddtorque.model import Model
+from bddtorque.words import Format
+from bddtorque.words.formats import TURN
+
+SEED = 20240607
+Words = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Input words, the torque words they must give, and how many are out of range: (N, n), four times, and (N,)."""
+
+    q: Words
+    qd: Words
+    qdd: Words
+    tau: Words
+    outside: Words
+
+
+def make_vectors(model: Model, count: int) -> Vectors:
+    """Return `count` states: a half drawn evenly, a quarter from corners, a quarter from all numbers of 32 bits."""
+    rng = np.random.default_rng(SEED)
+    states = {quantity: _states(getattr(model.formats, quantity), count, rng) for quantity in QUANTITIES}
+    outside = np.zeros(count, np.int64)
+    for quantity, words in states.items():
+        for joint, word in enumerate(getattr(model.formats, quantity)):
+            outside += _outside(word, words[:, joint])
+    q, qd, qdd = states.values()
+    return Vectors(q, qd, qdd, torque_words(model, q, qd, qdd), outside)
+
+
+def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
+    """Return torque words by the plain interpreter, (N, n)."""
+    named: dict[str, Any] = {
+        f"{quantity}{joint + 1}": words[:, joint]
+        for quantity, words in zip(QUANTITIES, (q, qd, qdd), strict=True)
+        for joint in range(words.shape[1])
+    }
+    return np.stack(run_plan(model.plan, model.tables, named), axis=1)
+
+
+def _states(formats: Any, count: int, rng: np.random.Generator) -> Words:
+    columns = []
+    for word in formats:
+        drawn = rng.integers(word.lowest, word.highest, count, endpoint=True)
+        corners = rng.choice([word.lowest, word.lowest + 1, -1, 0, 1, word.highest - 1, word.highest], count)
+        wild = rng.integers(-(2**31), 2**31 - 1, count, endpoint=True)
+        kind = np.arange(count) % 4
+        columns.append(np.where(kind == 1, corners, np.where(kind == 3, wild, drawn)))
+    return np.stack(columns, axis=1)
+
+
+def _outside(word: Format, words: Words) -> Words:
+    first, last = limits(word)
+    held = word.held(words) if word.kind == "angle" else words
+    within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
+    return (~within).astype(np.int64)
+
+
+def selftest_text(model: Model, prefix: str, count: int, floats: bool) -> str:
+    """Return the C file with the vectors and a main: prints OK and returns 0, or says what differs and returns 1."""
+    vectors = make_vectors(model, count)
+    macro = prefix.upper()
+    arrays = "\n".join(
+        f"static const int32_t {name}[VECTORS * JOINTS] = {{\n{filled(getattr(vectors, name))}\n}};\n"
+        for name in (*QUANTITIES, "tau")
+    )
+    check, call = _float_check(model, prefix, max(count // 4, 1)) if floats else ("", "")
+    return f"""\
+/* {prefix}_selftest.c: states and the words they must give; written by bddtorque. */
+#include <stdio.h>
+
+#include "{prefix}.h"
+
+#define JOINTS {macro}_JOINTS
+#define VECTORS {count}
+
+{arrays}
+static const int outside[VECTORS] = {{
+{filled(vectors.outside)}
+}};
+{check}
+int main(void)
+{{
+    int32_t found[JOINTS];
+    int state, joint, beyond, wrong = 0;
+
+    for (state = 0; state < VECTORS; state++) {{
+        const int first = state * JOINTS;
+
+        beyond = {prefix}_torque_words(q + first, qd + first, qdd + first, found);
+        if (beyond != outside[state]) {{
+            printf("state %d: %d words out of range required, %d found\\n", state, outside[state], beyond);
+            wrong++;
+        }}
+        for (joint = 0; joint < JOINTS; joint++) {{
+            if (found[joint] != tau[first + joint]) {{
+                printf("state %d, joint %d: word %ld required, %ld found\\n", state, joint + 1,
+                    (long)tau[first + joint], (long)found[joint]);
+                wrong++;
+            }}
+        }}
+    }}
+{call}    if (wrong) {{
+        printf("FAILED: %d differ\\n", wrong);
+        return 1;
+    }}
+    printf("OK: %d states\\n", VECTORS);
+    return 0;
+}}
+"""
+
+
+def _float_check(model: Model, prefix: str, count: int) -> tuple[str, str]:
+    """Return the float states with the torques they must give and a function that tries them, and its call."""
+    rng = np.random.default_rng(SEED)
+    states, words = [], []
+    for quantity in QUANTITIES:
+        formats = getattr(model.formats, quantity)
+        # a little beyond the range, and for angles a few turns
+        spans = [3 * TURN if word.kind == "angle" else 0.6 * (word.high - word.low) for word in formats]
+        centres = [word.offset + word.sign * word.centre for word in formats]
+        states.append(np.array(centres) + np.array(spans) * rng.uniform(-1, 1, (count, len(spans))))
+        words.append(formats.quantise(states[-1]))
+    torques = model.formats.tau.dequantise(torque_words(model, words[0], words[1], words[2]))
+    arrays = "\n".join(
+        f"static const double {name}[FLOAT_VECTORS * JOINTS] = {{\n"
+        + ",\n".join("    " + ", ".join(map(real, row)) for row in values)
+        + "\n};\n"
+        for name, values in zip(("real_q", "real_qd", "real_qdd", "real_tau"), (*states, torques), strict=True)
+    )
+    check = f"""
+#define FLOAT_VECTORS {count}
+
+{arrays}
+static int float_differences(void)
+{{
+    double found[JOINTS];
+    int state, joint, wrong = 0;
+
+    for (state = 0; state < FLOAT_VECTORS; state++) {{
+        const int first = state * JOINTS;
+
+        if ({prefix}_torque(real_q + first, real_qd + first, real_qdd + first, found) < 0) {{
+            printf("float state %d: numbers required\\n", state);
+            wrong++;
+            continue;
+        }}
+        for (joint = 0; joint < JOINTS; joint++) {{
+            if (found[joint] != real_tau[first + joint]) {{
+                printf("float state %d, joint %d: %.17g required, %.17g found\\n", state, joint + 1,
+                    real_tau[first + joint], found[joint]);
+                wrong++;
+            }}
+        }}
+    }}
+    return wrong;
+}}
+"""
+    return check, "    wrong += float_differences();\n"
