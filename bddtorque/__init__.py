@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.errors import BddTorqueError
     from bddtorque.evaluate.evaluator import Evaluator
+    from bddtorque.export import export_c
     from bddtorque.model import Model
     from bddtorque.robots import load_robot
     from bddtorque.robots.model import Robot
@@ -34,6 +35,7 @@ _HOME = {
     "Spec": "spec",
     "bias": "dynamics.matrices",
     "compile": "compiler",
+    "export_c": "export",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
@@ -55,6 +57,7 @@ __all__ = [
     "__version__",
     "bias",
     "compile",
+    "export_c",
     "forward_dynamics",
     "gravity_torque",
     "inverse_dynamics",

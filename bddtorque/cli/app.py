@@ -20,6 +20,7 @@ import typer
 import bddtorque
 from bddtorque.cli.compiling import compile_command
 from bddtorque.cli.evaluating import eval_command
+from bddtorque.cli.exporting import export_command
 from bddtorque.cli.info import info_command
 from bddtorque.cli.planning import plan_command
 from bddtorque.cli.robots import robots_command
@@ -55,6 +56,11 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
         "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv",
     ),
     "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
+    "export": (
+        export_command,
+        "Example: bddtorque export planar2r.bdt --c planar2r_c\n\n"
+        "Example: bddtorque export planar2r.bdt --c planar2r_c --floats --memory '32 KiB'",
+    ),
 }
 
 app = typer.Typer(

@@ -140,7 +140,7 @@ def known_words(plan: Plan, tables: Sequence[Table], products: Products) -> list
 
 
 def check_products(plan: Plan, tables: Sequence[Table]) -> None:
-    """Refuse a model whose tables of products or squares hold anything else: one way of multiplying replaces another."""
+    """Refuse tables of products or squares that hold anything else: one way to multiply takes the place of another."""
     for block in sorted({wire.block for wire in plan.wires if isinstance(wire, Product)}):
         if not np.array_equal(tabulate(plan.blocks[block])[0].values, tables[block].values):
             raise BddTorqueError(f"export, block {block}: a table of products required, other words given")
