@@ -20,6 +20,8 @@ from bddtorque.robots.plain import robot_to_plain
 from bddtorque.spec.model import Spec
 from bddtorque.words import Formats
 
+_CALLS = ("torque", "torque_words")
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -53,7 +55,15 @@ class Model:
 
     @cached_property
     def _words(self) -> Evaluator:
-        return self.evaluator("words")
+        evaluator = self.evaluator("words")
+        # from now on the model's calls are the evaluator's own: one call less, which single states would notice
+        for name in _CALLS:
+            object.__setattr__(self, name, getattr(evaluator, name))
+        return evaluator
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the evaluator: a copy makes its own."""
+        return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Return torques (N·m or N) of states in floats, (n,) or (N, n), by the evaluator ``"words"``."""

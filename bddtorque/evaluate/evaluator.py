@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.parallel import Runner, Spread, checked_processors
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
+from bddtorque.evaluate.single import LEFT, One, Single, common_arrays, machine_single, straight_single
 from bddtorque.evaluate.straight import TILE, straight
 from bddtorque.plan.plan import Input
 from bddtorque.words import Format
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
+_WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+_ADDRESSES = ("_kernel", "_single", "_places", "_one_words", "_one_floats")
+_array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
 
 BIT_FORMS = ("lockstep", "bits")
 WORD_FORMS = (
@@ -108,7 +112,18 @@ class Evaluator:
             for joint in range(len(model.formats.q))
             if f"{name}{joint + 1}" not in read
         ]
-        self._kernel: Callable[..., None] | None = None
+        self._kernel: Callable[..., None] | None
+        self._joints = len(model.formats.q)
+        self._forget_addresses()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what holds addresses of this process: a copy makes its own."""
+        return {name: value for name, value in vars(self).items() if name not in _ADDRESSES}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what another evaluator gave."""
+        vars(self).update(state)
+        self._forget_addresses()
 
     def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
@@ -118,7 +133,19 @@ class Evaluator:
 
         Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
         `out_of_range` and never raises. Floats are refused.
+
+        A single state is fastest as arrays (n,) of int64.
         """
+        # one compiled call for the arguments it is made for; anything else goes the ordinary way below
+        if q.__class__ is _array and q.ndim == 1:
+            tau = _empty(self._joints, _WORD)
+            try:
+                self._one_words(q, qd, qdd, tau, self._places)
+                return tau
+            except TypeError:  # other arrays, or none
+                self._be_careful()
+            except ValueError:
+                pass
         rows, single = self._words(q=q, qd=qd, qdd=qdd)
         tau = np.empty_like(rows[0])
         self._runner.run(rows[0], rows[1], rows[2], tau, self.out_of_range)
@@ -129,8 +156,18 @@ class Evaluator:
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
 
-        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
+        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``. A single
+        state is fastest as arrays (n,) of float64.
         """
+        if q.__class__ is _array and q.ndim == 1:
+            tau = _empty(self._joints)
+            try:
+                self._one_floats(q, qd, qdd, tau, self._places)
+                return tau
+            except TypeError:
+                self._be_careful()
+            except ValueError:
+                pass
         words = []
         for place, (name, given) in enumerate(zip(QUANTITIES, (q, qd, qdd), strict=True)):
             formats = getattr(self.model.formats, name)
@@ -166,6 +203,32 @@ class Evaluator:
         if self._kernel is None:
             self._kernel = self._runner.kernel(len(self.model.formats.q))
         return self._kernel
+
+    def _forget_addresses(self) -> None:
+        """Have what reads the evaluator's arrays by their addresses made anew, when first called."""
+        self._kernel = None
+        self._single: Single | None = None
+        self._places: Integers = np.empty(0, dtype=np.int64)
+        self._one_words: One = lambda *given: self._first_single("words", given)
+        self._one_floats: One = lambda *given: self._first_single("floats", given)
+
+    def _be_careful(self) -> None:
+        """Look at arguments before they are tried: that Numba finds them to be none of its kind takes 80 µs."""
+        if self._single is not None:
+            self._one_words = _carefully(self._single.words, _WORD)
+            self._one_floats = _carefully(self._single.floats, _FLOAT)
+
+    def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
+        """Make the compiled calls for single states, and run the first; leave it if there are none."""
+        common = common_arrays(self.model.formats, self.out_of_range, self._unread)
+        runner = self._runner.runner if isinstance(self._runner, Spread) else self._runner
+        single = runner.single(common, self.on_range == "raise") if isinstance(runner, _Machine | _Straight) else None
+        if single is None:
+            self._one_words = self._one_floats = _leave
+            raise ValueError(LEFT)
+        self._single, self._places = single, single.places
+        self._one_words, self._one_floats = single.words, single.floats
+        getattr(single, kind)(*given[:4], single.places)
 
     def _words(self, **named: Any) -> tuple[list[Integers], bool]:
         """Return integer arrays (N, n) of one length, and whether every one was a single state."""
@@ -203,6 +266,23 @@ def _outside(word: Format, words: Integers) -> int:
     return int(np.count_nonzero(~within))
 
 
+def _leave(*given: Any) -> None:
+    """Leave a state to the ordinary way."""
+    raise ValueError(LEFT)
+
+
+def _carefully(one: One, dtype: Any) -> One:
+    """Return a compiled call that is tried only with what it takes."""
+
+    def call(*given: Any) -> None:
+        if all(x.__class__ is _array and x.dtype is dtype and x.ndim == 1 and x.flags.carray for x in given[:3]):
+            one(*given)
+        else:
+            raise ValueError(LEFT)
+
+    return call
+
+
 class _Machine:
     """Runs a plan as a program under the one precompiled kernel."""
 
@@ -221,6 +301,9 @@ class _Machine:
     def kernel(self, joints: int) -> Callable[..., None]:
         return program_kernel(self.program, self.registers, joints)
 
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        return machine_single(self.program, self.registers, common, raises)
+
 
 class _Straight:
     """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
@@ -229,6 +312,7 @@ class _Straight:
         cache = cache_directory()
         folder = Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"
         self.code = straight(model.plan, model.formats, model.tables, folder)
+        self.folder = folder
         self.takes_columns = self.code.columns is not None
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
@@ -244,6 +328,9 @@ class _Straight:
 
     def kernel(self, joints: int) -> Callable[..., None]:
         return straight_kernel(self.code, joints)
+
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        return straight_single(self.code, self.folder, common, raises)
 
 
 def _lowered(model: Model, block: int, form: str) -> Form:

@@ -48,7 +48,8 @@ def quantise_value(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
     raw = row[SIGN] * (x - row[OFFSET])
     half = row[HALF]
     if row[ANGLE] != 0.0:
-        units = half_away(wrap_turn(raw) / TURN * (2 * half))
+        turned = raw if abs(raw) <= TURN / 2 else wrap_turn(raw)  # which leaves it as it is, but takes its time
+        units = half_away(turned / TURN * (2 * half))
         if units >= half:  # half a turn forwards is the lowest word
             units -= 2 * half
         elif units < -half:  # wrap_turn may pass half a turn by its correction

@@ -1,0 +1,121 @@
+"""Single states go through one compiled call; what it takes and what it leaves gives the same words, counts and errors."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from compiled import arm, random_words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bddtorque as bt
+
+KINDS = [("words", "straight"), ("words", "dense"), ("bits", None), ("parallel", "straight")]
+ANGLES = st.one_of(st.floats(-8, 8), st.sampled_from([np.pi, -np.pi, 3 * np.pi, -0.0, 1e7]))
+VALUES = st.floats(-1.5, 1.5)
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=str)
+def pair(request):
+    """An evaluator for single states, and one for batches: the ordinary way."""
+    model = arm(6, workers=1)
+    return model.evaluator(*request.param), model.evaluator(*request.param)
+
+
+def compared(pair, call, state):
+    single, batch = pair
+    single.out_of_range[:] = batch.out_of_range[:] = 0
+    found = getattr(single, call)(*state)
+    expected = getattr(batch, call)(*(each[np.newaxis] for each in state))
+    assert found.shape == (2,) and found.dtype == expected.dtype
+    assert np.array_equal(found, expected[0])
+    assert np.array_equal(single.out_of_range, batch.out_of_range)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=6, max_size=6))
+def test_words(pair, words):
+    compared(pair, "torque_words", np.array(words, dtype=np.int64).reshape(3, 2))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ANGLES, min_size=2, max_size=2), st.lists(VALUES, min_size=4, max_size=4))
+def test_floats(pair, angles, values):
+    compared(pair, "torque", np.array([*angles, *values]).reshape(3, 2))
+
+
+def test_inputs_that_no_torque_reads_are_counted_once():
+    robot = bt.load_robot("scara")  # nothing depends on its first position
+    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1, cache=None)
+    single, batch = model.evaluator(), model.evaluator()
+    rng = np.random.default_rng(5)
+    words = rng.integers(-9, 9, (200, 3, 4))
+    for state in words:
+        single.torque_words(*state)
+    batch.torque_words(*words.transpose(1, 0, 2))
+    assert single.out_of_range[0, 0] > 0
+    assert np.array_equal(single.out_of_range, batch.out_of_range)
+    single.torque(np.full(4, 1.0), np.zeros(4), np.zeros(4))
+    batch.torque(np.full((1, 4), 1.0), np.zeros(4), np.zeros(4))
+    assert np.array_equal(single.out_of_range, batch.out_of_range)
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("other", [np.int32, np.uint64, "reversed", "list", "rows", "locked"])
+def test_other_arrays_go_the_ordinary_way(place, other):
+    evaluator = arm(6, workers=1).evaluator()
+    state = [each[0] for each in random_words(evaluator.model, 1)]
+    expected = evaluator.torque_words(*state)
+    given_arrays = list(state)
+    word = np.abs(state[place])
+    changes = {"reversed": lambda: word[::-1].copy()[::-1], "list": word.tolist, "rows": lambda: word[np.newaxis]}
+    if other == "locked":
+        given_arrays[place] = word.copy()
+        given_arrays[place].flags.writeable = False
+    else:
+        given_arrays[place] = changes[other]() if other in changes else word.astype(other)
+    plain = list(state)
+    plain[place] = word
+    for _ in range(2):  # the second time it is known that arrays may differ
+        found = evaluator.torque_words(*given_arrays)
+        assert np.array_equal(found.reshape(-1), evaluator.torque_words(*plain))
+    assert found.ndim == (2 if other == "rows" else 1)
+    assert np.array_equal(evaluator.torque_words(*state), expected)
+
+
+@pytest.mark.parametrize("on_range", ["saturate", "raise"])
+def test_the_same_errors(on_range):
+    evaluator = arm(6, workers=1).evaluator(on_range=on_range)
+    zero, words = np.zeros(2), np.zeros(2, dtype=np.int64)
+    evaluator.torque(zero, zero, zero)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(bt.BddTorqueError, match="velocities.*finite|velocity.*finite"):
+            evaluator.torque(zero, np.array([0.0, bad]), zero)
+    with pytest.raises(bt.BddTorqueError, match="turns"):
+        evaluator.torque(np.array([0.0, 1e12]), zero, zero)
+    with pytest.raises(bt.BddTorqueError, match=r"shape \(2,\)"):
+        evaluator.torque_words(words, np.zeros(3, dtype=np.int64), words)
+    with pytest.raises(bt.BddTorqueError, match="integer words required, float64 given"):
+        evaluator.torque_words(zero, words, words)
+    if on_range == "raise":
+        with pytest.raises(bt.BddTorqueError, match=r"accelerations: values within .*'elbow', 1 of them"):
+            evaluator.torque(zero, zero, np.array([0.0, 9.0]))
+    assert not evaluator.out_of_range.any()
+
+
+def test_copies_have_counts_and_arrays_of_their_own():
+    evaluator = arm(6, workers=1).evaluator("words", "dense")
+    wild = np.full(2, 1000)
+    first = evaluator.torque_words(wild, wild, wild)
+    twin = copy.deepcopy(evaluator)
+    assert np.array_equal(twin.torque_words(wild, wild, wild), first)
+    assert (twin.out_of_range[1:] == 2).all() and (evaluator.out_of_range[1:] == 1).all()
+
+
+def test_a_model_that_was_used_can_be_pickled():
+    model = bt.compile("planar2r", bits=4, workers=1, cache=None)
+    zero = np.zeros(2, dtype=np.int64)
+    tau = model.torque_words(zero, zero, zero)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.torque_words(zero, zero, zero), tau)
