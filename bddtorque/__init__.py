@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from bddtorque.artefact import load
+    from bddtorque.artefact import load_any as load
     from bddtorque.certificate import Certificate
     from bddtorque.compiler import compile
     from bddtorque.dynamics.batch import inverse_dynamics
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from bddtorque.errors import BddTorqueError
     from bddtorque.evaluate.evaluator import Evaluator
     from bddtorque.export import export_c
+    from bddtorque.functions.compiling import compile_function
+    from bddtorque.functions.friction import Friction
+    from bddtorque.functions.model import FunctionModel
+    from bddtorque.functions.sampling import compile_samples
     from bddtorque.model import Model
     from bddtorque.robots import load_robot
     from bddtorque.robots.model import Robot
@@ -30,16 +34,20 @@ _HOME = {
     "BddTorqueError": "errors",
     "Certificate": "certificate",
     "Evaluator": "evaluate.evaluator",
+    "Friction": "functions.friction",
+    "FunctionModel": "functions.model",
     "Model": "model",
     "Robot": "robots.model",
     "Spec": "spec",
     "bias": "dynamics.matrices",
     "compile": "compiler",
+    "compile_function": "functions.compiling",
+    "compile_samples": "functions.sampling",
     "export_c": "export",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
-    "load": "artefact",
+    "load": "artefact:load_any",
     "load_robot": "robots",
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
@@ -51,12 +59,16 @@ __all__ = [
     "BddTorqueError",
     "Certificate",
     "Evaluator",
+    "Friction",
+    "FunctionModel",
     "Model",
     "Robot",
     "Spec",
     "__version__",
     "bias",
     "compile",
+    "compile_function",
+    "compile_samples",
     "export_c",
     "forward_dynamics",
     "gravity_torque",
@@ -72,7 +84,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        module, _, other_name = _HOME[name].partition(":")
+        return getattr(import_module(f"{__name__}.{module}"), other_name or name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -23,8 +23,11 @@ from bddtorque.certificate import certificate_from_plain
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.functions.certificate import function_certificate_from_plain
+from bddtorque.functions.model import FunctionModel, function_words_from_plain
 from bddtorque.model import Model
 from bddtorque.plain import listed, of_type, table
+from bddtorque.plan.data_blocks import GivenBlock
 from bddtorque.plan.plan import Block, Input, Plan, output_format
 from bddtorque.plan.reading import plan_from_plain
 from bddtorque.robots.plain import robot_from_plain
@@ -35,6 +38,7 @@ from bddtorque.writing import write_whole
 
 FORMAT_VERSION = 1
 MAGIC = "bddtorque model"
+FUNCTION_MAGIC = "bddtorque function"
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -44,15 +48,20 @@ LONGEST_NUMBER = 20
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram, in the order they are written, with the types they have in the file."""
 SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")
-KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays", *SECTIONS)
+FUNCTION_SECTIONS = ("function", "plan", "certificate", "tables")
+KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays")
+KINDS = {MAGIC: SECTIONS, FUNCTION_MAGIC: FUNCTION_SECTIONS}
+"""What a file may hold, a robot or a function of words, and the sections of each."""
+
+Compiled = Model | FunctionModel
 
 
-def save(model: Model, path: str | PathLike[str]) -> None:
+def save(model: Compiled, path: str | PathLike[str]) -> None:
     """Write a model to a file, whole or not at all."""
     write_whole(path, to_bytes(model))
 
 
-def to_bytes(model: Model, package: str = bddtorque.__version__) -> bytes:
+def to_bytes(model: Compiled, package: str = bddtorque.__version__) -> bytes:
     """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
     arrays = {
         _array_name(block, name): npy(diagram.arrays()[name].astype(dtype))
@@ -60,7 +69,7 @@ def to_bytes(model: Model, package: str = bddtorque.__version__) -> bytes:
         for name, dtype in ARRAYS.items()
     }
     header = {
-        "format": MAGIC,
+        "format": MAGIC if isinstance(model, Model) else FUNCTION_MAGIC,
         "version": FORMAT_VERSION,
         "package": package,
         "digest": model.digest,
@@ -68,22 +77,30 @@ def to_bytes(model: Model, package: str = bddtorque.__version__) -> bytes:
         "arrays": {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()},
         **model.defining(),
     }
+    name = model.robot.name if isinstance(model, Model) else model.name
     try:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        raise BddTorqueError(
-            f"model of {model.robot.name!r:.60}: names in Unicode required, half a pair given"
-        ) from None
+        raise BddTorqueError(f"model of {name!r:.60}: names in Unicode required, half a pair given") from None
     if len(text) > LARGEST_HEADER:
         raise BddTorqueError(
-            f"model of {model.robot.name!r:.60}: a header of at most {format_size(LARGEST_HEADER)} required for a "
+            f"model of {name!r:.60}: a header of at most {format_size(LARGEST_HEADER)} required for a "
             f".bdt file, {len(text):,} bytes given"
         )
     return pack({HEADER: text, **arrays})
 
 
+def load_any(path: str | PathLike[str], memory: int | str = MEMORY) -> Compiled:
+    """Return what a .bdt file holds: a compiled robot (`Model`) or a compiled function (`FunctionModel`).
+
+    A truncated, altered, foreign or newer file is refused in one line, and so is one whose tables would take more than
+    `memory`: bytes, or text such as ``"8 GiB"``.
+    """
+    return any_from_bytes(read_file(path), str(path), memory)
+
+
 def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:
-    """Return the model of a .bdt file; a truncated, altered, foreign or newer file is refused in one line.
+    """Return the robot of a .bdt file; a truncated, altered, foreign or newer file is refused in one line.
 
     So is a file whose tables would take more than `memory`: bytes, or text such as ``"8 GiB"``.
     """
@@ -91,12 +108,25 @@ def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:
 
 
 def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) -> Model:
-    """Return the model that `to_bytes` wrote, with all of it checked, to the last byte."""
+    """Return the robot that `to_bytes` wrote, with all of it checked, to the last byte."""
+    model = any_from_bytes(data, where, memory)
+    if not isinstance(model, Model):
+        raise BddTorqueError(
+            one_line(
+                f"{where}: a compiled robot required, this file holds the function '{model.name:.60}': bt.load reads it"
+            )
+        )
+    return model
+
+
+def any_from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) -> Compiled:
+    """Return what `to_bytes` wrote, with all of it checked, to the last byte."""
     allowed = parse_size(memory, "memory")
     try:
         entries = unpack(data, where)
         header = _header(entries, where)
-        model = _model(header, entries, where, allowed)
+        read = _model if header["format"] == MAGIC else _function
+        model: Compiled = read(header, entries, where, allowed)
         if model.digest != header["digest"] or model.diagram_digest != header["diagram_digest"]:
             raise BddTorqueError(f"{where}: contents that match their digest required, this file was altered")
         if to_bytes(model, header["package"]) != data:
@@ -119,7 +149,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
         raise BddTorqueError(f"{where}: a readable header required, this one is no JSON of a .bdt file") from None
-    if not isinstance(header, dict) or header.get("format") != MAGIC:
+    if not isinstance(header, dict) or header.get("format") not in tuple(KINDS):
         raise BddTorqueError(f"{where}: a .bdt file required, this header is of something else")
     version = of_type(header.get("version"), int, f"{where}, version")
     if not 1 <= version <= FORMAT_VERSION:
@@ -127,7 +157,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
             f"{where}: a file of format version 1 to {FORMAT_VERSION} required, {version} given: "
             f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
         )
-    table(header, KEYS, f"{where}, header")
+    table(header, (*KEYS, *KINDS[header["format"]]), f"{where}, header")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
         raise BddTorqueError(f"{where}, package: the version that wrote the file required, {package!r:.40} given")
@@ -163,13 +193,43 @@ def _model(header: dict[str, Any], entries: dict[str, bytes], where: str, memory
             f"{where}: words, outputs and bounds of the robot's {len(names)} joints required, others given"
         )
     _check_inputs(plan, formats, where)
+    tables, diagrams = _blocks(plan, header, entries, where, memory)
+    return Model(robot, spec, formats, plan, tables, diagrams, certificate)
+
+
+def _function(header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int) -> FunctionModel:
+    words = function_words_from_plain(header["function"], f"{where}, function")
+    plan = plan_from_plain(header["plan"], f"{where}, plan")
+    certificate = function_certificate_from_plain(header["certificate"], f"{where}, certificate")
+    output = words.output
+    if len(plan.outputs) != 1 or (certificate.output, certificate.unit, certificate.lsb) != (
+        output.name,
+        output.unit,
+        output.lsb,
+    ):
+        raise BddTorqueError(f"{where}: one output and a bound of the function's word required, others given")
+    if (plan.outputs[0].low, plan.outputs[0].high) != (output.lowest, output.highest):
+        raise BddTorqueError(f"{where}, plan: an output clamped to the function's word required")
+    inputs = zip(words.input_names, words.inputs, strict=True)
+    _check_words(plan, {name: (word.bits, word.kind == "angle") for name, word in inputs}, where)
+    tables, diagrams = _blocks(plan, header, entries, where, memory)
+    for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
+        if isinstance(block, GivenBlock) and block.table != found.content_key:
+            raise BddTorqueError(f"{where}, block {k}: the table that the plan names required, another one given")
+    names = (words.name, words.input_names, words.inputs, words.output)
+    return FunctionModel(*names, plan, tables, diagrams, certificate, words.accuracy, words.graph, words.rules)
+
+
+def _blocks(
+    plan: Plan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
+) -> tuple[tuple[Table, ...], tuple[Diagram, ...]]:
+    """Return the tables and the diagrams of all blocks."""
     _check_memory(plan.blocks, memory, where)
     keys = listed(header["tables"], f"{where}, tables", len(plan.blocks))
     if len(entries) != 1 + len(ARRAYS) * len(plan.blocks):
         raise BddTorqueError(f"{where}: {len(ARRAYS)} arrays a block required, {len(entries) - 1} in all given")
     read = [_block(k, block, keys[k], entries, where) for k, block in enumerate(plan.blocks)]
-    tables, diagrams = (tuple(each) for each in zip(*read, strict=True)) if read else ((), ())
-    return Model(robot, spec, formats, plan, tables, diagrams, certificate)
+    return tuple(each[0] for each in read), tuple(each[1] for each in read)
 
 
 def _block(place: int, block: Block, key: object, entries: dict[str, bytes], where: str) -> tuple[Table, Diagram]:
@@ -200,6 +260,10 @@ def _check_inputs(plan: Plan, formats: Formats, where: str) -> None:
         for name, words in zip(("q", "qd", "qdd"), formats.inputs, strict=True)
         for joint, word in enumerate(words, 1)
     }
+    _check_words(plan, known, where)
+
+
+def _check_words(plan: Plan, known: dict[str, tuple[int, bool]], where: str) -> None:
     for wire in plan.wires:
         if isinstance(wire, Input) and known.get(wire.name) != (wire.bits, wire.wraps):
             raise BddTorqueError(f"{where}, plan: inputs as the formats have them required, {wire.name!r:.40} given")

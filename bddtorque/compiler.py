@@ -90,9 +90,8 @@ def compile(
             built = team.run(tasks, f"compiling {robot.name}")
         except BddTorqueError as problem:
             raise BddTorqueError(_named_blocks(str(problem), made)) from None
-    restored = [_restored(block, each) for block, each in zip(made.blocks, built, strict=True)]
-    tables, diagrams = tuple(each[0] for each in restored), tuple(each[1] for each in restored)
-    facts = [each[2] for each in restored]
+    whole = [restored(block, each) for block, each in zip(made.blocks, built, strict=True)]
+    tables, diagrams, facts = (tuple(parts) for parts in zip(*whole, strict=True)) if whole else ((), (), ())
     with step(told, f"proving {robot.name}"), within_floats(robot):
         certificate = certify(origin, formats, made, facts, tables)
     _check_accuracy(spec, certificate)
@@ -243,6 +242,11 @@ def _check_accuracy(spec: Spec, certificate: Certificate) -> None:
 def build_block(block: Block, engine: str, memory: int) -> dict[str, Any]:
     """Tabulate a block, reduce it and check every lowered form; a pure function on plain data, for any worker."""
     table, facts = tabulate(block)
+    return reduce_block(block, table, facts.error, engine, memory)
+
+
+def reduce_block(block: Block, table: Table, error: float, engine: str, memory: int) -> dict[str, Any]:
+    """Reduce the table of a block and check every lowered form; `error` is what is proved of its words."""
     try:
         reduction = reduce_reported(table, engine, memory_limit=memory)
         for form in FORMS:
@@ -256,13 +260,14 @@ def build_block(block: Block, engine: str, memory: int) -> dict[str, Any]:
     return {
         "values": np.asarray(table.values),
         **reduction.diagram.arrays(),
-        "error": facts.error,
+        "error": error,
         "engine": reduction.engine,
         "notes": list(reduction.notes),
     }
 
 
-def _restored(block: Block, built: dict[str, Any]) -> tuple[Table, Diagram, BlockFacts]:
+def restored(block: Block, built: dict[str, Any]) -> tuple[Table, Diagram, BlockFacts]:
+    """Return table, diagram and facts of a block from what `build_block` returned."""
     bits, signed = output_format(block)
     table = Table(built["values"], block.input_widths, bits, signed)
     diagram = Diagram.from_arrays(built["level"], built["low"], built["high"], built["roots"], built["order"], signed)

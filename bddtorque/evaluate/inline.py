@@ -81,7 +81,7 @@ def _as_rows_of(states):  # type: ignore[no-untyped-def]
 
 _pointer_to: Any = intrinsic(_pointer)
 bits_of: Any = intrinsic(_bits)
-_stack_of: Any = intrinsic(_stack)
+stack_of: Any = intrinsic(_stack)
 _check_types: Any = intrinsic(_check)
 
 
@@ -111,8 +111,8 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
             carray(_pointer_to(roots), (sizes[3],), np.int32),
             carray(_pointer_to(steps), (sizes[4],), np.uint32),
         )
-        scratch = carray(_stack_of(registers), (registers,), np.int64)
-        counts = carray(_stack_of(counters), (3, joints), np.int64)
+        scratch = carray(stack_of(registers), (registers,), np.int64)
+        counts = carray(stack_of(counters), (3, joints), np.int64)
         run_states(own, _as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), scratch, counts)
 
     function: Any = kernel
@@ -133,7 +133,7 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
             raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
         values = carray(_pointer_to(address), (size,), kind)
         constants = carray(_pointer_to(numbers), (count,), np.float64)
-        counts = carray(_stack_of(counters), (3, joints), np.int64)
+        counts = carray(stack_of(counters), (3, joints), np.int64)
         states(_as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), values, constants, counts)
 
     function: Any = kernel

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.data_blocks import GivenBlock
+from bddtorque.plan.plan import AngleSum, Block, Input, Lookup, Output, Plan, Product, RealBlock, Sum
 from bddtorque.plan.turning import Angle, turning_of
 
 PARTS = ("dropped", "constants", "tables", "products", "sums")
@@ -93,10 +94,13 @@ class _Known:
 
 def planned_facts(plan: Plan) -> list[BlockFacts]:
     """Return what can be said of the blocks before any table is made: half a unit, and the planned range."""
-    return [
-        BlockFacts(float(block.lsb) / 2 * ROOM if isinstance(block, FunctionBlock) else 0.0, block.low, block.high)
-        for block in plan.blocks
-    ]
+    return [BlockFacts(_planned_error(block), block.low, block.high) for block in plan.blocks]
+
+
+def _planned_error(block: Block) -> float:
+    if isinstance(block, GivenBlock):
+        return block.error
+    return float(block.lsb) / 2 * ROOM if isinstance(block, RealBlock) else 0.0
 
 
 def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]) -> list[OutputBound]:
@@ -113,7 +117,7 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
                 known.append(_Known(Fraction(1), -(1 << (bits - 1)), (1 << (bits - 1)) - 1))
             case Lookup(block=index):
                 block, fact = plan.blocks[index], facts[index]
-                lsb = block.lsb if isinstance(block, FunctionBlock) else Fraction(1)
+                lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
                 known.append(_Known(lsb, fact.low, fact.high, {"tables": fact.error}))
             case Product(left=left, right=right, shift=shift):
                 angles = turning_of(plan, left), turning_of(plan, right)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
@@ -123,7 +124,9 @@ class SquareBlock:
         return {"kind": self.kind, "bits": self.bits}
 
 
-Block = FunctionBlock | ProductBlock | SquareBlock
+RealBlock = FunctionBlock | LawBlock | GivenBlock
+"""Tables of real functions, whose words have a unit and an error; those of products are exact."""
+Block = RealBlock | ProductBlock | SquareBlock
 
 
 def signed_bits(low: int, high: int) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from bddtorque.errors import BddTorqueError
-from bddtorque.plain import fraction, listed, of_type, table, whole
+from bddtorque.functions.law import law_from_plain
+from bddtorque.plain import fraction, listed, of_type, real, table, whole
+from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.plan import (
     AngleSum,
     Block,
@@ -143,16 +146,50 @@ def _block(plain: object, where: str) -> Block:
     elif kind == "function":
         given = table(plain, ("kind", "graph", "arguments", "lsb", "low", "high"), where)
         arguments = tuple(_argument(each, where) for each in listed(given["arguments"], where))
-        graph = _graph(given["graph"], {f"x{k}" for k in range(len(arguments))}, f"{where}, graph")
-        lsb = fraction(given["lsb"], f"{where}, lsb")
-        if lsb <= 0:
-            raise BddTorqueError(f"{where}, lsb: more than 0 required, {str(lsb)[:40]} given")
-        block = FunctionBlock(graph, arguments, lsb, *_ends(given, where))
+        graph = graph_from_plain(given["graph"], {f"x{k}" for k in range(len(arguments))}, f"{where}, graph")
+        block = FunctionBlock(graph, arguments, _unit(given, where), *_ends(given, where))
+    elif kind == "law":
+        block = _law_block(plain, where)
+    elif kind == "given":
+        block = _given_block(plain, where)
     else:
-        raise BddTorqueError(f"{where}: kind function or product required, {kind!r:.40} given")
+        raise BddTorqueError(f"{where}: kind function, product, square, law or given required, {kind!r:.40} given")
     if not 1 <= sum(block.input_widths) <= 26 or output_format(block)[0] > MOST_TABLE_BITS:
         raise BddTorqueError(f"{where}: 1 to 26 input bits and at most {MOST_TABLE_BITS} output bits required")
     return block
+
+
+def _law_block(plain: object, where: str) -> LawBlock:
+    given = table(plain, ("kind", "law", "arguments", "lsb", "low", "high", "centre", "sign"), where)
+    arguments = tuple(_argument(each, where) for each in listed(given["arguments"], where))
+    law = law_from_plain(given["law"], f"{where}, law")
+    count = len(getattr(law, "around", (False,)))
+    if len(arguments) != count or (law.transcendental and any(each.kind == "angle" for each in arguments)):
+        raise BddTorqueError(f"{where}: the {count} arguments of its law required, others given")
+    if given["sign"] not in (1, -1):
+        raise BddTorqueError(f"{where}, sign: 1 or -1 required, {given['sign']!r:.40} given")
+    centre = fraction(given["centre"], f"{where}, centre")
+    return LawBlock(
+        law, arguments, _unit(given, where), *_ends(given, where), centre, whole(given["sign"], -1, 1, where)
+    )
+
+
+def _given_block(plain: object, where: str) -> GivenBlock:
+    given = table(plain, ("kind", "widths", "lsb", "low", "high", "table", "error"), where)
+    widths = tuple(whole(each, 1, 26, where) for each in listed(given["widths"], where))
+    key = of_type(given["table"], str, f"{where}, table")
+    error = real(given["error"], f"{where}, error")
+    if error < 0:
+        raise BddTorqueError(f"{where}, error: at least 0 required, {error} given")
+    return GivenBlock(widths, _unit(given, where), *_ends(given, where), key, error)
+
+
+def _unit(given: dict[str, Any], where: str) -> Fraction:
+    """Return the value of one unit of a word."""
+    lsb = fraction(given["lsb"], f"{where}, lsb")
+    if lsb <= 0:
+        raise BddTorqueError(f"{where}, lsb: more than 0 required, {str(lsb)[:40]} given")
+    return lsb
 
 
 def _ends(given: dict[str, Any], where: str) -> tuple[int, int]:
@@ -172,7 +209,8 @@ def _argument(plain: object, where: str) -> Argument:
     return Argument(kind, whole(bits, 1, 26, where), factor, fraction(centre, f"{where}, argument"))
 
 
-def _graph(plain: object, names: set[str], where: str) -> Graph:
+def graph_from_plain(plain: object, names: set[str], where: str) -> Graph:
+    """Return the graph of one output that `Graph.to_plain` wrote, over inputs of these names."""
     given = table(plain, ("nodes", "outputs", "output_names"), where)
     nodes: list[Node] = []
     for k, each in enumerate(listed(given["nodes"], where)):

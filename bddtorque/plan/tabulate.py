@@ -17,10 +17,14 @@ import numpy.typing as npt
 from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.bound import ROOM, BlockFacts
-from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, output_format
+from bddtorque.plan.data_blocks import GivenBlock, LawBlock
+from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, block_key, output_format
+from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
+LAW_BYTES = 512
+"""What an entry of a law takes while it is evaluated: a few dozen arrays."""
 CHUNK_BYTES = 128 * 2**20
 """What evaluating a chunk of entries may take: memory is bounded by this, not by the table."""
 TIE_WINDOW = 1e-9
@@ -39,6 +43,8 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
         _check_range(block, values)
     elif isinstance(block, SquareBlock):
         values, error = _index_words(block.bits, True) ** 2 >> 2, 0.0
+    elif isinstance(block, GivenBlock):
+        raise BddTorqueError(f"table: words that can be made anew required, block {block_key(block)} was given its own")
     else:
         values = np.empty(1 << sum(block.input_widths), dtype=word_dtype(bits, signed))
         done, units = 0, 0.0
@@ -53,17 +59,19 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
 def memory_needed(block: Block) -> int:
     """Return the bytes that tabulating a block takes at its peak, the finished table left out."""
     rows = 1 << sum(block.input_widths)
-    if isinstance(block, FunctionBlock):
+    if isinstance(block, FunctionBlock | LawBlock):
         return min(rows, _entries_at_once(block)) * _bytes_per_entry(block)
     return 24 * rows
 
 
-def _bytes_per_entry(block: FunctionBlock) -> int:
+def _bytes_per_entry(block: FunctionBlock | LawBlock) -> int:
     """Every node of the graph keeps a value and a radius; rounding takes a few arrays more."""
+    if isinstance(block, LawBlock):
+        return LAW_BYTES
     return 16 * len(block.graph.nodes) + 96
 
 
-def _entries_at_once(block: FunctionBlock) -> int:
+def _entries_at_once(block: FunctionBlock | LawBlock) -> int:
     return max(1, CHUNK_BYTES // _bytes_per_entry(block))
 
 
@@ -88,7 +96,7 @@ def _index_words(bits: int, signed: bool) -> Integers:
     return index - ((index >> (bits - 1)) << bits) if signed else index
 
 
-def _function_chunks(block: FunctionBlock) -> Iterator[tuple[Integers, float]]:
+def _function_chunks(block: FunctionBlock | LawBlock) -> Iterator[tuple[Integers, float]]:
     """Yield words and the largest error in units, slice by slice in the order of the index.
 
     Leading arguments take one word at a time, the next one a range of words, those after it all their words.
@@ -99,10 +107,11 @@ def _function_chunks(block: FunctionBlock) -> Iterator[tuple[Integers, float]]:
         inner *= len(axes[split])
         split -= 1
     step = max(1, most // inner)
+    evaluate: Any = _evaluated_law if isinstance(block, LawBlock) else _evaluated
     for leading in product(*(range(len(axis)) for axis in axes[:split])):
         fixed = [axis[k : k + 1] for axis, k in zip(axes[:split], leading, strict=True)]
         for start in range(0, len(axes[split]), step):
-            yield _evaluated(block, [*fixed, axes[split][start : start + step], *axes[split + 1 :]])
+            yield evaluate(block, [*fixed, axes[split][start : start + step], *axes[split + 1 :]])
 
 
 def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, float]:
@@ -132,3 +141,48 @@ def _decided(block: FunctionBlock, axes: list[Integers], places: npt.NDArray[Any
     arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
     states = [{f"x{k}": int(axes[k][place]) for k, place in enumerate(entry)} for entry in places]
     return rounded_exactly(block.graph, arguments, states, block.lsb)
+
+
+def _evaluated_law(block: LawBlock, axes: list[Integers]) -> tuple[Integers, float]:
+    """Return the words of a law over a grid of argument words, rounded and clamped; their largest error in units."""
+    shape = tuple(map(len, axes))
+    grid = [
+        np.broadcast_to(words.reshape([-1 if k == axis else 1 for k in range(len(axes))]), shape).reshape(-1)
+        for axis, words in enumerate(axes)
+    ]
+    found = block.law.bounded([_values(a, words) for a, words in zip(block.arguments, grid, strict=True)])
+    unit, centre = float(block.lsb), float(block.centre)
+    units = (block.sign * found.value - centre) / unit
+    radius = np.broadcast_to(
+        (np.abs(found.radius) / unit + 4 * ULP * (np.abs(found.value) + abs(centre)) / unit) * ROOM, units.shape
+    )
+    units = np.clip(units, block.low, block.high)
+    words = round_half_away(units)
+    distance = np.abs(units - words)
+    if block.law.transcendental:
+        doubtful = np.flatnonzero(distance + np.maximum(radius, TIE_WINDOW) >= 0.5)
+        for place in doubtful.tolist():
+            words[place] = _law_decided(block, [int(each[place]) for each in grid])
+        distance = np.abs(units - words)
+    return words, float((distance + radius).max()) * ROOM
+
+
+def _values(argument: Argument, words: Integers) -> Bounded:
+    """Return what words stand for, in floats with a radius: angles as radians within half a turn, and their offset."""
+    if argument.kind == "word":
+        found = argument.bounded(words)
+        assert isinstance(found, Bounded)
+        return found
+    half = 1 << (argument.bits - 1)
+    held = ((words * int(argument.scale) + half) & (2 * half - 1)) - half
+    value = held * (2 * np.pi / (1 << argument.bits)) + float(argument.centre)
+    return Bounded(value, 8 * ULP * (np.pi + abs(float(argument.centre))))
+
+
+def _law_decided(block: LawBlock, words: list[int]) -> int:
+    """Round one entry of a law in extended precision; its arguments are rational."""
+    from bddtorque.words.extended import law_rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
+
+    values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, words, strict=True)]
+    word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)
+    return min(max(word, block.low), block.high)

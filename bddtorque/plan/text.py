@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.cost import block_candidates, product_candidates
+from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import (
     AngleSum,
@@ -19,6 +20,7 @@ from bddtorque.plan.plan import (
     Plan,
     Product,
     ProductBlock,
+    RealBlock,
     Sum,
     Wire,
     output_format,
@@ -90,6 +92,10 @@ def _blocks(plan: Plan) -> Iterator[str]:
 def _function(block: Block) -> str:
     if isinstance(block, FunctionBlock):
         return f"{_expression(block.graph, block.graph.outputs[0])} / {float(block.lsb):.6g}"
+    if isinstance(block, LawBlock):
+        return f"({block.law.formula()}) / {float(block.lsb):.6g}"
+    if isinstance(block, GivenBlock):
+        return f"given words / {float(block.lsb):.6g}"
     if isinstance(block, ProductBlock):
         return "x0·x1" + (f" >> {block.shift}" if block.shift else "")
     return "x0²/4"
@@ -179,7 +185,7 @@ def _wires(plan: Plan) -> Iterator[str]:
                 )
             case Lookup():
                 block = plan.blocks[wire.block]
-                unit = f"{float(block.lsb):.4g}" if isinstance(block, FunctionBlock) else "1"
+                unit = f"{float(block.lsb):.4g}" if isinstance(block, RealBlock) else "1"
                 sources = ", ".join(f"w{source}" for source in wire.wires)
                 yield f"  w{k:<4} table     {bits:>3}  {unit:>10}  {wire.name}: b{wire.block}[{sources}]"
             case Product():

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 
+from bddtorque.functions.law import Law
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
@@ -68,12 +69,21 @@ def rounded_exactly(
         results = []
         for state in words:
             inputs = {name: _value(arguments[name], word) for name, word in state.items()}
-            units = graph.evaluate(inputs, _Arithmetic)[0] / unit
-            magnitude = abs(units)
-            below = int(mpmath.floor(magnitude))
-            up = magnitude - below >= mpmath.mpf(1) / 2 - TIE
-            results.append((below + up) * (-1 if units < 0 else 1))
+            results.append(_half_away(graph.evaluate(inputs, _Arithmetic)[0] / unit))
         return results
+
+
+def law_rounded_exactly(law: Law, values: Sequence[Fraction], lsb: Fraction, centre: Fraction, sign: int) -> int:
+    """Return sign·law − centre at rational arguments, in units of `lsb`: nearest, ties away from zero."""
+    with mpmath.workdps(DIGITS):
+        return _half_away((sign * law.exact(values) - _real(centre)) / _real(lsb))
+
+
+def _half_away(units: Any) -> int:
+    magnitude = abs(units)
+    below = int(mpmath.floor(magnitude))
+    up = bool(magnitude - below >= mpmath.mpf(1) / 2 - TIE)
+    return (below + up) * (-1 if units < 0 else 1)
 
 
 def _value(argument: Argument, word: int) -> Any:

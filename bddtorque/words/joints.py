@@ -138,7 +138,7 @@ class Formats:
         """Return numbers, strings, lists and dicts only, fit for JSON; infinite limits are None."""
         plain: dict[str, Any] = {"joint_names": list(self.joint_names)}
         for quantity in QUANTITIES:
-            plain[quantity] = [_format_to_plain(each) for each in getattr(self, quantity)]
+            plain[quantity] = [format_to_plain(each) for each in getattr(self, quantity)]
         return plain
 
 
@@ -153,17 +153,19 @@ def formats_from_plain(plain: object, where: str = "formats") -> Formats:
         listed = table[quantity]
         if not isinstance(listed, list):
             raise BddTorqueError(f"{where}, {quantity}: a list of formats required, {listed!r:.60} given")
-        joints = (_format_from_plain(each, f"{where}, {quantity}[{i}]") for i, each in enumerate(listed))
+        joints = (format_from_plain(each, f"{where}, {quantity}[{i}]") for i, each in enumerate(listed))
         quantities[quantity] = JointFormats(name, tuple(joints))
     return Formats(tuple(names), **quantities)
 
 
-def _format_to_plain(word: Format) -> dict[str, Any]:
+def format_to_plain(word: Format) -> dict[str, Any]:
+    """Return a format as plain data; infinite limits are None."""
     plain = {key: getattr(word, key) for key in _PLAIN_KEYS}
     return {key: None if value in (math.inf, -math.inf) else value for key, value in plain.items()}
 
 
-def _format_from_plain(plain: object, where: str) -> Format:
+def format_from_plain(plain: object, where: str) -> Format:
+    """Return the format that `format_to_plain` wrote; every key and type is checked."""
     table = _table(plain, _PLAIN_KEYS, where)
     for key in ("name", "unit"):
         if not isinstance(table[key], str):
