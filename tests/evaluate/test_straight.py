@@ -1,0 +1,147 @@
+"""Straight-line code: words in floats or integers, states alone, in tiles and in columns, alike to the last bit."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from compiled import arm, random_words, reference, some_words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bddtorque as bt
+from bddtorque.evaluate.floats import FloatCode, exact_float, held_in_floats
+from bddtorque.evaluate.pool import Pool, blocks_read
+from bddtorque.evaluate.straight import TILE, source_of, straight
+from bddtorque.plan.plan import Input, Output, Plan, Product, Sum
+
+
+@pytest.fixture(scope="module")
+def host():
+    return arm(8, workers=1, target="host")
+
+
+@pytest.mark.parametrize("count", [0, 1, TILE - 1, TILE, TILE + 1, 5 * TILE + 7])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_batches_of_any_size_and_order_give_the_words_of_single_states(host, count, order):
+    evaluator = host.evaluator("words")
+    words = [np.asarray(each[:count], order=order) for each in random_words(host, 400)]
+    tau = evaluator.torque_words(*words)
+    assert tau.shape == (count, 2)
+    assert np.array_equal(tau, reference(host, words).reshape(count, 2))
+    for s in range(min(count, 3)):
+        assert np.array_equal(evaluator.torque_words(*(each[s] for each in words)), tau[s])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_words_out_of_range_are_clamped_and_counted_in_batches_as_alone(host, order):
+    rng = np.random.default_rng(3)
+    words = [rng.integers(-400, 400, (4 * TILE + 5, 2)) for _ in range(3)]
+    words[2][TILE : 2 * TILE] = np.clip(words[2][TILE : 2 * TILE], -128, 127)
+    words[1][TILE : 2 * TILE] = np.clip(words[1][TILE : 2 * TILE], -128, 127)  # one tile is wholly in range
+    words[1][0, 0] = np.iinfo(np.int64).max
+    words[2][1, 1] = np.iinfo(np.int64).min
+    straight, dense = host.evaluator("words"), host.evaluator("words", "dense")
+    ordered = [np.asarray(each, order=order) for each in words]
+    assert np.array_equal(straight.torque_words(*ordered), dense.torque_words(*words))
+    assert np.array_equal(straight.out_of_range, dense.out_of_range) and straight.out_of_range.any()
+
+
+def test_angles_beyond_joint_limits_are_counted_in_tiles_as_elsewhere():
+    model = bt.compile("puma560", bits=6, target="host", workers=1)
+    words = random_words(model, 3 * TILE + 4)
+    straight, dense = model.evaluator("words"), model.evaluator("words", "dense")
+    assert np.array_equal(straight.torque_words(*words), dense.torque_words(*words))
+    assert np.array_equal(straight.out_of_range, dense.out_of_range) and straight.out_of_range[0].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["planar3r_b", "scara", "stanford", "ur5"])
+@pytest.mark.parametrize("target", ["host", "tables"])
+def test_straight_code_gives_the_words_of_the_reference_on_other_arms(name, target):
+    model = bt.compile(name, bits=8, target=target, source="recursive")
+    assert held_in_floats(model.plan)
+    words = some_words(model, 20_000)
+    expected = model.evaluator("words", "dense").torque_words(*words)
+    assert np.array_equal(model.evaluator("words", "straight").torque_words(*words), expected)
+
+
+def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
+    model = arm(6, workers=1, source="recursive")
+    words = some_words(model, 5000)
+    code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
+    tau = np.empty_like(words[0])
+    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    assert np.array_equal(tau, reference(model, words))
+
+
+def test_words_that_outgrow_a_float_are_held_in_integers(tmp_path):
+    model = bt.compile("planar2r", bits=6, target="host", workers=1)
+    output = model.plan.outputs[0]
+    # the same torque from a sum 2^20 times as fine
+    finer = replace(
+        output,
+        parts=tuple((wire, factor << 20) for wire, factor in output.parts),
+        constant=output.constant << 20,
+        shift=output.shift + 20,
+    )
+    plan = replace(model.plan, outputs=(finer, *model.plan.outputs[1:]))
+    assert held_in_floats(model.plan) and not held_in_floats(plan)
+    words = random_words(model, 3 * TILE)
+    code = straight(plan, model.formats, model.tables, tmp_path)
+    assert code.tiles is None and code.columns is None
+    tau = np.empty_like(words[0])
+    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    assert np.array_equal(tau, model.torque_words(*words))
+
+
+small = st.integers(-60, 60)
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(st.integers(0, 3), small), min_size=1, max_size=4), small, st.integers(0, 6), st.data())
+def test_a_sum_in_floats_rounds_as_the_integers_do(parts, constant, shift, data):
+    """floor((Σ f·w + c)/2^s + 1/2), ties upward, for words, exact products and rounded ones."""
+    inputs = (Input("qd1", 6, False), Input("qd2", 6, False))
+    exact = Product("p", 0, 1, 0, "native", 0, 3, -1024, 1024)
+    coarse = Product("r", 0, 0, 3, "native", 0, 3, 0, 128)
+    wires = (*inputs, exact, coarse)
+    total = Sum("s", tuple(parts), constant, shift, -1 << 40, 1 << 40, Fraction(1))
+    output = Output("y", ((4, 3), (0, 1)), 5, Fraction(0), 2, -3000, 3000, Fraction(1))
+    plan = Plan((*wires, total), (), (output,), "recursive", "host", 12)
+    x = [data.draw(st.integers(-32, 31)) for _ in range(2)]
+    values = [*x, x[0] * x[1], (x[0] * x[0] + 4) >> 3]
+    inner = sum(factor * values[wire] for wire, factor in parts) + constant
+    word = (inner + (1 << shift >> 1)) >> shift
+    expected = min(max((3 * word + x[0] + 5 + 2) >> 2, -3000), 3000)
+    code = FloatCode(plan)
+    names = {"w0": float(x[0]), "w1": float(x[1]), "constants": code.constants}
+    names["bits_of"] = lambda value: int(np.float64(value).view(np.int64))
+    for body in (code.body, code.vector_body):
+        scope = dict(names)
+        exec("\n".join(body), scope)
+        assert scope["r0"] == expected
+
+
+def test_generated_source_holds_numbers_and_our_own_names_alone(host):
+    plan = replace(
+        host.plan,
+        wires=tuple(
+            replace(wire, name="__import__('os')") if not isinstance(wire, Input) else wire for wire in host.plan.wires
+        ),
+    )
+    pool = Pool(plan, blocks_read(plan, native=True))
+    assert "import__" not in source_of(plan, host.formats, pool, FloatCode(plan), native=True)
+
+
+def test_one_index_serves_sine_and_cosine(host):
+    pool = Pool(host.plan, blocks_read(host.plan, native=True))
+    (place,) = pool.places.values()
+    rows = 1 << 8
+    assert place.length == rows + rows // 4
+
+
+def test_only_numbers_that_are_floats_become_floats():
+    assert exact_float(Fraction(3, 8)) == 0.375
+    with pytest.raises(ArithmeticError, match="no float64"):
+        exact_float(Fraction(1, 3))
