@@ -255,7 +255,10 @@ class Evaluator:
         spread = [np.broadcast_to(row, shape) for row in rows]
         columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
         order: Literal["C", "F"] = "F" if columns and getattr(self._runner, "takes_columns", False) else "C"
-        return [np.asarray(row, order=order) for row in spread], single
+        rows = [np.asarray(row, order=order) for row in spread]
+        for row in rows:
+            row.flags.writeable = False  # views already are, and so must copies be: one type, compiled once
+        return rows, single
 
 
 def _outside(word: Format, words: Integers) -> int:

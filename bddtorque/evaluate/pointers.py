@@ -40,16 +40,25 @@ def _array(typing: Any, address: Any, shape: Any, dtype: Any) -> Any:
 
 def _rows(typing: Any, states: Any) -> Any:
     """Return an array (n,) as one of (1, n), and (N, n) as it is."""
-    if states.ndim == 2:
-        return states(states), lambda context, builder, signature, given: given[0]
-    kind = states.copy(ndim=2, layout="C" if states.layout == "C" else "A")
+    return _as_rows(states, readonly=False)
+
+
+def _given_rows(typing: Any, states: Any) -> Any:
+    """Do the same for states that are only read, as evaluators have batches: a plan is compiled once for both."""
+    return _as_rows(states, readonly=True)
+
+
+def _as_rows(states: Any, readonly: bool) -> Any:
+    kind = states.copy(ndim=2, layout=states.layout if states.layout == "C" or states.ndim == 2 else "A")
+    kind = kind.copy(readonly=True) if readonly else kind
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         one = make_array(states)(context, builder, given[0])
-        (length,), (stride,) = (unpack_tuple(builder, each) for each in (one.shape, one.strides))
+        shape, strides = (unpack_tuple(builder, each) for each in (one.shape, one.strides))
+        if states.ndim == 1:
+            strides = [builder.mul(shape[0], strides[0]), *strides]
+            shape = [context.get_constant(types.intp, 1), *shape]
         row = make_array(kind)(context, builder)
-        shape = [context.get_constant(types.intp, 1), length]
-        strides = [builder.mul(length, stride), stride]
         populate_array(row, data=one.data, shape=shape, strides=strides, itemsize=one.itemsize, meminfo=None)
         return row._getvalue()
 
@@ -69,4 +78,5 @@ def _space(typing: Any, count: Any) -> Any:
 
 array_at: Any = intrinsic(_array)
 as_rows: Any = intrinsic(_rows)
+given_rows: Any = intrinsic(_given_rows)
 space_of: Any = intrinsic(_space)

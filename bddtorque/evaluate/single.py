@@ -27,7 +27,7 @@ from numba import types
 from bddtorque.compiled import inlined, uncounted
 from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.machine import run_states, wrapped
-from bddtorque.evaluate.pointers import array_at, as_rows, space_of
+from bddtorque.evaluate.pointers import array_at, as_rows, given_rows, space_of
 from bddtorque.evaluate.program import Program, limits
 from bddtorque.words import Formats
 from bddtorque.words.formats import LARGEST_TURNS, TURN
@@ -142,7 +142,7 @@ def words_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None
             word = wrapped(word, bits)
         if (word < low or word > high) if low <= high else (word < low and word > high):
             counts[place, joint] += 1
-    run(as_rows(q), as_rows(qd), as_rows(qdd), as_rows(tau), places, counts)
+    run(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), places, counts)
 
 
 @inlined
@@ -168,7 +168,7 @@ def floats_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> Non
         for joint in range(joints):
             counts[place, joint] += outside[place, joint]
     # words count nothing themselves: what they would count was counted as a float, and is thrown away with `outside`
-    run(words[0:1], words[1:2], words[2:3], words[3:4], places, outside)
+    run(given_rows(words[0]), given_rows(words[1]), given_rows(words[2]), as_rows(words[3]), places, outside)
     packed = array_at(places[TAU], (joints, 8), np.float64)
     for joint in range(joints):
         tau[joint] = dequantise_value(words[3, joint], packed, joint)
