@@ -35,7 +35,7 @@ MOST_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockCode:
     """A block as C.
 
@@ -207,11 +207,12 @@ def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...]
     adds = constant_array(f"{name}_adds", weights)
     assert low <= form.offset <= high
     return (tests, follows, adds), [
-        f"uint32_t node = UINT32_C({form.root}), total = UINT32_C({form.offset % 2**32}), side;",
+        f"uint32_t node = UINT32_C({form.root}), total = UINT32_C({form.offset % 2**32}), side, weight;",
         "",
         "while (node != 0) {",
         f"    side = (index >> {tests.name}[node]) & 1;",
-        f"    total += side * (uint32_t){adds.name}[node];",
+        f"    weight = (uint32_t){adds.name}[node];",
+        "    total += side * weight;",
         f"    node = {follows.name}[2 * node + side];",
         "}",
         "return signed32(total);",

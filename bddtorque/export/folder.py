@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -41,16 +40,22 @@ def foreign_files(directory: Path) -> list[str]:
     """Return what lies in a folder and was not written by an export, nor built from it."""
     if not directory.is_dir():
         return []
-    own = {MANIFEST}
-    with contextlib.suppress(OSError, ValueError):
-        listed = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        own |= {str(name) for name in listed["files"]} | {str(listed["built"])} if isinstance(listed, dict) else set()
-    own_export = (directory / MANIFEST).is_file()
+    ours = _listed(directory / MANIFEST)
     return sorted(
         each.name
         for each in directory.iterdir()
-        if each.name not in own and not (own_export and each.suffix in BUILT and each.is_file())
+        if each.name not in ours and not (ours and each.suffix in BUILT and each.is_file())
     )
+
+
+def _listed(manifest: Path) -> set[str]:
+    """Return what a manifest lists, itself included; nothing if it is none of ours."""
+    try:
+        listed = json.loads(manifest.read_text(encoding="utf-8"))
+        names = [*listed["files"], listed["built"]]
+    except (OSError, ValueError, TypeError, KeyError):
+        return set()
+    return {name for name in names if isinstance(name, str)}
 
 
 def write_folder(directory: Path, files: Mapping[str, str], force: bool = False) -> None:

@@ -13,7 +13,7 @@ WIDTH = 118
 TYPES = ((8, "uint8_t", "int8_t"), (16, "uint16_t", "int16_t"), (32, "uint32_t", "int32_t"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConstantArray:
     """A const array of a C file: its name, its type, its numbers."""
 

@@ -1,0 +1,245 @@
+"""The files of an export: what they hold, what they need, and that no name in a model becomes part of the code."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+from c_programs import SANITIZERS, WARNINGS, compiled, needs_compiler
+from compiled import arm
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bddtorque as bt
+from bddtorque.certificate import Certificate
+from bddtorque.errors import BddTorqueError
+from bddtorque.export.exporter import c_files
+from bddtorque.export.measuring import Measured, find_compiler, stack_of
+from bddtorque.export.names import LONGEST_NAME, prefix_of, safe_name, safe_names
+from bddtorque.export.text import comment, constant_array
+
+EVIL = [
+    '*/ #include "/etc/passwd" /*',
+    "x\n#error broken\n",
+    "a\\\n*/ int stray; /*",
+    "??/",
+    "$(shell touch pwned)",
+    "`touch pwned`; touch pwned\n\ttouch pwned",
+    "",
+    "../../up",
+    "9lives",
+    "Ünïcödé 机器人",
+    "int",
+    "x" * 300,
+]
+
+
+def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
+    """Return a model with other names everywhere, as a file could have them."""
+    torques = [replace(torque, joint=name) for torque, name in zip(model.certificate.torques, joints, strict=True)]
+    joint_objects = [replace(joint, name=name or "_") for joint, name in zip(model.robot.joints, joints, strict=True)]
+    plan = replace(
+        model.plan,
+        wires=tuple(wire if wire.kind == "input" else replace(wire, name=robot) for wire in model.plan.wires),
+        outputs=tuple(replace(output, name=robot) for output in model.plan.outputs),
+        source=robot,
+        target=robot,
+    )
+    quantities = {
+        name: replace(kind, joints=tuple(replace(word, name=robot, unit=robot) for word in kind))
+        for name in ("q", "qd", "qdd", "tau")
+        for kind in [getattr(model.formats, name)]
+    }
+    return replace(
+        model,
+        robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects)),
+        formats=replace(model.formats, joint_names=tuple(joints), **quantities),
+        certificate=Certificate(tuple(replace(torque, unit=robot) for torque in torques)),
+        plan=plan,
+    )
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EVIL)
+def test_names_cannot_break_out(name, tmp_path):
+    model = renamed(arm(3, workers=1), name, [name or "a", f"{name}!"])
+    files, *_ = c_files(model, vectors=8, floats=True)
+    prefix = prefix_of(model.robot.name)
+    assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", prefix)
+    for file, text in files.items():
+        assert re.fullmatch(r"[A-Za-z0-9_.-]+", file)
+        assert text.isascii() and "??" not in text
+        # 9lives and int are harmless, and rightly part of longer names
+        assert name in ("", "9lives", "int") or name not in text
+    program = compiled(files, [f"{prefix}.c", f"{prefix}_float.c", f"{prefix}_selftest.c"], tmp_path, ["-O0"])
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "OK: 8 states\n")
+    assert subprocess.run(["make", "-s", "check"], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    assert not (tmp_path / "pwned").exists()
+
+
+@given(st.text(), st.lists(st.text(), max_size=6))
+def test_safe_names(robot, joints):
+    assert re.fullmatch(r"[A-Za-z0-9_]{1,40}", safe_name(robot))
+    assert re.fullmatch(r"[a-z][a-z0-9_]{0,39}", prefix_of(robot))
+    assert prefix_of(robot, prefix_of(robot)) == prefix_of(robot)
+    found = safe_names(joints)
+    assert len(found) == len(joints)
+    assert all(re.fullmatch(r"[A-Za-z0-9_]+", name) for name in found)
+
+
+@given(st.lists(st.text(alphabet="*/ ab\n"), min_size=1, max_size=4))
+def test_comments_end_where_they_should(lines):
+    text = comment([line.replace("\n", " ") for line in lines])
+    assert text.startswith("/*") and text.endswith("*/")
+    assert "*/" not in text[2:-2] and "/*" not in text[2:]
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=30))
+def test_arrays_have_the_smallest_type(numbers):
+    array = constant_array("name", numbers)
+    bits, signed = int(re.sub("[^0-9]", "", array.type)), not array.type.startswith("u")
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    assert low <= min(numbers) and max(numbers) <= high
+    assert array.bytes == len(numbers) * bits // 8
+    narrower = [(0, (1 << bits // 2) - 1), (-(1 << (bits // 2 - 1)), (1 << (bits // 2 - 1)) - 1)]
+    assert bits == 8 or not any(low <= min(numbers) and max(numbers) <= high for low, high in narrower)
+    inside = array.text().split("{")[1].split("}")[0]
+    assert [sum(map(int, each.replace(" - 1", " -1").split())) for each in inside.split(",")] == numbers
+
+
+def test_chosen_names_must_be_identifiers():
+    assert prefix_of("arm", "My_arm2") == "My_arm2"
+    for name in ("", "2r", "_x", "a b", "a\n", "a" * 41, "ä"):
+        with pytest.raises(BddTorqueError, match="a name of letters"):
+            prefix_of("arm", name)
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", [{}, {"target": "host"}], ids=str)
+def test_nothing_is_needed_but_stdint(options, tmp_path):
+    """No heap, no libm, no variables; the float front end calls the words and nothing else."""
+    files, *_ = c_files(arm(6, workers=1, **options), floats=True)
+    assert set(re.findall(r"#include\s+(\S+)", files["planar2r.c"] + files["planar2r.h"])) == {
+        "<stdint.h>",
+        '"planar2r.h"',
+    }
+    code = re.sub(r"/\*.*?\*/", "", files["planar2r.c"], flags=re.DOTALL)
+    assert not re.search(r"\b(float|double|malloc)\b", code)
+    assert set(re.findall(r"^static (?!inline|const)(\w+)", code, re.MULTILINE)) <= {"int32_t", "uint64_t"}  # functions
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    for source, needed in (("planar2r", []), ("planar2r_float", ["planar2r_torque_words"])):
+        subprocess.run(["cc", *WARNINGS, "-O2", "-c", f"{source}.c"], cwd=tmp_path, check=True)
+        told = subprocess.run(["nm", "-u", f"{source}.o"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert told.stdout.split()[1::2] == needed
+
+
+@needs_compiler
+def test_a_cpp_program_can_include_the_header(tmp_path):
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler (c++) on this machine")
+    files, *_ = c_files(arm(3, workers=1), floats=True)
+    (tmp_path / "planar2r.h").write_text(files["planar2r.h"])
+    (tmp_path / "main.cpp").write_text(
+        '#include "planar2r.h"\nint main() { double x[2] = {0, 0}; return planar2r_torque(x, x, x, x); }\n'
+    )
+    subprocess.run(["c++", "-Wall", "-Werror", "-c", "main.cpp"], cwd=tmp_path, check=True)
+
+
+def test_the_header_says_what_is_proved():
+    model = arm(6, workers=1)
+    header = c_files(model)[0]["planar2r.h"]
+    assert model.digest in header
+    for k, torque in enumerate(model.certificate.torques, 1):
+        assert float(re.search(rf"PLANAR2R_TAU{k}_BOUND (\S+)", header)[1]) == torque.bound
+        assert float(re.search(rf"PLANAR2R_TAU{k}_BOUND_SI (\S+)", header)[1]) == torque.bound_si
+        for quantity in ("q", "qd", "qdd", "tau"):
+            word = getattr(model.formats, quantity)[k - 1]
+            name = f"PLANAR2R_{quantity.upper()}{k}"
+            assert int(re.search(rf"{name}_BITS (\S+)", header)[1]) == word.bits
+            assert float(re.search(rf"{name}_LSB (\S+)", header)[1]) == word.lsb
+    assert "(faithful): yes" in header
+    assert "planar2r_torque(" not in header
+    assert "planar2r_torque(" in c_files(model, floats=True)[0]["planar2r.h"]
+    assert all(len(line) <= 120 for line in header.splitlines())
+
+
+@needs_compiler
+def test_the_self_test_finds_one_wrong_word(tmp_path):
+    files, *_ = c_files(arm(6, workers=1), floats=True, vectors=64)
+    sources = ["planar2r.c", "planar2r_float.c", "planar2r_selftest.c"]
+    good = subprocess.run([compiled(files, sources, tmp_path / "good")], capture_output=True, text=True, check=False)
+    assert (good.returncode, good.stdout) == (0, "OK: 64 states\n")
+    broken = {
+        "planar2r_selftest.c": (r"(int32_t tau\[.*\n *-?)\d+", r"\g<1>999"),  # a vector
+        "planar2r.c": (r"(tau\[1\] = .*clamped..\(floor..\()", r"\g<1>INT32_C(9999) + "),  # the arithmetic
+        "planar2r_float.c": (r"(#define TURN )\S+", r"\g<1>6.28"),
+    }
+    for name, (pattern, by) in broken.items():
+        text, count = re.subn(pattern, by, files[name], count=1)
+        assert count == 1 and text != files[name]
+        program = compiled({**files, name: text}, sources, tmp_path / name.removesuffix(".c"), SANITIZERS)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "FAILED" in done.stdout and "required" in done.stdout, name
+
+
+def test_the_same_model_gives_the_same_files():
+    model = arm(6, workers=1)
+    assert c_files(model, floats=True)[0] == c_files(model, floats=True)[0]
+
+
+@needs_compiler
+def test_sizes_are_measured(tmp_path):
+    exported = bt.export_c(arm(6, workers=1), tmp_path / "c")
+    measured = exported.measured
+    assert isinstance(measured, Measured)
+    assert exported.table_bytes < measured.rom < exported.table_bytes + 20_000
+    assert measured.ram == 0
+    assert measured.stack is None or 0 < measured.stack < 4_000
+    assert exported.to_plain()["measured"]["rom"] == measured.rom
+
+
+def test_no_compiler_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    exported = bt.export_c(arm(3, workers=1), tmp_path / "c")
+    assert exported.measured == "no C compiler found"
+    assert (tmp_path / "c" / "planar2r.c").is_file()
+    with pytest.raises(BddTorqueError, match="a C compiler that is installed required, 'tcc' given"):
+        bt.export_c(arm(3, workers=1), tmp_path / "d", compiler="tcc")
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_compiler_that_fails_is_said(tmp_path):
+    exported = bt.export_c(arm(3, workers=1), tmp_path / "c", compiler="false")
+    assert exported.measured == "false: failed"
+    assert find_compiler("false") == ["false"]
+
+
+def test_the_stack_is_that_of_a_chain_of_calls():
+    usage = (
+        "arm.c:9:5:block_1\t16\tstatic\narm.c:9:5:block_2.constprop.0\t24\tstatic\narm.c:12:3:limbs_2\t40\tstatic\n"
+        "arm.c:20:5:arm_torque_words\t200\tstatic\narm_float.c:20:5:arm_torque\t80\tdynamic,bounded\n"
+    )
+    assert stack_of(usage) == 24 + 40 + 200 + 80
+    assert stack_of("") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"form": "lockstep"}, "form chosen, dense"),
+        ({"form": "densr"}, "did you mean 'dense'"),
+        ({"products": "natve"}, "did you mean 'native'"),
+        ({"vectors": 0}, "1 to 100,000 vectors required, 0 given"),
+        ({"vectors": True}, "vectors required"),
+        ({"memory": "10 B"}, "bytes required for the smallest forms"),
+        ({"memory": "much"}, "memory: a size in bytes"),
+    ],
+)
+def test_options_that_make_no_sense(options, said, tmp_path):
+    with pytest.raises(BddTorqueError, match=re.escape(said)):
+        bt.export_c(arm(3, workers=1), tmp_path / "c", **options)
+    assert list(tmp_path.iterdir()) == []

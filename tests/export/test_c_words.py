@@ -1,0 +1,113 @@
+"""Exported C gives the words of the evaluators: on every state where there are few, on many else, in every form."""
+
+import numpy as np
+import pytest
+from c_programs import counted, needs_compiler, run_words, wild_words
+from compiled import arm, corner_words, random_words, reference, some_words
+from exact import all_words
+
+import bddtorque as bt
+from bddtorque.export.blocks import EXPORTED_FORMS
+from bddtorque.export.exporter import c_files
+from bddtorque.export.ranges import PRODUCTS
+from bddtorque.plan.plan import Product
+
+pytestmark = needs_compiler
+TARGETS = ("tables", "host")
+
+
+def every_state(bits: int) -> list[np.ndarray]:
+    states = np.array(all_words([bits] * 6)).T
+    return [np.ascontiguousarray(states[:, 2 * k : 2 * k + 2]) for k in range(3)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("products", PRODUCTS)
+def test_every_state_of_three_bits(target, products, tmp_path):
+    model = arm(3, target=target, workers=1)
+    words = every_state(3)
+    assert len(words[0]) == 2**18
+    tau, outside = run_words(model, words, tmp_path, products=products)
+    assert not outside.any()
+    assert np.array_equal(tau, reference(model, words))
+    assert np.array_equal(tau, model.evaluator("words", "dense").torque_words(*words))
+    assert np.array_equal(tau, model.evaluator("bits").torque_words(*words))
+
+
+@pytest.mark.parametrize("form", EXPORTED_FORMS)
+def test_every_form(form, tmp_path):
+    model = arm(6, workers=1)
+    words = some_words(model, 4_000)
+    tau, _ = run_words(model, words, tmp_path, form=form)
+    assert np.array_equal(tau, reference(model, words))
+
+
+def test_forms_are_chosen_within_the_memory(tmp_path):
+    """Tables of several words, and budgets so small that other forms than the whole table are taken."""
+    model = arm(6, workers=1, block_bits=14)
+    words = some_words(model, 2_000)
+    dense = run_words(model, words, tmp_path / "dense", form="dense")[0]
+    taken = set()
+    for memory in (10_000, 1_000_000):
+        _, blocks, _ = c_files(model, memory=memory)
+        assert sum(block.bytes for block in blocks) <= memory
+        taken |= {block.form for block in blocks}
+        assert np.array_equal(run_words(model, words, tmp_path / str(memory), memory=memory)[0], dense)
+    assert len(taken) > 1
+
+
+KINDS = [{"source": "recursive"}, {"block_bits": 6}, {"accuracy": "paper"}]
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.parametrize("products", PRODUCTS)
+def test_every_kind_of_plan(options, products, tmp_path):
+    model = arm(6, workers=1, **options)
+    words = some_words(model, 4_000)
+    assert np.array_equal(run_words(model, words, tmp_path, products=products)[0], reference(model, words))
+
+
+def test_all_ways_to_multiply_were_tried():
+    plans = [arm(6, workers=1).plan, arm(3, target="host", workers=1).plan]
+    plans += [arm(6, workers=1, **options).plan for options in KINDS]
+    methods = {wire.method for plan in plans for wire in plan.wires if isinstance(wire, Product)}
+    assert methods == {"block", "limbs", "squares", "native"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_words_out_of_range_are_held_and_counted(target, tmp_path):
+    """Whatever numbers are given: the sanitizers see no overflow and no access outside a table."""
+    ranges = {"position": [[-1.0, 2.0], [2.0, 4.5]]}
+    model = bt.compile("planar2r", bits=6, target=target, cache=None, workers=1, **ranges)
+    words = wild_words(model, 20_000)
+    tau, outside = run_words(model, words, tmp_path)
+    assert np.array_equal(tau, reference(model, words))
+    expected = counted(model, words)
+    assert expected.all()  # every joint and quantity was beyond its range at times
+    assert outside.sum() == expected.sum()
+    # state by state, of a few
+    assert [counted(model, [each[k : k + 1] for each in words]).sum() for k in range(30)] == outside[:30].tolist()
+
+
+def test_a_prismatic_joint(tmp_path):
+    model = bt.compile("scara", bits=6, cache=None, workers=1)
+    words = random_words(model, 20_000)
+    assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["planar2r", "ur5"])
+def test_a_million_states(name, target, tmp_path):
+    """At the default word length, beside the evaluator that a user gets; products from tables on a part of them."""
+    model = bt.compile(name, bits=12, target=target, workers=1)
+    words = random_words(model, 1_000_000)
+    if name == "planar2r":
+        words = [np.concatenate(pair) for pair in zip(words, corner_words(model), strict=True)]
+    tau, outside = run_words(model, words, tmp_path / "plan")
+    assert np.array_equal(tau, model.evaluator("words").torque_words(*words))
+    assert outside.sum() == counted(model, words).sum()
+    some = [each[-20_000:] for each in words]
+    for products in ("native", "tables"):
+        found, _ = run_words(model, some, tmp_path / products, products=products)
+        assert np.array_equal(found, tau[-20_000:])
