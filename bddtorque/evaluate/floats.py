@@ -18,12 +18,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, output_format, signed_bits
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, signed_bits
 from bddtorque.plan.units import INPUT, Equation, spare_factors
 
 MANTISSA = 53
 SINGLE_MANTISSA = 24
 QUARTER = Fraction(1, 4)
+LARGEST_SCALE = Fraction(2) ** 200
+"""Products of scaled words stay far from what a float64 cannot hold."""
 MAGIC = Fraction(3, 2) * 2**52
 """Times one unit: adding it leaves no bit below the unit."""
 
@@ -32,7 +34,13 @@ Term = tuple[Fraction, int, int | None]
 
 
 def held_in_floats(plan: Plan) -> bool:
-    """Whether every product and every partial sum of a plan, and a quarter of its last bit, fit a float64 exactly."""
+    """Whether every product and every partial sum of a plan, and a quarter of its last bit, fit a float64 exactly.
+
+    And whether tables are read at input words alone: others would have to become integers first.
+    """
+    read = {source for wire in plan.wires if isinstance(wire, Lookup) for source in wire.wires}
+    if not all(isinstance(plan.wires[k], Input | AngleSum) for k in read):
+        return False
     return all(
         most.bit_length() <= MANTISSA - 2
         for most in [
@@ -78,6 +86,7 @@ class FloatCode:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.constants: list[float] = []
+        self.inside = _products_inside_sums(plan)
         self.scales = self._scales()
         self.sums = {k: self._terms(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Sum)}
         self.given = [self._terms(-2 - k, output) for k, output in enumerate(plan.outputs)]
@@ -95,12 +104,7 @@ class FloatCode:
     def floats_read(self) -> list[int]:
         """Return the inputs and look-ups whose floats the body reads."""
         used = {word for _, a, b in self._all_terms() for word in (a, b) if word is not None}
-        used |= {
-            side
-            for wire in self.plan.wires
-            if isinstance(wire, Product) and wire.shift
-            for side in (wire.left, wire.right)
-        }
+        used |= {side for wire in self.plan.wires if isinstance(wire, Product) for side in (wire.left, wire.right)}
         return sorted(k for k in used if isinstance(self.plan.wires[k], Input | Lookup))
 
     def block_scale(self, block: int) -> float:
@@ -121,11 +125,6 @@ class FloatCode:
             case _:
                 return wire
 
-    def _is_inside(self, wire: int) -> bool:
-        """Whether a wire is an exact product, which has no float of its own but is part of a sum."""
-        each = self.plan.wires[wire]
-        return isinstance(each, Product) and not each.shift
-
     def _scales(self) -> dict[int, Fraction]:
         equations = []
         sums: list[tuple[int, Sum | Output]] = [(k, w) for k, w in enumerate(self.plan.wires) if isinstance(w, Sum)]
@@ -141,11 +140,13 @@ class FloatCode:
         every += [len(wires) + block for block in range(len(self.plan.blocks))]
         scales = {node: Fraction(2) ** -round(found.get(node, 0.0)) for node in every}
         scales.update({k: scales[self._node(k)] for k in wires if self._node(k) > k})
+        if not all(1 / LARGEST_SCALE <= scale <= LARGEST_SCALE for scale in scales.values()):
+            raise ArithmeticError("the words of this plan are of too different sizes for floats")
         return scales
 
     def _factors(self, wire: int) -> tuple[int, ...]:
         each = self.plan.wires[wire]
-        return (each.left, each.right) if isinstance(each, Product) and not each.shift else (wire,)
+        return (each.left, each.right) if isinstance(each, Product) and wire in self.inside else (wire,)
 
     def _terms(self, key: int, each: Sum | Output) -> list[Term]:
         terms: list[Term] = []
@@ -161,7 +162,7 @@ class FloatCode:
             match wire:
                 case Sum():
                     yield from self._summed(f"w{k}", self.sums[k], wire, self.scales[k])
-                case Product() if wire.shift:
+                case Product() if k not in self.inside:
                     ratio = self.scales[k] / (self.scales[wire.left] * self.scales[wire.right]) / (1 << wire.shift)
                     term: Term = (ratio, wire.left, wire.right)
                     whole = Sum("", (), 0, wire.shift, 0, 0, Fraction(1))
@@ -235,9 +236,17 @@ def exact_float(value: Fraction) -> float:
     return exact
 
 
-def single_precision(plan: Plan, blocks: Sequence[int]) -> bool:
-    """Whether float32 holds all words of some tables exactly."""
+def single_precision(plan: Plan, code: FloatCode, blocks: Sequence[int]) -> bool:
+    """Whether float32 holds all words of some tables exactly, times their scale."""
     return all(
-        signed_bits(plan.blocks[k].low, plan.blocks[k].high) - 1 <= SINGLE_MANTISSA and output_format(plan.blocks[k])
+        signed_bits(plan.blocks[k].low, plan.blocks[k].high) - 1 <= SINGLE_MANTISSA
+        and 2.0**-90 <= code.block_scale(k) <= 2.0**90
         for k in blocks
     )
+
+
+def _products_inside_sums(plan: Plan) -> set[int]:
+    """Return the exact products that are only summands: they have no float of their own."""
+    products = {k for k, wire in enumerate(plan.wires) if isinstance(wire, Product) and not wire.shift}
+    read = {side for wire in plan.wires if isinstance(wire, Product) for side in (wire.left, wire.right)}
+    return products - read

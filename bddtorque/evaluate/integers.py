@@ -23,6 +23,7 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
     for word in inputs:
         x = f"x{word.wire}"
         yield f"w{word.wire} = {wrapped(x, word.bits) if word.wraps else x}"
+    indices = {source for wire in plan.wires if isinstance(wire, Lookup) for source in wire.wires}
     for k, wire in enumerate(plan.wires):
         match wire:
             case Lookup():
@@ -32,7 +33,9 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
             case Sum():
                 yield f"w{k} = {_rounded(_summed(wire), wire.shift)}"
             case Input() | AngleSum():
-                pass
+                continue
+        if k in indices:
+            yield f"x{k} = w{k}"
     for k, output in enumerate(plan.outputs):
         yield f"tau[s, {k}] = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
 

@@ -95,15 +95,25 @@ def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: P
     """Return the straight-line code of a plan; with `native` products, or from tables alone."""
     used = blocks_read(plan, native)
     pool = Pool(plan, used)
-    code = FloatCode(plan) if native and held_in_floats(plan) else None
+    code = _float_code(plan) if native else None
     module = generated_module(source_of(plan, formats, pool, code, native), directory)
     scales = [code.block_scale(k) if code else 1 for k in range(len(plan.blocks))]
-    dtype: Any = np.int32 if code is None else np.float32 if single_precision(plan, used) else np.float64
+    dtype: Any = np.int32 if code is None else np.float32 if single_precision(plan, code, used) else np.float64
     values = pool.values(tables, scales, dtype)
     if code is None:
         return Straight(module.states, None, None, values, np.zeros(1), 0)
     rows, constants = len(_rows(plan, formats, code)), np.array([*code.constants, 0.0])
     return Straight(module.states, module.tiles, module.columns, values, constants, rows)
+
+
+def _float_code(plan: Plan) -> FloatCode | None:
+    """Return the statements in floats, or None where words do not fit them."""
+    if not held_in_floats(plan):
+        return None
+    try:
+        return FloatCode(plan)
+    except ArithmeticError:
+        return None
 
 
 def source_of(plan: Plan, formats: Formats, pool: Pool, code: FloatCode | None, native: bool) -> str:

@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.evaluate.floats import FloatCode, exact_float, held_in_floats
 from bddtorque.evaluate.pool import Pool, blocks_read
 from bddtorque.evaluate.straight import TILE, source_of, straight
-from bddtorque.plan.plan import Input, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Input, Lookup, Output, Plan, Product, Sum
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +105,16 @@ def test_a_sum_in_floats_rounds_as_the_integers_do(parts, constant, shift, data)
     inputs = (Input("qd1", 6, False), Input("qd2", 6, False))
     exact = Product("p", 0, 1, 0, "native", 0, 3, -1024, 1024)
     coarse = Product("r", 0, 0, 3, "native", 0, 3, 0, 128)
-    wires = (*inputs, exact, coarse)
     total = Sum("s", tuple(parts), constant, shift, -1 << 40, 1 << 40, Fraction(1))
-    output = Output("y", ((4, 3), (0, 1)), 5, Fraction(0), 2, -3000, 3000, Fraction(1))
-    plan = Plan((*wires, total), (), (output,), "recursive", "host", 12)
+    twice = Product("t", 2, 1, 0, "native", 0, 3, -1 << 15, 1 << 15)  # a product of a product has a float of its own
+    wires = (*inputs, exact, coarse)
+    output = Output("y", ((4, 3), (0, 1), (5, 2)), 5, Fraction(0), 2, -3000, 3000, Fraction(1))
+    plan = Plan((*wires, total, twice), (), (output,), "recursive", "host", 12)
     x = [data.draw(st.integers(-32, 31)) for _ in range(2)]
     values = [*x, x[0] * x[1], (x[0] * x[0] + 4) >> 3]
     inner = sum(factor * values[wire] for wire, factor in parts) + constant
     word = (inner + (1 << shift >> 1)) >> shift
-    expected = min(max((3 * word + x[0] + 5 + 2) >> 2, -3000), 3000)
+    expected = min(max((3 * word + x[0] + 2 * values[2] * x[1] + 5 + 2) >> 2, -3000), 3000)
     code = FloatCode(plan)
     names = {"w0": float(x[0]), "w1": float(x[1]), "constants": code.constants}
     names["bits_of"] = lambda value: int(np.float64(value).view(np.int64))
@@ -121,6 +122,26 @@ def test_a_sum_in_floats_rounds_as_the_integers_do(parts, constant, shift, data)
         scope = dict(names)
         exec("\n".join(body), scope)
         assert scope["r0"] == expected
+
+
+def test_a_table_read_at_a_word_made_inside_is_left_to_integers(tmp_path):
+    model = arm(4, workers=1)
+    table = next(wire for wire in model.plan.wires if isinstance(wire, Lookup) and len(wire.wires) == 1)
+    at = len(model.plan.wires)
+    inner = Sum("s", ((table.wires[0], 1),), 0, 0, -8, 7, Fraction(1))  # the same word, by way of a sum
+    again = Lookup("again", table.block, (at,))
+    place = model.plan.wires.index(table)
+    outputs = tuple(
+        replace(each, parts=tuple((at + 1 if wire == place else wire, factor) for wire, factor in each.parts))
+        for each in model.plan.outputs
+    )
+    plan = replace(model.plan, wires=(*model.plan.wires, inner, again), outputs=outputs)
+    assert outputs != model.plan.outputs and not held_in_floats(plan)
+    words = random_words(model, 200)
+    code = straight(plan, model.formats, model.tables, tmp_path)
+    tau = np.empty_like(words[0])
+    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    assert np.array_equal(tau, model.torque_words(*words))
 
 
 def test_generated_source_holds_numbers_and_our_own_names_alone(host):
