@@ -22,12 +22,14 @@ from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.diagrams.table import Table, word_dtype
 from bddtorque.errors import BddTorqueError
+from bddtorque.functions.joint_friction import check_reach
 from bddtorque.loading import Source, spec_and_robot
 from bddtorque.model import Model
 from bddtorque.origin import Origin, from_recursion, from_terms
 from bddtorque.plan.bound import ROOM, BlockFacts, compose
 from bddtorque.plan.budget import paper_extra_bits, plan_by_paper, plan_network
 from bddtorque.plan.cover import Target, summand_counts
+from bddtorque.plan.extra_terms import COST, with_term
 from bddtorque.plan.pinning import check_pinned, pinned_plan
 from bddtorque.plan.plan import Block, Plan, Sum, block_key, output_format
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
@@ -127,10 +129,11 @@ def planned(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
     arguments, targets = input_arguments(formats), output_targets(formats)
 
     def plan_of(origin: Origin) -> Plan:
-        spent = max(float_errors(origin, formats))
-        return plan_network(
+        spent = max(float_errors(origin, formats)) + (COST if robot.has_friction else 0.0)
+        plan = plan_network(
             origin.graph, arguments, targets, accuracy, spec.block_bits, origin.source, spec.target, spent
         )
+        return with_friction(plan, robot, formats)
 
     plans = [(origin, plan_of(origin)) for origin in _origins(spec, robot)]
     origin, plan = min(plans, key=lambda pair: operations(pair[1]))
@@ -171,13 +174,25 @@ def _by_paper(spec: Spec, robot: Robot) -> tuple[Spec, Formats, Origin, Plan]:
     origin = from_terms(robot)
     resolved = spec.resolve(robot)
     formats = resolved.formats(robot)
-    extra = [paper_extra_bits(count) for count in summand_counts(origin.graph, input_arguments(formats))]
+    terms = summand_counts(origin.graph, input_arguments(formats))
+    rubbing = [joint.friction is not None for joint in robot.joints]  # one term more each
+    extra = [paper_extra_bits(count + more) for count, more in zip(terms, rubbing, strict=True)]
     if spec.input_bits is None:
         wide = tuple(bits + max(extra) for bits in formats.tau.bits)
         resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))
         formats = resolved.formats(robot)
     plan = plan_by_paper(origin.graph, input_arguments(formats), output_targets(formats), extra, spec.block_bits)
-    return resolved, formats, origin, plan
+    return resolved, formats, origin, with_friction(plan, robot, formats)
+
+
+def with_friction(plan: Plan, robot: Robot, formats: Formats) -> Plan:
+    """Return the plan with the friction of the joints added to their torques, a table of one velocity each."""
+    for j, joint in enumerate(robot.joints):
+        if joint.friction is not None:
+            word = formats.qd[j]
+            check_reach(joint.friction, word, f"friction of joint '{joint.name}'")
+            plan = with_term(plan, j, joint.friction, f"qd{j + 1}", argument_of(word), formats.tau[j].sign)
+    return plan
 
 
 def input_arguments(formats: Formats) -> dict[str, Argument]:

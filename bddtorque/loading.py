@@ -60,6 +60,7 @@ def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
             body = spec.payload
             inertia = {} if body.inertia is None else {"inertia": body.inertia}
             robot = robot.with_payload(body.mass, body.centre_of_mass, **inertia)
+        robot = spec.with_friction(robot)
     except BddTorqueError as problem:
         # a name, a file or a spec that does not stand in the message already
         said = str(problem)

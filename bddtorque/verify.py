@@ -78,7 +78,10 @@ def verify_bytes(
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
     if _as_specified(spec, model.robot) != model.robot:
-        return [*checks, Check("plan", False, "the spec speaks of another gravity or payload than the robot has")]
+        return [
+            *checks,
+            Check("plan", False, "the spec speaks of another gravity, payload or friction than the robot has"),
+        ]
     if (spec, formats, plan) != (model.spec, model.formats, model.plan):
         return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
     checks.append(Check("plan", True, "made again from robot and spec"))
@@ -127,13 +130,13 @@ def _function_checks(model: FunctionModel) -> list[Check]:
 
 
 def _as_specified(spec: Spec, robot: Robot) -> Robot:
-    """Return the robot under the gravity and with the payload that the spec gives it, if it gives them."""
+    """Return the robot with the gravity, the payload and the friction that the spec gives it, if it gives them."""
     if spec.gravity is not None:
         robot = robot.with_gravity(spec.gravity)
     if spec.payload is not None:
         inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
         robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
-    return robot
+    return spec.with_friction(robot)
 
 
 def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:

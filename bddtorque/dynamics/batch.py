@@ -86,10 +86,20 @@ def _frozen(array: Floats) -> Floats:
 
 
 def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any) -> Floats:
-    """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`.
+    """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`, friction included.
 
     Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
     per s and s²; N·m or N.
     """
     positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)
-    return like_given(torques(chain_of(robot), positions, velocities, accelerations), q, qd, qdd)
+    tau = torques(chain_of(robot), positions, velocities, accelerations)
+    return like_given(tau + friction(robot, velocities) if robot.has_friction else tau, q, qd, qdd)
+
+
+def friction(robot: Robot, qd: Floats) -> Floats:
+    """Return the friction of every joint, N·m or N, at velocities (N, n), rad/s or m/s."""
+    columns = [
+        np.zeros(len(qd)) if joint.friction is None else joint.friction(qd[:, j])
+        for j, joint in enumerate(robot.joints)
+    ]
+    return np.stack(columns, axis=1)

@@ -37,12 +37,15 @@ class Interpolant:
     ----------
     knots : for each argument its knots, ascending; of an angle from −π up to, not including, π
     values : one a point of the grid, the last argument fastest
-    around : for each argument, whether it is an angle, and goes round; of others the outermost values hold beyond
+    around : for each argument, whether it is an angle, and goes round
+    hold : whether the outermost values may be relied on beyond the knots; they hold there in any case, but planners
+        refuse words there otherwise
     """
 
     knots: tuple[tuple[float, ...], ...]
     values: tuple[float, ...]
     around: tuple[bool, ...]
+    hold: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.knots) <= MOST_ARGUMENTS or len(self.knots) != len(self.around):
@@ -145,6 +148,7 @@ class Interpolant:
             "knots": [list(each) for each in self.knots],
             "values": list(self.values),
             "around": list(self.around),
+            "hold": self.hold,
         }
 
 
@@ -228,9 +232,10 @@ class Nearest:
 
 def interpolant_from_plain(plain: object, where: str) -> Interpolant:
     """Return what `Interpolant.to_plain` wrote."""
-    given = table(plain, ("kind", "knots", "values", "around"), where)
+    given = table(plain, ("kind", "knots", "values", "around", "hold"), where)
     knots = tuple(_reals(each, f"{where}, knots") for each in listed(given["knots"], f"{where}, knots"))
-    return Interpolant(knots, _reals(given["values"], where), _flags(given["around"], where))
+    hold = of_type(given["hold"], bool, f"{where}, hold")
+    return Interpolant(knots, _reals(given["values"], where), _flags(given["around"], where), hold)
 
 
 def nearest_from_plain(plain: object, where: str) -> Nearest:

@@ -249,7 +249,13 @@ def law_of(
         )
     # unique sorts points by their first argument, then by the next: the order of the grid
     knots = tuple(tuple(axis.tolist()) for axis in axes)
-    return Interpolant(knots, tuple(found.values.tolist()), around)
+    return Interpolant(knots, tuple(found.values.tolist()), around, extrapolation == "hold")
+
+
+def law_of_one(samples: Samples, spread: float | None, hold: bool) -> Interpolant:
+    """Return the interpolant of samples of one argument that is no angle; its words come later."""
+    found = merged(samples, (), "mean", "point", spread)
+    return Interpolant((tuple(found.points[:, 0].tolist()),), tuple(found.values.tolist()), (False,), hold)
 
 
 def _check_reach(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bddtorque.functions.joint_friction import JointFriction
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation
 from bddtorque.robots.model import Frame, Joint, Kind, Link, Matrix, Robot, Vector, matrix, vector
 
@@ -41,6 +42,7 @@ class Segment:
     body: Link
     limits: Limits
     rotor_inertia: float = 0.0
+    friction: JointFriction | None = None
 
 
 def moved(body: Link, pose: Pose) -> Link:
@@ -95,6 +97,7 @@ def build_robot(
                 velocity=segment.limits.velocity,
                 acceleration=segment.limits.acceleration,
                 effort=segment.limits.effort,
+                friction=segment.friction,
             )
         )
         links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.functions.joint_friction import JointFriction, joint_friction
 
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
@@ -88,6 +89,7 @@ class Joint:
     lower, upper : position limits, rad or m; infinite where there are none
     velocity, acceleration : largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown
     effort : largest magnitude of the joint torque or force, N·m or N; infinite where unknown
+    friction : what its drive must give besides, a law of its velocity; None: no friction
     """
 
     name: str
@@ -100,9 +102,12 @@ class Joint:
     velocity: float = math.inf
     acceleration: float = math.inf
     effort: float = math.inf
+    friction: JointFriction | None = None
 
     def __post_init__(self) -> None:
         where = f"joint '{self.name}'"
+        if self.friction is not None:
+            object.__setattr__(self, "friction", joint_friction(self.friction, f"{where}, friction"))
         if self.kind not in ("revolute", "prismatic"):
             raise BddTorqueError(f"{where}: kind 'revolute' or 'prismatic' required, {self.kind!r} given")
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, where))
@@ -268,6 +273,20 @@ class Robot:
         """Return this robot with a body at its tip: kg, m and kg·m² in the tip frame."""
         body = Link("payload", mass, vector(centre_of_mass, "payload, centre of mass"), matrix(inertia, "payload"))
         return replace(self, payload=body)
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether any joint has friction."""
+        return any(joint.friction is not None for joint in self.joints)
+
+    def with_friction(self, friction: Mapping[str, Any]) -> Robot:
+        """Return this robot with other friction of some joints, by name: what `joint_friction` reads, or None."""
+        for name in friction:
+            if name not in self.joint_names:
+                known = ", ".join(f"'{each}'" for each in self.joint_names)
+                raise BddTorqueError(f"robot '{self.name}', friction: joints {known} required, '{name}' given")
+        joints = (replace(each, friction=friction.get(each.name, each.friction)) for each in self.joints)
+        return replace(self, joints=tuple(joints))
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
         """Return this robot under another gravity vector, m/s² in base axes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bddtorque.functions.joint_friction import joint_friction
 from bddtorque.plain import listed, of_type, real, table
 from bddtorque.robots.model import Frame, Joint, Link, Matrix, Robot, Vector
 
@@ -54,11 +55,14 @@ def _joint_to_plain(joint: Joint) -> dict[str, Any]:
     plain: dict[str, Any] = {field: getattr(joint, field) for field in _JOINT}
     plain |= {"rotation": _rows(joint.rotation), "translation": _numbers(joint.translation)}
     plain["rotor_inertia"] = float(joint.rotor_inertia)
+    if joint.friction is not None:  # said only where there is some
+        plain["friction"] = joint.friction.to_plain()
     return plain | {key: None if math.isinf(plain[key]) else float(plain[key]) for key in _LIMITS}
 
 
 def _joint(plain: object, where: str) -> Joint:
-    given = table(plain, _JOINT, where)
+    rubs = isinstance(plain, dict) and "friction" in plain
+    given = table(plain, (*_JOINT, "friction") if rubs else _JOINT, where)
     limits = {
         key: open_ if given[key] is None else real(given[key], f"{where}, {key}") for key, open_ in _LIMITS.items()
     }
@@ -69,6 +73,7 @@ def _joint(plain: object, where: str) -> Joint:
         _vector(given["translation"], f"{where}, translation"),
         real(given["rotor_inertia"], f"{where}, rotor_inertia"),
         **limits,
+        friction=joint_friction(given["friction"], f"{where}, friction") if rubs else None,
     )
 
 

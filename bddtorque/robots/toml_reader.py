@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.functions.joint_friction import joint_friction
 from bddtorque.robots.chain import Limits, Segment, build_robot, moved
 from bddtorque.robots.files import read_bytes, shown
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
@@ -16,7 +19,10 @@ from bddtorque.robots.model import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STAND
 from bddtorque.robots.toml_table import Table
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
-_JOINT_KEYS = ("name", "type", "dh", "origin", "axis", "link", "limits", "rotor_inertia", "motor_inertia", "gear_ratio")
+_JOINT_KEYS = (
+    "name", "type", "dh", "origin", "axis", "link", "limits", "rotor_inertia", "motor_inertia", "gear_ratio",
+    "friction",
+)  # fmt: skip
 _LINK_KEYS = ("name", "mass", "centre_of_mass", "inertia")
 _LIMIT_KEYS = ("position", "velocity", "acceleration", "effort")
 
@@ -39,25 +45,28 @@ def load_toml(path: str | PathLike[str]) -> Robot:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BddTorqueError(f"{where}: UTF-8 text required, byte {error.start} is not") from None
-    return from_toml(text, where)
+    return from_toml(text, where, Path(path).parent)
 
 
-def from_toml(text: str, where: str = "TOML text") -> Robot:
-    """Return the robot that a TOML text describes; `where` begins every error."""
+def from_toml(text: str, where: str = "TOML text", directory: Path | None = None) -> Robot:
+    """Return the robot that a TOML text describes.
+
+    `where` begins every error; files of samples are found from `directory`.
+    """
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also integers beyond what Python converts
         raise BddTorqueError(f"{where}: valid TOML required, {shown(error)}") from None
     try:
         with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
-            return _robot(Table(values, where))
+            return _robot(Table(values, where), directory)
     except BddTorqueError as error:
         message = str(error)
         # What the model itself refuses names link and joint, but cannot know the file.
         raise BddTorqueError(message if message.startswith(where) else f"{where}: {message}") from None
 
 
-def _robot(table: Table) -> Robot:
+def _robot(table: Table, directory: Path | None) -> Robot:
     table.only(*_ROBOT_KEYS)
     joints = table.tables("joint")
     forms = {"dh" in joint for joint in joints}
@@ -69,6 +78,9 @@ def _robot(table: Table) -> Robot:
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
         joint.only(*_JOINT_KEYS)
         segment, tail = _dh_segment(name, joint, tail) if "dh" in joint else _explicit_segment(name, joint)
+        if "friction" in joint:
+            law = joint_friction(joint.take("friction"), f"{joint.where}, friction", directory)
+            segment = replace(segment, friction=law)
         segments.append(segment)
     tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
     return build_robot(

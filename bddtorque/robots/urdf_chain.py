@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.functions.friction import Friction
 from bddtorque.robots.chain import Segment, moved
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.model import Kind, Link
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.urdf_xml import decimal
 
 Lock = Mapping[str, float] | str | None
 
@@ -61,22 +63,32 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
             continue
         if joint.fault:
             raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
-        if joint.friction and not ignore_friction:
-            given = ", ".join(f'{key}="{value}"' for key, value in joint.friction)
-            raise BddTorqueError(
-                f"{choice.tree.where}, joint '{joint.name}': no friction required (it is not compiled yet), "
-                f"<dynamics {given}> given; ignore_friction leaves it out of the torques"
-            )
+        friction = None if ignore_friction else _friction(joint, choice.tree.where)
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         body = _body(choice, joint, allow_massless)
-        found.append(Segment(joint.name, kind, pose, joint.axis, body, joint.limits))
+        found.append(Segment(joint.name, kind, pose, joint.axis, body, joint.limits, friction=friction))
         pose = identity()
     if not found:
         raise BddTorqueError(
             f"{choice.tree.where}: at least one moving joint between base and tip required, none given"
         )
     return found, pose
+
+
+def _friction(joint: UrdfJoint, where: str) -> Friction | None:
+    """Return what ``<dynamics>`` says: damping is viscous friction, friction that of Coulomb. Nothing else is known."""
+    if not joint.friction:
+        return None
+    said = dict(joint.friction)
+    shown = ", ".join(f'{key}="{value}"' for key, value in joint.friction)
+    numbers = {key: decimal(value) for key, value in said.items()}
+    if not set(said) <= {"damping", "friction"} or any(value is None or value < 0 for value in numbers.values()):
+        raise BddTorqueError(
+            f"{where}, joint '{joint.name}': damping and friction of at least 0 required, <dynamics {shown}> given; "
+            "ignore_friction leaves it out of the torques"
+        )
+    return Friction(numbers.get("damping") or 0.0, numbers.get("friction") or 0.0)
 
 
 def pose_in_root(choice: Choice, link: str) -> Pose | str:

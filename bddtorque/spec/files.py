@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.errors import BddTorqueError, nearest, one_line
+from bddtorque.functions.joint_friction import joint_friction
 from bddtorque.sizes import format_size
 from bddtorque.spec.model import Spec, is_path, spec_from_plain
 from bddtorque.writing import write_whole
@@ -115,7 +116,17 @@ def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> 
     # here and not above: a compiled model carries a Spec, and running it must not need msgspec
     from bddtorque.spec.schema import checked_table  # noqa: PLC0415
 
-    return spec_from_plain(checked_table(values, where), where, directory)
+    return spec_from_plain(_with_samples(checked_table(values, where), where, directory), where, directory)
+
+
+def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> dict[str, Any]:
+    """Return a specification with the samples that its joints name read, so that it needs no other file."""
+    for k, joint in enumerate(plain.get("joints", []), 1):
+        given = joint.get("friction")
+        if isinstance(given, dict) and "samples" in given:
+            name = f" '{joint['name']}'" if "name" in joint else ""
+            joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
+    return plain
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
@@ -158,4 +169,6 @@ def _value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + " }"
     return repr(value)

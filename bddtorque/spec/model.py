@@ -14,9 +14,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.functions.joint_friction import JointFriction, friction_to_plain
 from bddtorque.sizes import parse_size
 from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
-from bddtorque.spec.resolve import formats_of, resolve
+from bddtorque.spec.resolve import formats_of, matched, resolve
 from bddtorque.spec.robot_keys import checked_robot_keys
 from bddtorque.spec.values import (
     RANGED,
@@ -177,6 +178,12 @@ class Spec:
         """Return the words of every input and torque of `robot`; refuse where nobody gives a range."""
         return formats_of(self, robot)
 
+    def with_friction(self, robot: Robot) -> Robot:
+        """Return the robot with the friction that this spec gives its joints, if it gives any."""
+        said = zip(robot.joint_names, matched(self, robot), strict=True)
+        friction = {name: joint.friction for name, joint in said if joint.friction is not None}
+        return robot.with_friction(friction) if friction else robot
+
     @property
     def robot_source(self) -> str:
         """What to load the robot from: its name, or its path (a relative one starts at the spec's own folder)."""
@@ -228,6 +235,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, JointSpec | Ranges | InputBits | Payload):
         plain = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
         return {key: each for key, each in plain.items() if each is not None}
+    if isinstance(value, JointFriction):
+        return friction_to_plain(value)
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 

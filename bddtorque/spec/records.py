@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.functions.friction import Friction
+from bddtorque.functions.joint_friction import JointFriction, joint_friction
 from bddtorque.spec.values import (
     RANGED,
     Bits,
@@ -30,6 +32,7 @@ class JointSpec:
     name : the joint's name in the robot; None where the joints are listed in order from base to tip
     position, velocity, acceleration, torque : (low, high) at the joint; None: as the rest of the spec or the robot says
     offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
+    friction : the friction of the joint, as `joint_friction` reads it; None: the robot's own
     """
 
     name: str | None = None
@@ -39,6 +42,7 @@ class JointSpec:
     torque: Range | None = None
     offset: float = 0.0
     sign: int = 1
+    friction: JointFriction | None = None
 
     def __post_init__(self) -> None:
         if self.name is not None and not (isinstance(self.name, str) and self.name):
@@ -54,6 +58,9 @@ class JointSpec:
         if self.sign not in (1, -1) or isinstance(self.sign, bool):
             raise BddTorqueError(f"{where}, sign: 1 or -1 required, {self.sign!r:.60} given")
         object.__setattr__(self, "sign", int(self.sign))
+        if self.friction is not None:  # one that says there is none takes that of the robot away
+            law = joint_friction(self.friction, f"{where}, friction")
+            object.__setattr__(self, "friction", law or Friction())
 
 
 @dataclass(frozen=True)

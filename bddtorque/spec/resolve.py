@@ -47,7 +47,7 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
 def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return for each joint of the robot what spec and robot together say of it; what nobody says stays None."""
     joints = []
-    for index, (joint, own) in enumerate(zip(robot.joints, _matched(spec, robot), strict=True)):
+    for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
         ranges: dict[str, Any] = {}
         for quantity in RANGED:
             ranges[quantity] = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
@@ -112,7 +112,7 @@ def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:
     return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)  # type: ignore[arg-type]
 
 
-def _matched(spec: Spec, robot: Robot) -> list[JointSpec]:
+def matched(spec: Spec, robot: Robot) -> list[JointSpec]:
     """Return one `JointSpec` a joint, from base to tip, from joints listed in order or by name."""
     if not spec.joints:
         return [JointSpec() for _ in robot.joints]

@@ -42,6 +42,7 @@ class JointTable(Struct, forbid_unknown_fields=True):
     torque: RangeValue | UnsetType = UNSET
     offset: Number | UnsetType = UNSET
     sign: int | UnsetType = UNSET
+    friction: Number | dict[str, Any] | UnsetType = UNSET
 
 
 class PayloadTable(Struct, forbid_unknown_fields=True):
