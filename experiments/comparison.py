@@ -1,0 +1,214 @@
+"""All of them together: every machine of the literature and the compiled tables, each built-in arm, one cost model.
+
+Time from a state to its torques, the interval at which torque sets can follow each other, processors, multipliers and
+table memory. Two cost models, which differ in what a processor is:
+
+    word steps     a multiplication, an addition, a table load, a bit test, a hop: 1 each
+    bit steps      a bit test 1, an addition b, a multiplication b², a load one step for each bit of its index, a hop b;
+                   b is the median word of the arm's recursive plan, and tables add words of their own widths
+
+What is charged to whom stands at the head of bddtorque/arrays/comparison.py. Everything is measured: on traced graphs,
+by schedules, or by the simulated array.
+
+    python experiments/comparison.py [--quick]
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+import matplotlib
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.arrays.comparison import CostModel, Machine, bit_steps, horn_raibert, literature, word_steps
+from bddtorque.dynamics.terms import terms_of
+from bddtorque.processors.table_machines import table_machines
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
+BITS = 8
+COEFFICIENT_BYTES = 2
+MOST_BYTES = 64e6
+"""Memory that Horn and Raibert's tables may take."""
+MOST_JOINTS_IN_TERMS = 6
+"""Beyond, terms take long to expand, and their tables are out of the question (10¹⁶ bytes for seven joints)."""
+STYLES = {
+    "Newton-Euler general": ("0.6", "s"),
+    "Newton-Euler": ("k", "s"),
+    "Luh-Lin": ("tab:brown", "v"),
+    "Binder/Herzog": ("tab:pink", "<"),
+    "Hamilton new": ("tab:purple", ">"),
+    "Lathrop linear": ("tab:olive", "D"),
+    "Lathrop logarithmic": ("tab:green", "P"),
+    "Fijany array": ("tab:cyan", "^"),
+    "Horn-Raibert": ("tab:blue", "X"),
+    "terms by bits": ("tab:red", "o"),
+    "terms by words": ("tab:orange", "o"),
+    "recursive by bits": ("tab:red", "*"),
+    "recursive by words": ("tab:orange", "*"),
+}
+
+
+def compiled(arm: str) -> list[bt.Model]:
+    """Return the arm from its terms, where that is feasible, and from the recursion."""
+    models = [bt.compile(arm, bits=BITS), bt.compile(arm, bits=BITS, source="recursive")]
+    return models if models[0].plan.source == "terms" else models[1:]
+
+
+def machines(robot: bt.Robot, models: list[bt.Model], costs: CostModel) -> list[Machine]:
+    """Return all machines on one arm."""
+    found = literature(robot, costs)
+    if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+        found += horn_raibert(terms_of(robot), costs, COEFFICIENT_BYTES, MOST_BYTES)
+    for model in models:
+        found += table_machines(model, costs)
+    return found
+
+
+def rows_of(arm: str, word: list[Machine], bit: list[Machine]) -> list[dict[str, Any]]:
+    """Return one line a machine; an arm that a machine cannot do has no figures, and the note says why."""
+    return [
+        {
+            "arm": arm,
+            "machine": each.name,
+            "processors": each.processors or "",
+            "of": each.unit if each.processors else "",
+            "word steps": "" if each.time is None else each.time,
+            "interval": "" if each.interval is None else each.interval,
+            "bit steps": "" if other.time is None else round(other.time),
+            "interval, bit steps": "" if other.interval is None else round(other.interval),
+            "multipliers": each.multipliers if each.processors else "",
+            "table bytes": each.table_bytes or "",
+            "note": each.note,
+        }
+        for each, other in zip(word, bit, strict=True)
+    ]
+
+
+def fastest(machines: list[Machine], least: str = "time", most_processors: float = float("inf")) -> Machine:
+    """Return the machine of least time (or interval) among those whose torques are of the state alone."""
+    able = [each for each in machines if each.time is not None and each.exact and each.processors <= most_processors]
+    return min(able, key=lambda each: (getattr(each, least), each.processors))
+
+
+def winners(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return who wins what on each arm."""
+    rows = []
+    for arm in arms:
+        word, bit = found[arm, "word"], found[arm, "bit"]
+        n = bt.load_robot(arm).degrees_of_freedom
+        cases = {
+            "one processor": (fastest(word, most_processors=1), "time"),
+            "up to n": (fastest(word, most_processors=n), "time"),
+            "any number": (fastest(word), "time"),
+            "interval": (fastest(word, "interval"), "interval"),
+            "one processor, bits": (fastest(bit, most_processors=1), "time"),
+            "any number, bits": (fastest(bit), "time"),
+        }
+        rows.append(
+            {"arm": arm}
+            | {
+                case: f"{each.name} ({getattr(each, kind):.0f}, {each.processors})"
+                for case, (each, kind) in cases.items()
+            }
+        )
+    return rows
+
+
+def draw(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...], model: str) -> None:
+    """Draw time against processors for each arm, and the interval of piped machines as hollow marks."""
+    columns = min(4, len(arms))
+    lines = -(-len(arms) // columns)
+    figure, axes = plt.subplots(lines, columns, figsize=(4.6 * columns, 4.4 * lines + 1.2), layout="constrained")
+    shown: dict[str, Any] = {}
+    for axis, arm in zip(axes.flat, arms, strict=False):
+        for family, (colour, marker) in STYLES.items():
+            mine = [each for each in found[arm, model] if each.time is not None and family_of(each.name) == family]
+            points = [(each.processors, each.time) for each in mine if "piped" not in each.name]
+            piped = [(each.processors, each.interval) for each in mine if each.interval != each.time]
+            if points:
+                line = axis.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=7, lw=0.8, alpha=0.85)
+                shown.setdefault(family, line[0])
+            if piped:
+                axis.plot(*zip(*piped, strict=True), color=colour, marker=marker, ms=7, ls="", mfc="none")
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_title(arm)
+        axis.set_xlabel("processors")
+        axis.set_ylabel(f"{model} steps")
+        axis.grid(alpha=0.3)
+    for axis in list(axes.flat)[len(arms) :]:
+        axis.set_visible(False)
+    hollow = plt.Line2D([], [], color="0.4", marker="o", mfc="none", ls="", ms=7)
+    names = [name.replace(" by", f", tables of {BITS} bits by") for name in shown]
+    figure.legend(
+        [*shown.values(), hollow], [*names, "hollow: interval, piped"], loc="outside lower center", ncols=5, fontsize=9
+    )
+    figure.suptitle(f"From a state to its torques: every machine on every arm, {model} steps against processors")
+    save_figure(f"comparison_{model}", figure)
+
+
+def family_of(name: str) -> str:
+    """Return the machine without the way it is run."""
+    return name.split(",", maxsplit=1)[0]
+
+
+def judge(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...], verdicts: Verdicts) -> None:
+    """Hold claims of the papers against the table."""
+    for arm in arms:
+        word = {each.name: each for each in found[arm, "word"] if each.time is not None}
+        bit = {each.name: each for each in found[arm, "bit"] if each.time is not None}
+
+        def told(names: tuple[str, ...], figures: dict[str, Machine] = word) -> str:
+            return ", ".join(f"{figures[name].time:.0f}" for name in names)
+
+        n = bt.load_robot(arm).degrees_of_freedom
+        if n > 2:
+            pair = ("Lathrop logarithmic", "Lathrop linear")
+            holds = word[pair[0]].time < word[pair[1]].time
+            verdicts.add("LAT", f"{arm}: logarithmic before linear", "n > 2", told(pair), holds)
+        order = ("Hamilton new", "Binder/Herzog", "Luh-Lin", "Newton-Euler general, serial")
+        times = [word[name].time for name in order]
+        verdicts.add("HAM", f"{arm}: {' < '.join(order)}", "in this order", told(order), times == sorted(times))
+        tables = [each for name, each in bit.items() if " by " in name]
+        others = [each for name, each in bit.items() if " by " not in name and "Raibert" not in name]
+        best, other = fastest(tables), fastest(others)
+        verdicts.add(
+            "BDD2R",
+            f"{arm}: tables in fewer bit steps than any recursion, processors free",
+            "as claimed",
+            f"{best.time:.0f}, {other.time:.0f} ({other.name})",
+            best.time < other.time,
+        )
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    arms = ("planar2r", "scara") if options.quick else ARMS
+    found: dict[tuple[str, str], list[Machine]] = {}
+    rows, verdicts = [], Verdicts()
+    for arm in arms:
+        models = compiled(arm)
+        plan = models[-1].plan
+        b = int(median(plan.bits_of(k) for k in range(len(plan.wires))))
+        for costs in (word_steps(BITS), bit_steps(BITS, b)):
+            found[arm, costs.name] = machines(models[0].robot, models, costs)
+        rows += rows_of(arm, found[arm, "word"], found[arm, "bit"])
+    show_table(rows)
+    print("\nWho wins (time or interval, processors), torques of the state alone; old data left out\n")
+    show_table(winners(found, arms))
+    print()
+    judge(found, arms, verdicts)
+    verdicts.show()
+    write_csv("comparison", rows)
+    for model in ("word", "bit"):
+        draw(found, arms, model)
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Run every experiment, two at a time, and say how long each took and whether all was as expected.
+
+Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them. What a script prints is
+kept in results/<script>.txt. A script that fails does not stop the others; the exit code is 1 if any failed.
+
+    python experiments/run_all.py [--quick] [--jobs 2] [script ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from reporting import RESULTS, show_table, write_csv
+
+FOLDER = Path(__file__).parent
+ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost")
+"""Beginnings of names of scripts that must not share the machine: they measure time, or use all its cores."""
+MOST_MINUTES = 20
+"""What all experiments together may take on two cores."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one script: seconds on the clock, seconds of processor time with those of its children."""
+
+    script: str
+    code: int
+    seconds: float
+    processor_seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """Scripts exit with 0 when every figure is as expected."""
+        return "as expected" if self.code == 0 else f"FAILED (exit code {self.code})"
+
+
+def scripts(wanted: Iterable[str] = ()) -> list[Path]:
+    """Return the scripts to run, by name: all that can be run but this one, or those named (with or without .py)."""
+    runnable = [path for path in sorted(FOLDER.glob("*.py")) if '__name__ == "__main__"' in path.read_text()]
+    others = [path for path in runnable if path.name != Path(__file__).name]
+    names = {Path(each).stem for each in wanted}
+    unknown = names - {path.stem for path in others}
+    if unknown:
+        raise SystemExit(f"run_all: names of scripts in experiments/ required, {', '.join(sorted(unknown))} given")
+    return [path for path in others if not names or path.stem in names]
+
+
+def run(script: Path, quick: bool) -> Outcome:
+    """Run one script in a process of its own, its output in a file."""
+    RESULTS.mkdir(exist_ok=True)
+    command = [sys.executable, str(script), *(["--quick"] if quick else [])]
+    begun = time.perf_counter()
+    with (RESULTS / f"{script.stem}.txt").open("w") as output:
+        redirected = [(os.POSIX_SPAWN_DUP2, output.fileno(), descriptor) for descriptor in (1, 2)]
+        process = os.posix_spawn(sys.executable, command, os.environ, file_actions=redirected)
+        _, status, usage = os.wait4(process, 0)  # which also tells the processor time, unlike subprocess
+    code = os.waitstatus_to_exitcode(status)
+    outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
+    print(f"{outcome.seconds:7.1f} s  {script.name:32} {outcome.verdict}", flush=True)
+    return outcome
+
+
+def run_all(chosen: list[Path], quick: bool, jobs: int) -> list[Outcome]:
+    """Run those that may share the machine `jobs` at a time, then the others one by one."""
+    alone = [script for script in chosen if script.stem.startswith(ALONE)]
+    together = [script for script in chosen if script not in alone]
+    with ThreadPoolExecutor(jobs) as pool:
+        outcomes = list(pool.map(lambda script: run(script, quick), together))
+    return outcomes + [run(script, quick) for script in alone]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a few seconds each: smaller cases")
+    parser.add_argument("--jobs", type=int, default=2, help="scripts at a time (those that measure time run alone)")
+    parser.add_argument("scripts", nargs="*", help="scripts to run; all if none is named")
+    given = parser.parse_args()
+    begun = time.perf_counter()
+    outcomes = run_all(scripts(given.scripts), given.quick, given.jobs)
+    minutes = (time.perf_counter() - begun) / 60
+    print()
+    rows = [
+        {
+            "script": each.script,
+            "seconds": round(each.seconds, 1),
+            "processor seconds": round(each.processor_seconds, 1),
+            "verdict": each.verdict,
+        }
+        for each in outcomes
+    ]
+    show_table(rows)
+    write_csv("run_all", rows)
+    failed = [each for each in outcomes if each.code]
+    print(f"\n{len(outcomes)} scripts in {minutes:.1f} minutes (at most {MOST_MINUTES} wanted on two cores)")
+    for each in failed:
+        print(f"{each.script} failed: see {RESULTS / Path(each.script).stem}.txt")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
