@@ -11,6 +11,18 @@ import typer
 from bddtorque.cli import options as opt
 from bddtorque.cli.choices import BitsOption, takes_choices
 from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.sampling import (
+    RULES,
+    AssumedOption,
+    DuplicatesOption,
+    ExtrapolationOption,
+    GapsOption,
+    MergeOption,
+    SamplesOption,
+    SpreadOption,
+    WordOption,
+    compile_data,
+)
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
@@ -20,13 +32,13 @@ if TYPE_CHECKING:
 @takes_choices
 def compile_command(
     spec: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="SPEC",
             show_default=False,
-            help="A built-in name, a specification (.toml), or a robot (.toml, .urdf).",
+            help="A built-in name, a specification (.toml), or a robot (.toml, .urdf); none with --samples.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The file to write; SPEC's name with .bdt unless given."),
@@ -46,10 +58,30 @@ def compile_command(
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
+    samples: SamplesOption = None,
+    word: WordOption = None,
+    duplicates: DuplicatesOption = None,
+    spread: SpreadOption = None,
+    merge: MergeOption = None,
+    gaps: GapsOption = None,
+    extrapolation: ExtrapolationOption = None,
+    assumed_error: AssumedOption = None,
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Compile a robot into tables and diagrams, prove the bound, and write one .bdt file."""
+    """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
+    rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
+    if samples is not None:
+        others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec}
+        _refuse_flags(others, f"{samples}: no robot and none of its options required with --samples")
+        path = output_path(str(samples), out or Path(f"{samples.stem}.bdt"))
+        compile_data(samples, path, word or [], rules, engine, as_json)
+        return
+    _refuse_flags({**rules, "word": word}, "compile: --samples required as well")
+    if spec is None:
+        raise BddTorqueError(
+            "compile: SPEC (a name, a specification or a robot) or --samples FILE required, none given"
+        )
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
     path = output_path(spec, out or Path(f"{Path(spec).stem}.bdt"))
     if write_spec is not None and output_path(spec, write_spec).resolve() == path.resolve():
@@ -74,6 +106,14 @@ def compile_command(
         console.print(format_table(model))
         console.print()
     console.print(str(model.certificate), soft_wrap=True)
+
+
+def _refuse_flags(options: dict[str, Any], required: str) -> None:
+    """Refuse options that are given, and name them."""
+    said = [name for name, value in options.items() if value is not None and value != []]
+    given = [name if name.isupper() else f"--{name.replace('_', '-')}" for name in said]
+    if given:
+        raise BddTorqueError(f"{required}, {', '.join(given)} given")
 
 
 def refuse_compiled(spec: str) -> None:

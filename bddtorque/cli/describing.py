@@ -37,8 +37,10 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     kinds = [name for name in ("lookups", "products", "sums", "angle_sums") if figures[name]]
     steps = [f"{figures[name]:,} {name.replace('_', ' ')}" for name in kinds]
     worst = max(model.certificate.bounds)
+    rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in model.robot.joints if joint.friction is not None]
     return [
         ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
         ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
         (
             "plan",

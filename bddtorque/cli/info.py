@@ -24,14 +24,19 @@ def info_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a compiled model: summary, words, certificate, and its blocks one by one."""
+    """Show a compiled model, or a compiled function: summary, words, certificate, and its blocks one by one."""
     from rich.filesize import decimal  # noqa: PLC0415
 
-    from bddtorque.artefact import load  # noqa: PLC0415
+    from bddtorque.artefact import load_any  # noqa: PLC0415
     from bddtorque.cli import describing as say  # noqa: PLC0415
+    from bddtorque.cli.sampling import function_info  # noqa: PLC0415
+    from bddtorque.functions.model import FunctionModel  # noqa: PLC0415
     from bddtorque.sizes import parse_size  # noqa: PLC0415
 
-    model = load(file)
+    model = load_any(file)
+    if isinstance(model, FunctionModel):
+        function_info(model, file, as_json)
+        return
     budget = None if memory is None else parse_size(memory, "--memory")
     choices = say.chosen_forms(model, budget)
     constant, why = say.constant_sequence(model, choices)
