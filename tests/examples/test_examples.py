@@ -1,0 +1,103 @@
+"""The examples run as a user would run them, and show what they say."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bddtorque as bt
+
+FOLDER = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def example():
+    """Return the names that an example defines, without running its main."""
+
+    def names(name: str) -> dict:
+        return runpy.run_path(str(FOLDER / f"{name}.py"), run_name=name)
+
+    return names
+
+
+def test_computed_torque_in_python(example, capsys):
+    names = example("computed_torque")
+    seen = names["main"]([])
+    runs, unit = seen["runs"], seen["model"].formats.q[0].lsb
+    assert 0.001 < max(runs["float"].largest) < 0.003  # the unknown mass alone
+    assert np.abs(runs["compiled"].q - runs["float on words"].q).max() < 0.2 * unit
+    assert np.abs(runs["compiled"].q - runs["float"].q).max() < unit
+    assert "compiled" in capsys.readouterr().out
+
+
+def test_the_unknown_mass_is_what_floats_are_off_by(example):
+    names = example("computed_torque")
+    robot = bt.load_robot("planar2r")
+
+    def torque(q, qd, qdd):
+        return bt.inverse_dynamics(robot, q, qd, qdd)
+
+    run = names["track"](robot, names["as_it_is"], torque, 2.0)
+    assert max(run.largest) < 1e-4
+
+
+def test_whole_numbers_in_one_compiled_loop(example, capsys):
+    names = example("computed_torque_njit")
+    seen = names["main"](["--duration", "3"])
+    model, words = seen["model"], seen["words"]
+    assert (seen["found"] <= model.certificate.bounds).all()
+    assert seen["error"].max() < 2 * model.formats.q[0].lsb
+    assert np.array_equal(words[:, 3], model.torque_words(words[:, 0], words[:, 1], words[:, 2]))
+    assert "and every torque word" in capsys.readouterr().out
+
+
+def test_the_arm_of_the_compiled_loop_is_the_robot(example):
+    names = example("computed_torque_njit")
+    robot = bt.load_robot("planar2r").with_payload(0.25)
+    arm = names["arm_of"](robot)
+    arm = arm._replace(m2=arm.m2 + 0.25)
+    random = np.random.default_rng(5)
+    for q, qd, tau in random.uniform(-3, 3, (20, 3, 2)):
+        found = names["accelerations"](arm, q, qd, 30 * tau)
+        assert np.allclose(found, bt.forward_dynamics(robot, q, qd, 30 * tau), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "scara"])
+def test_mujoco_means_the_same_arm(example, name):
+    mujoco = pytest.importorskip("mujoco")
+    robot = bt.load_robot(name)
+    if name == "scara":
+        robot = robot.with_payload(1.5, (0.01, -0.02, 0.05), np.diag([2e-3, 2e-3, 1e-3])).with_gravity((1.0, 2.0, -9.0))
+    model = mujoco.MjModel.from_xml_string(example("mujoco_ur5")["mjcf"](robot, 0.001))
+    data, random = mujoco.MjData(model), np.random.default_rng(7)
+    for q, qd, qdd in random.uniform(-3, 3, (50, 3, robot.degrees_of_freedom)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+        mujoco.mj_inverse(model, data)
+        ours = bt.inverse_dynamics(robot, q, qd, qdd)
+        assert np.abs(ours - data.qfrc_inverse).max() < 1e-12 * np.abs(ours).max()
+
+
+@pytest.mark.slow  # compiles the UR5 twice
+def test_mujoco_tracks(example, tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    picture = tmp_path / "new" / "tracking.png"
+    seen = example("mujoco_ur5")["main"](["--bits", "8", "--duration", "1", "--picture", str(picture)])
+    rms = {name: run.rms for name, run in seen["runs"].items()}
+    unit = seen["wide"].formats.q[0].lsb
+    assert all(torque.saturation == "cannot" for torque in seen["narrow"].certificate.torques)
+    assert rms["float"].max() < 3e-4
+    assert rms["float on words"].max() < 0.2 * unit
+    assert rms["compiled, needed ranges"].max() < 0.3 * unit < rms["compiled, motor ranges"].max()  # the light wrist
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "wrist_3_joint" in capsys.readouterr().out
+
+
+def test_an_example_runs_as_a_script_from_anywhere(tmp_path):
+    script = FOLDER / "computed_torque_njit.py"
+    ran = subprocess.run([sys.executable, "-W", "error", script, "--bits", "6", "--duration", "1.5"], cwd=tmp_path,
+                         capture_output=True, text=True, check=False)  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "torque error proved" in ran.stdout
