@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,31 +10,38 @@ import typer
 
 from bddtorque.cli import options as opt
 from bddtorque.cli.choices import PANEL, takes_choices
-from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
+from bddtorque.cli.console import ShownProgress, say, write_json
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bddtorque.model import Model
-    from bddtorque.sweep import ErrorFigures, Sweep
+    from bddtorque.sweep import Sweep, Trajectory
 
-ERRORS = {
-    "tables": "The tables, at the exact values of the input words: what is proved, and found",
-    "inputs": "What the input words themselves cost, before any table",
-    "total": "Both together: compiled torques against true ones at the states",
-}
+BUILT_IN = ("quintic", "sine")
 
 
 @takes_choices
 def sweep_command(
-    source_file: Annotated[
-        str, typer.Argument(metavar="SPEC|FILE", show_default=False, help="What `compile` takes, or a .bdt file.")
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SPEC|FILE...", show_default=False, help="What `compile` takes, or .bdt files."),
     ],
     states: Annotated[
         int, typer.Option(metavar="N", help="Random states; a corner state is added for every eight.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
+    search: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="States tried in search of the worst; one for every eight unless given."),
+    ] = None,
+    trajectory: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Sweep along it: quintic, sine, or a .csv or .npy file of states."),
+    ] = None,
+    terms: Annotated[bool, typer.Option("--terms", help="Also the error of each term by itself.")] = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Also size and speed; several models are always compared by them.")
+    ] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all figures there.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
@@ -51,7 +58,7 @@ def sweep_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Measure compiled torques against float Newton-Euler on random and corner states.
+    """Measure compiled torques against float Newton-Euler on random, corner and worst states, or along a trajectory.
 
     Exit code 1 if an error is found that is larger than the proved bound.
     """
@@ -63,27 +70,36 @@ def sweep_command(
         from bddtorque.sweep.plots import check_plot  # noqa: PLC0415
 
         check_plot(plot)
+    _check_sources(sources, lengths, chosen)
     from bddtorque.sweep import sweep  # noqa: PLC0415
 
+    several = len(sources) > 1 or len(lengths or ()) > 1
     progress = ShownProgress()
     found = [
-        sweep(model, states, seed, evaluator=evaluator, workers=workers, progress=progress)
-        for model in _models(source_file, lengths, chosen, engine, workers, no_cache)
+        sweep(
+            model,
+            states,
+            seed,
+            evaluator=evaluator,
+            trajectory=_trajectory(trajectory, model),
+            searched=search,
+            terms=terms,
+            cost=cost or several,
+            label=label if len(sources) > 1 else "",
+            workers=workers,
+            cache=None if no_cache else "default",
+            progress=progress,
+        )
+        for label, model in _models(sources, lengths, chosen, engine, workers, no_cache)
     ]
-    if csv_file is not None:
-        from bddtorque.sweep.figures import to_csv  # noqa: PLC0415
-        from bddtorque.writing import write_whole  # noqa: PLC0415
-
-        write_whole(csv_file, to_csv(found).encode())
-    if plot is not None:
-        from bddtorque.sweep.plots import draw  # noqa: PLC0415
-
-        draw(found, plot)
+    written = _written(found, csv_file, plot)
     exceeding = [joint for each in found for joint in each.exceeding]
     if as_json:
         write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
     else:
-        _show(found, [path for path in (csv_file, plot) if path is not None])
+        from bddtorque.cli.sweep_tables import show  # noqa: PLC0415
+
+        show(found, written)
     for joint in exceeding:
         say(
             f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
@@ -93,65 +109,82 @@ def sweep_command(
         raise typer.Exit(1)
 
 
-def _models(
-    source: str, lengths: list[int] | None, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool
-) -> Iterator[Model]:
-    """Give the models one after the other, so that only one is held at a time."""
-    if Path(source).suffix.lower() == ".bdt":
-        flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
-        if flags:
-            named = ", ".join(f"--{name.replace('_', '-')}" for name in flags)
-            raise BddTorqueError(f"{source}: a specification required for {named}, this file is compiled already")
-        from bddtorque.artefact import load  # noqa: PLC0415
+def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -> list[Path]:
+    """Write the files that were asked for and return them."""
+    written = []
+    if csv_file is not None:
+        from bddtorque.sweep.figures import to_csv  # noqa: PLC0415
+        from bddtorque.writing import write_whole  # noqa: PLC0415
 
-        yield load(source)
-        return
-    from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
+        write_whole(csv_file, to_csv(found).encode())
+        written.append(csv_file)
+    if plot is not None:
+        from bddtorque.sweep.plots import draw, draw_terms  # noqa: PLC0415
 
-    cache = None if no_cache else "default"
-    for length in lengths or (None,):
-        yield compile_model(
-            source, workers=workers, cache=cache, progress=ShownProgress(), engine=engine, **chosen, bits=length
+        draw(found, plot)
+        written.append(plot)
+        for each in (one for one in found if one.terms):
+            mark = f"{each.name}-{each.bits}-" if len(found) > 1 else ""
+            path = plot.with_name(f"{plot.stem}-{mark.replace(',', '_')}terms{plot.suffix}")
+            draw_terms(each, path)
+            written.append(path)
+    return written
+
+
+def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
+    """Return a trajectory by name, or the states of a file."""
+    if wanted is None or wanted in BUILT_IN:
+        return wanted
+    path = Path(wanted)
+    if path.suffix.lower() not in (".csv", ".npy"):
+        raise BddTorqueError(
+            f"--trajectory: {', '.join(BUILT_IN)}, or a .csv or .npy file required, {wanted!r:.60} given"
         )
+    import numpy as np  # noqa: PLC0415
+
+    from bddtorque.cli.states import read_states  # noqa: PLC0415
+    from bddtorque.sweep import from_states  # noqa: PLC0415
+
+    joints = model.formats.joint_names
+    read = [rows for _, rows in read_states(path, joints, words=False)]
+    rows = np.concatenate(read) if read else np.empty((0, 3 * len(joints)))
+    n = len(joints)
+    return from_states(path.name, rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n :])
 
 
-def _show(found: list[Sweep], files: list[Path]) -> None:
-    first = found[0]
-    console = output()
-    console.print(
-        f"{first.robot}: {first.states:,} random and {first.corners:,} corner states, seed {first.seed}, "
-        "against float Newton-Euler",
-        soft_wrap=True,
-    )
-    for kind, title in ERRORS.items():
-        console.print()
-        console.print(_table(found, kind, title))
-    saturated = sum(joint.saturated for each in found for joint in each.joints)
-    if saturated:
-        console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
-    for path in files:
-        console.print(f"written: {path}", soft_wrap=True)
+def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: dict[str, Any]) -> None:
+    """Refuse options for `compile` where something is compiled already, before any work."""
+    flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
+    compiled = [source for source in sources if Path(source).suffix.lower() == ".bdt"]
+    if flags and compiled:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in flags)
+        raise BddTorqueError(f"{compiled[0]}: a specification required for {named}, this file is compiled already")
 
 
-def _table(found: list[Sweep], kind: str, title: str) -> Table:
-    """Return one kind of error, two rows a joint: in units of the last bit, and in N·m or N."""
-    proved = kind == "tables"
-    table = plain_table(title)
-    table.add_column("joint", overflow="fold")
-    for name in ("bits", *(["proved"] if proved else []), "found", "rms", "p50", "p99", "p99.9"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
-    for each in found:
-        for joint in each.joints:
-            figures: ErrorFigures = getattr(joint, kind)
-            largest = joint.found if proved else figures.largest
-            units = [
-                *([joint.proved] if proved else []),
-                largest,
-                figures.rms,
-                *(figures.to_plain()[name] for name in ("p50", "p99", "p99.9")),
-            ]
-            verdict = (", EXCEEDS" if joint.exceeds else ", within") if proved else ""
-            table.add_row(joint.joint, str(joint.bits), *(f"{value:.4f}" for value in units), f"units{verdict}")
-            table.add_row("", "", *(f"{value * joint.lsb:.3g}" for value in units), joint.unit)
-    return table
+def _models(
+    sources: Sequence[str],
+    lengths: list[int] | None,
+    chosen: dict[str, Any],
+    engine: str,
+    workers: int | None,
+    no_cache: bool,
+) -> Iterator[tuple[str, Model]]:
+    """Give the models with their labels one after the other, so that only one is held at a time."""
+    stems = [Path(source).stem for source in sources]
+    labels = stems if len(set(stems)) == len(stems) else list(sources)
+    for label, source in zip(labels, sources, strict=True):
+        if Path(source).suffix.lower() == ".bdt":
+            from bddtorque.artefact import load  # noqa: PLC0415
+
+            yield label, load(source)
+            continue
+        from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
+
+        cache = None if no_cache else "default"
+        for length in lengths or (None,):
+            yield (
+                label,
+                compile_model(
+                    source, workers=workers, cache=cache, progress=ShownProgress(), engine=engine, **chosen, bits=length
+                ),
+            )

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from bddtorque.sweep.costs import ModelCost
 from bddtorque.sweep.figures import ErrorFigures, JointSweep, Sweep
 from bddtorque.sweep.running import sweep
+from bddtorque.sweep.terms import TermError
+from bddtorque.sweep.trajectories import Trajectory, from_states, quintic, sine
 
-__all__ = ["ErrorFigures", "JointSweep", "Sweep", "sweep"]
+__all__ = [
+    "ErrorFigures",
+    "JointSweep",
+    "ModelCost",
+    "Sweep",
+    "TermError",
+    "Trajectory",
+    "from_states",
+    "quintic",
+    "sine",
+    "sweep",
+]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from bddtorque.sweep.costs import ModelCost
+from bddtorque.sweep.terms import TermError
+from bddtorque.sweep.trajectories import Floats
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 
 @dataclass(frozen=True)
 class ErrorFigures:
-    """Figures of |error| over the random states, in units of the last bit.
+    """Figures of |error| over the states drawn at random, or along the trajectory, in units of the last bit.
 
     Attributes
     ----------
@@ -45,6 +49,7 @@ class JointSweep:
     proved : the bound of the certificate, in units
     tables, inputs, total : the errors of `measuring`, in units
     corner_largest : largest error of the tables on corner states, in units
+    search_largest : largest error of the tables that the search for it came to, in units; 0 if there was none
     saturated : how many states need a torque beyond the words
     worst : words of q, qd, qdd where the error of the tables was largest
     picture : counts of the signed error of the tables in even bins from -proved to proved
@@ -62,11 +67,12 @@ class JointSweep:
     saturated: int
     worst: tuple[tuple[int, ...], ...]
     picture: tuple[int, ...]
+    search_largest: float = 0.0
 
     @property
     def found(self) -> float:
         """Largest error of the tables on any state, in units."""
-        return max(self.tables.largest, self.corner_largest)
+        return max(self.tables.largest, self.corner_largest, self.search_largest)
 
     @property
     def exceeds(self) -> bool:
@@ -92,10 +98,24 @@ class JointSweep:
             "found": {"units": self.found, "si": self.found * self.lsb},
             "exceeds": self.exceeds,
             "corner_max": {"units": self.corner_largest, "si": self.corner_largest * self.lsb},
+            "search_max": {"units": self.search_largest, "si": self.search_largest * self.lsb},
             "saturated": self.saturated,
             "worst_words": {name: list(words) for name, words in zip(("q", "qd", "qdd"), self.worst, strict=True)},
             **errors,
         }
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Torques along a trajectory, for pictures: `time` (M,), true torques and errors of the tables (M, n), in units.
+
+    `timed` says whether the time is in s, else it is the number of the state.
+    """
+
+    time: Floats
+    timed: bool
+    true: Floats
+    errors: Floats
 
 
 @dataclass(frozen=True)
@@ -105,9 +125,14 @@ class Sweep:
     Attributes
     ----------
     robot, digest : of the model
-    states, corners : how many random and corner states
+    states, corners, searched : how many random states (or states of the trajectory), corner states, and states tried
+        by the search for the worst
     seed : of the random numbers
     joints : from base to tip
+    along : the name of the trajectory, or ``""`` for random states
+    outside : how many positions, velocities and accelerations of the trajectory were out of range
+    label : what this model is called beside others
+    cost, terms, traces : size and speed, errors by term, torques along the trajectory; where they were asked for
     """
 
     robot: str
@@ -116,6 +141,13 @@ class Sweep:
     corners: int
     seed: int
     joints: tuple[JointSweep, ...]
+    searched: int = 0
+    along: str = ""
+    outside: int = 0
+    label: str = ""
+    terms: tuple[TermError, ...] = ()
+    cost: ModelCost | None = field(default=None, compare=False)  # times differ from run to run
+    traces: Traces | None = field(default=None, compare=False)
 
     @property
     def exceeding(self) -> tuple[JointSweep, ...]:
@@ -128,37 +160,93 @@ class Sweep:
         bits = [joint.bits for joint in self.joints]
         return str(bits[0]) if len(set(bits)) == 1 else ",".join(map(str, bits))
 
+    @property
+    def name(self) -> str:
+        """The label, or the robot's name."""
+        return self.label or self.robot
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
             "robot": self.robot,
+            "label": self.name,
             "digest": self.digest,
             "bits": [joint.bits for joint in self.joints],
+            "trajectory": self.along or None,
             "states": self.states,
             "corner_states": self.corners,
+            "searched_states": self.searched,
+            "out_of_range": self.outside,
             "seed": self.seed,
             "exceeds": bool(self.exceeding),
+            "cost": None if self.cost is None else self.cost.to_plain(),
             "joints": [joint.to_plain() for joint in self.joints],
+            "terms": [term.to_plain() for term in self.terms],
         }
 
 
+NAMES = ("max", "rms", *(f"p{share:g}" for share in PERCENTILES))
+"""Columns of figures in CSV, each in units and in N·m or N."""
+
+
 def to_csv(sweeps: Iterable[Sweep]) -> str:
-    """Return sweeps as CSV: a row for each model, joint and kind of error; what is proved stands beside the tables."""
-    names = ["max", "rms", *(f"p{share:g}" for share in PERCENTILES)]
+    """Return sweeps as CSV: a row for each model, joint and kind of error, or term; what is proved beside the tables.
+
+    The kinds are ``tables``, ``inputs``, ``total``, and ``term <name>``.
+    """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["robot", "joint", "bits", "error", "states", "unit", "lsb"]
-        + [f"{name}_units" for name in names]
-        + [f"{name}_si" for name in names]
-        + ["corner_max_units", "proved_units", "proved_si"]
-    )
+    columns = ["robot", "joint", "bits", "error", "states", "unit", "lsb"]
+    columns += [f"{name}_units" for name in NAMES] + [f"{name}_si" for name in NAMES]
+    columns += ["corner_max_units", "search_max_units", "proved_units", "proved_si"]
+    columns += ["label", "trajectory", "file_bytes", "ns_per_state", "ratio_to_float"]
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
     for sweep in sweeps:
-        for joint in sweep.joints:
+        for k, joint in enumerate(sweep.joints):
+            shared = _shared(sweep, joint)
             for kind in ("tables", "inputs", "total"):
                 figures: ErrorFigures = getattr(joint, kind)
-                row: list[Any] = [sweep.robot, joint.joint, joint.bits, kind, sweep.states, joint.unit, joint.lsb]
-                row += [*figures.to_plain().values(), *figures.scaled(joint.lsb).to_plain().values()]
-                row += [joint.corner_largest, joint.proved, joint.proved * joint.lsb] if kind == "tables" else [""] * 3
-                writer.writerow(row)
+                writer.writerow(shared | {"error": kind} | _figures(figures, joint.lsb) | _proved(joint, kind))
+            for term in sweep.terms:
+                if term.torque == k:
+                    values = {"max": term.largest, "rms": term.rms}
+                    row = {f"{name}_units": value for name, value in values.items()}
+                    row |= {f"{name}_si": value * joint.lsb for name, value in values.items()}
+                    writer.writerow(shared | {"error": f"term {term.name}"} | row)
     return text.getvalue()
+
+
+def _shared(sweep: Sweep, joint: JointSweep) -> dict[str, Any]:
+    row = {
+        "robot": sweep.robot,
+        "joint": joint.joint,
+        "bits": joint.bits,
+        "states": sweep.states,
+        "unit": joint.unit,
+        "lsb": joint.lsb,
+        "label": sweep.name,
+        "trajectory": sweep.along,
+    }
+    if sweep.cost is not None:
+        row |= {
+            "file_bytes": sweep.cost.file_bytes,
+            "ns_per_state": sweep.cost.nanoseconds,
+            "ratio_to_float": sweep.cost.ratio,
+        }
+    return row
+
+
+def _figures(figures: ErrorFigures, lsb: float) -> dict[str, float]:
+    units = {f"{name}_units": value for name, value in figures.to_plain().items()}
+    return units | {f"{name}_si": value for name, value in figures.scaled(lsb).to_plain().items()}
+
+
+def _proved(joint: JointSweep, kind: str) -> dict[str, float]:
+    if kind != "tables":
+        return {}
+    return {
+        "corner_max_units": joint.corner_largest,
+        "search_max_units": joint.search_largest,
+        "proved_units": joint.proved,
+        "proved_si": joint.proved * joint.lsb,
+    }

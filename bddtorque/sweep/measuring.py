@@ -11,17 +11,19 @@ Memory is that of one batch: largest errors, sums of squares and counts in bins 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.artefact import from_bytes
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.evaluate.machine import run_states
-from bddtorque.evaluate.program import Program
+from bddtorque.model import Model
 from bddtorque.robots.model import Robot
-from bddtorque.sweep.states import Batch, State, states_of
+from bddtorque.sweep.states import Given, Part, State, states_of
 from bddtorque.words import Formats
 
 Floats = npt.NDArray[np.float64]
@@ -34,34 +36,68 @@ BINS = BINS_PER_OCTAVE * (LARGEST_OCTAVE - SMALLEST_OCTAVE)
 """Bins of |error|, 1.1 % apart, from 2^-16 to 2^24 units: percentiles are read from these."""
 PICTURE_BINS = 512
 """Even bins of the signed error from minus to plus the proved bound: for pictures."""
+ANY_SIZE = 1 << 62
+"""Bytes: a model that this very process holds already is not too large for it."""
 
 
-def measure(
-    robot: Robot,
-    formats: Formats,
-    program: tuple[Any, ...],
-    registers: int,
-    proved: Floats,
-    seed: int,
-    parts: Sequence[Batch],
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out."""
+
+    robot: Robot
+    formats: Formats
+    proved: Floats
+    run: Callable[[Words, Words, Words], Words]
+
+    def truth(self, q: Floats, qd: Floats, qdd: Floats) -> Floats:
+        """Return the true torques in units of their words, neither rounded nor clamped, (N, n)."""
+        torques = inverse_dynamics(self.robot, q, qd, qdd)
+        units = np.empty_like(torques)
+        for j, word in enumerate(self.formats.tau):  # the inverse of `dequantise`, without rounding
+            units[:, j] = (word.sign * (torques[:, j] - word.offset) - word.centre) / word.lsb
+        return units
+
+    def clamped(self, units: Floats) -> Floats:
+        """Return torques in units, clamped to their words."""
+        return np.clip(units, self.formats.tau.lowest, self.formats.tau.highest)
+
+    def table_errors(self, words: Sequence[Words]) -> Floats:
+        """Return the errors of the tables at input words q, qd and qdd, (N, n), in units."""
+        values = (kind.dequantise(each) for kind, each in zip(self.formats.inputs, words, strict=True))
+        errors: Floats = self.run(*words) - self.clamped(self.truth(*values))
+        return errors
+
+
+def subject_of(model: Model, evaluator: str = "words", form: str | None = None) -> Subject:
+    """Return a model as what is measured, run by one of its evaluators."""
+    run = model.evaluator(evaluator, form=form).torque_words
+    return Subject(model.robot, model.formats, np.array(model.certificate.bounds), run)
+
+
+@lru_cache(maxsize=4)
+def subject_from(data: bytes, evaluator: str, form: str | None) -> Subject:
+    """Return the model of a .bdt file's bytes as what is measured; read once a process."""
+    return subject_of(from_bytes(data, memory=ANY_SIZE), evaluator, form)
+
+
+def measure(data: bytes, evaluator: str, form: str | None, seed: int, parts: Sequence[Part]) -> dict[str, Any]:
+    """Return what was found on some batches of states by the model in `data`; see `measure_subject`."""
+    return measure_subject(subject_from(data, evaluator, form), seed, parts)
+
+
+def measure_subject(subject: Subject, seed: int, parts: Sequence[Part]) -> dict[str, Any]:
     """Return what was found on the states of some batches.
-
-    Parameters
-    ----------
-    program, registers : what the kernel runs, the fields of a `Program`, and how many wires it has
-    proved : the bound of each torque in units, shape (n,)
-    parts : which batches
 
     Returns
     -------
-    largest, squares : (3, n), over the random states
+    largest, squares : (3, n), over all states that are no corners
     corner_largest : (n,), of the first error over the corner states
-    bins : (3, n, BINS) and picture : (n, PICTURE_BINS), over the random states
+    bins : (3, n, BINS) and picture : (n, PICTURE_BINS), over all states that are no corners
     saturated : (n,), how many states of either kind need a torque beyond the words
+    outside : (3, n), how many given positions, velocities and accelerations were out of range
     worst, worst_states : (n,) the largest first error of all states, and (n, 3, n) the input words that gave it
     """
-    n = robot.degrees_of_freedom
+    n = subject.robot.degrees_of_freedom
     found: dict[str, Any] = {
         "largest": np.zeros((3, n)),
         "squares": np.zeros((3, n)),
@@ -69,26 +105,26 @@ def measure(
         "bins": np.zeros((3, n, BINS), dtype=np.int64),
         "picture": np.zeros((n, PICTURE_BINS), dtype=np.int64),
         "saturated": np.zeros(n, dtype=np.int64),
+        "outside": np.zeros((3, n), dtype=np.int64),
         "worst": np.full(n, -1.0),
         "worst_states": np.zeros((n, 3, n), dtype=np.int64),
     }
     for part in parts:
-        states = states_of(part, formats, seed)
-        words = tuple(kind.quantise(each) for kind, each in zip(formats.inputs, states, strict=True))
-        compiled = np.empty(words[0].shape, dtype=np.int64)
-        counts = np.zeros((3, n), dtype=np.int64)
-        run_states(
-            Program(*program), words[0], words[1], words[2], compiled, np.empty(registers, dtype=np.int64), counts
-        )
-        errors, saturated = _errors(robot, formats, compiled, words, states)
+        states = states_of(part, subject.formats, seed)
+        counted = [kind.quantise_counted(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]
+        words = [each for each, _ in counted]
+        if isinstance(part, Given):
+            found["outside"] += np.stack([outside for _, outside in counted])
+        errors, saturated = _errors(subject, words, states)
         found["saturated"] += saturated
-        _keep_worst(found, np.abs(errors[0]), words)
+        sizes = np.abs(errors)
+        _keep_worst(found, sizes[0], words)
         if part.corner:
-            np.maximum(found["corner_largest"], np.abs(errors[0]).max(axis=0), out=found["corner_largest"])
+            np.maximum(found["corner_largest"], sizes[0].max(axis=0), out=found["corner_largest"])
             continue
-        np.maximum(found["largest"], np.abs(errors).max(axis=1), out=found["largest"])
-        found["squares"] += (errors**2).sum(axis=1)
-        _count(found, errors, proved)
+        np.maximum(found["largest"], sizes.max(axis=1), out=found["largest"])
+        found["squares"] += np.einsum("ksj,ksj->kj", errors, errors)
+        _count(found, sizes, errors[0], subject.proved)
     return found
 
 
@@ -96,7 +132,7 @@ def joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return what several parts of a sweep found together."""
     total = {key: np.array(value) for key, value in parts[0].items()}
     for part in parts[1:]:
-        for key in ("squares", "bins", "picture", "saturated"):
+        for key in ("squares", "bins", "picture", "saturated", "outside"):
             total[key] += part[key]
         for key in ("largest", "corner_largest"):
             np.maximum(total[key], part[key], out=total[key])
@@ -113,39 +149,34 @@ def percentile(bins: Words, share: float, largest: float) -> float:
     return min(upper, largest)
 
 
-def _errors(
-    robot: Robot, formats: Formats, compiled: Words, words: tuple[Words, ...], states: State
-) -> tuple[Floats, Words]:
+def _errors(subject: Subject, words: Sequence[Words], states: State) -> tuple[Floats, Words]:
     """Return the three errors, (3, N, n), and for each joint how many states need more than its words hold."""
-    values = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
-    at_words = _in_units(formats, inverse_dynamics(robot, *values))
-    lowest, highest = formats.tau.lowest, formats.tau.highest
-    saturated = np.count_nonzero((at_words < lowest - 0.5) | (at_words > highest + 0.5), axis=0)
-    at_words = np.clip(at_words, lowest, highest)
-    at_states = np.clip(_in_units(formats, inverse_dynamics(robot, *states)), lowest, highest)
-    return np.stack([compiled - at_words, at_words - at_states, compiled - at_states]), saturated.astype(np.int64)
+    formats = subject.formats
+    values = (kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True))
+    at_words = subject.truth(*values)
+    beyond = (at_words < formats.tau.lowest - 0.5) | (at_words > formats.tau.highest + 0.5)
+    at_words = subject.clamped(at_words)
+    at_states = subject.clamped(subject.truth(*states))
+    compiled = subject.run(*words)
+    errors = np.stack([compiled - at_words, at_words - at_states, compiled - at_states])
+    return errors, np.count_nonzero(beyond, axis=0).astype(np.int64)
 
 
-def _in_units(formats: Formats, torques: Floats) -> Floats:
-    """Return torques in units of their words: the inverse of `dequantise`, without rounding."""
-    units = np.empty_like(torques)
-    for j, word in enumerate(formats.tau):
-        units[:, j] = (word.sign * (torques[:, j] - word.offset) - word.centre) / word.lsb
-    return units
-
-
-def _keep_worst(found: dict[str, Any], error: Floats, words: tuple[Words, ...]) -> None:
+def _keep_worst(found: dict[str, Any], error: Floats, words: Sequence[Words]) -> None:
     for joint, place in enumerate(error.argmax(axis=0)):
         if error[place, joint] > found["worst"][joint]:
             found["worst"][joint] = error[place, joint]
             found["worst_states"][joint] = np.stack([each[place] for each in words])
 
 
-def _count(found: dict[str, Any], errors: Floats, proved: Floats) -> None:
-    octaves = np.log2(np.maximum(np.abs(errors), 2.0**SMALLEST_OCTAVE)) - SMALLEST_OCTAVE
+def _count(found: dict[str, Any], sizes: Floats, signed: Floats, proved: Floats) -> None:
+    octaves = np.log2(np.maximum(sizes, 2.0**SMALLEST_OCTAVE)) - SMALLEST_OCTAVE
     places = np.minimum((octaves * BINS_PER_OCTAVE).astype(np.int64), BINS - 1)
     for kind, joint in np.ndindex(places.shape[0], places.shape[2]):
         found["bins"][kind, joint] += np.bincount(places[kind, :, joint], minlength=BINS)
-    for joint, bound in enumerate(proved):
-        counts, _ = np.histogram(errors[0, :, joint], PICTURE_BINS, (-bound, bound))
-        found["picture"][joint] += counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = (signed / proved + 1) * (PICTURE_BINS / 2)
+    inside = (drawn >= 0) & (drawn <= PICTURE_BINS)
+    columns = np.minimum(np.where(inside, drawn, 0).astype(np.int64), PICTURE_BINS - 1)
+    for joint in range(len(proved)):
+        found["picture"][joint] += np.bincount(columns[inside[:, joint], joint], minlength=PICTURE_BINS)

@@ -1,23 +1,56 @@
-"""Run a sweep: the batches spread over workers, what they found put together."""
+"""Run a sweep: the batches spread over threads, what they found put together.
+
+The kernels hold no lock, so that threads use all processors. Batches are tasks with content keys: a long sweep that was
+interrupted goes on from what the cache has of it, and finds the same as one that was not.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.artefact import to_bytes
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model import Model
-from bddtorque.sweep.figures import PERCENTILES, ErrorFigures, JointSweep, Sweep
-from bddtorque.sweep.measuring import ERRORS, joined, measure, percentile
-from bddtorque.sweep.states import BATCH, CORNER_SHARE, batches
-from bddtorque.work import Progress, Task, Workers
+from bddtorque.sweep.costs import cost_of
+from bddtorque.sweep.figures import PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
+from bddtorque.sweep.measuring import ERRORS, joined, measure, percentile, subject_from
+from bddtorque.sweep.searching import search
+from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
+from bddtorque.sweep.terms import term_errors
+from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
+from bddtorque.work import Cache, Progress, Task, Workers, default_cache, usable_processors
 
 MOST_TASKS = 64
-"""What a task found waits in memory for the others, and every task is sent the tables: no more tasks than needed."""
-ALONE = 500_000
-"""States below which starting worker processes takes longer than the sweep."""
+"""What a task found waits in memory for the others: no more tasks than needed."""
+ALONE = 200_000
+"""States below which more than one thread, or keeping what was found, is not worth it."""
+STRAIGHT = 1_000_000
+"""States from which code made for the one plan pays, though it takes seconds to compile the first time."""
+SEARCH_SHARE = 8
+"""One state is tried by the search for so many random ones, unless somebody says how many."""
+MOST_SEARCHED = 240_000
+"""States tried by the search, unless somebody says how many."""
+TERM_STATES = 4_000
+"""Random states on which terms are measured."""
+DRAWN_STATES = 4_000
+"""States of a trajectory that pictures show, at most."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all tasks of one sweep share."""
+
+    data: bytes
+    evaluator: str
+    form: str | None
+    seed: int
 
 
 def sweep(
@@ -26,38 +59,140 @@ def sweep(
     seed: int = 0,
     *,
     evaluator: str = "words",
+    trajectory: str | Trajectory | None = None,
+    searched: int | None = None,
+    terms: bool = False,
+    cost: bool = False,
+    label: str = "",
     workers: int | None = None,
+    cache: Cache | Literal["default"] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Compare a compiled model with float Newton-Euler on random states, and on one corner state for every eight.
+    """Compare a compiled model with float Newton-Euler: on random states, corner states, and the worst it can find.
 
     Parameters
     ----------
-    states : how many random states
+    states : how many random states; for each eight there is a corner state. With a built-in trajectory, how many of it
     seed : the same seed gives the same states, whatever the number of workers
     evaluator : which evaluator to run; all give the same words
-    workers : processes; by default one for a short sweep, else all processors
+    trajectory : states to sweep along in place of random ones: ``"quintic"``, ``"sine"``, or given ones. There are no
+        corners then, and no search unless asked for
+    searched : how many states to try in search of the worst, over all torques; by default one for every eight,
+        and at most `MOST_SEARCHED`
+    terms : measure each term by itself as well
+    cost : measure size and speed as well
+    label : what the model is called beside others
+    workers : threads; by default one for a short sweep, else all processors
+    cache : where a long sweep keeps what it has found so far, so that it may be interrupted
     progress : told of every finished part
     """
-    for name, value, least in (("states", states, 1), ("seed", seed, 0)):
-        if type(value) is not int or value < least:
+    _check(states, seed, searched, evaluator)
+    path = _trajectory(trajectory, model, states, seed)
+    parts: Sequence[Part]
+    if path is None:
+        corners = math.ceil(states / CORNER_SHARE)
+        parts = batches(states, corners)
+        searched = min(math.ceil(states / SEARCH_SHARE), MOST_SEARCHED) if searched is None else searched
+    else:
+        states, corners, searched = len(path.q), 0, searched or 0
+        parts = pieces(path.q, path.qd, path.qdd)
+    long = states + corners + searched >= ALONE
+    job = _Job(to_bytes(model), evaluator, _form(evaluator, states), seed)
+    if job.form == "straight":
+        _check_forms(job, parts[0])
+    kept = (default_cache() if cache == "default" else cache) if long else None
+    found = _spread(job, model, parts, searched, workers if workers is not None or long else 1, kept, progress)
+    return Sweep(
+        model.robot.name,
+        model.digest,
+        states,
+        corners,
+        seed,
+        _joints(model, states, found),
+        searched=found["tried"],
+        along="" if path is None else path.name,
+        outside=int(found["outside"].sum()),
+        label=label,
+        terms=tuple(term_errors(model, _term_words(model, path, seed))) if terms else (),
+        cost=cost_of(model, len(job.data)) if cost else None,
+        traces=None if path is None else _traces(job, path),
+    )
+
+
+def _check(states: int, seed: int, searched: int | None, evaluator: str) -> None:
+    for name, value, least in (("states", states, 1), ("seed", seed, 0), ("searched states", searched, 0)):
+        if value is not None and (type(value) is not int or value < least):
             raise BddTorqueError(f"sweep: {name}, a whole number of at least {least}, required, {value!r:.40} given")
-    runner = model.evaluator(evaluator, form="dense" if evaluator == "words" else None)  # arrays, for any worker
-    corners = math.ceil(states / CORNER_SHARE)
-    parts = batches(states, corners)
+    if evaluator not in EVALUATORS:
+        raise BddTorqueError(
+            f"evaluator: {', '.join(EVALUATORS)} required, {evaluator!r:.40} given{nearest(evaluator, EVALUATORS)}"
+        )
+
+
+def _trajectory(given: str | Trajectory | None, model: Model, states: int, seed: int) -> Trajectory | None:
+    if not isinstance(given, str):
+        return given
+    if given not in BUILT_IN:
+        raise BddTorqueError(
+            f"trajectory: {', '.join(BUILT_IN)} or states required, {given!r:.40} given{nearest(given, BUILT_IN)}"
+        )
+    return BUILT_IN[given](model.formats, states, seed)
+
+
+def _form(evaluator: str, states: int) -> str | None:
+    """Return the form to run: tables as they are, or for long sweeps code made for the plan."""
+    if evaluator == "bits":
+        return None
+    return "straight" if states >= STRAIGHT else "dense"
+
+
+def _check_forms(job: _Job, part: Part) -> None:
+    """Compare the words of the code made for the plan with those of the tables, on one batch."""
+    fast, plain = (subject_from(job.data, job.evaluator, form) for form in (job.form, "dense"))
+    states = states_of(part, plain.formats, job.seed)
+    words = [kind.quantise(each) for kind, each in zip(plain.formats.inputs, states, strict=True)]
+    different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
+    if different:
+        raise BddTorqueError(
+            f"sweep: the same words from straight-line code and from tables required, {different} of {part.count} "
+            "states differ: this is a bug, please report it"
+        )
+
+
+def _spread(
+    job: _Job,
+    model: Model,
+    parts: Sequence[Part],
+    searched: int,
+    workers: int | None,
+    cache: Cache | None,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Return what all parts found, and what the search found that begins at the worst of them."""
+    shared = (job.data, job.evaluator, job.form, job.seed)
     size = -(-len(parts) // MOST_TASKS)
-    proved = np.array(model.certificate.bounds)
-    fixed = (model.robot, model.formats, tuple(runner.program), len(model.plan.wires), proved, seed)
     tasks = []
     for first in range(0, len(parts), size):
         own = tuple(parts[first : first + size])
         cost = sum(part.count for part in own)
-        tasks.append(Task(measure, (*fixed, own), name=f"states from {first * BATCH:,}", cost=cost))
-    if workers is None and states < ALONE:
-        workers = 1
-    with Workers(workers, progress=progress) as team:
-        found = joined(team.run(tasks, f"sweeping {model.robot.name}"))
-    return Sweep(model.robot.name, model.digest, states, corners, seed, _joints(model, states, found))
+        tasks.append(Task(measure, (*shared, own), name=f"states from {first * BATCH:,}", cost=cost))
+    Workers(workers)  # refuses a bad number
+    subject_from(*shared[:3])  # made once, before threads ask for it
+    with ThreadPoolExecutor(workers or usable_processors()) as threads:
+        executor = None if workers == 1 else threads
+        with Workers(workers or usable_processors(), executor=executor, cache=cache, progress=progress) as team:
+            found = joined(team.run(tasks, f"sweeping {model.robot.name}"))
+            climbs = []
+            for joint in range(len(model.formats.tau) if searched else 0):
+                budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
+                climbs.append(Task(search, (*shared, joint, found["worst_states"][joint], budget), cost=budget))
+            worst = team.run(climbs, "searching for the worst states") if climbs else []
+    found |= {"search_largest": np.zeros(len(model.formats.tau)), "tried": sum(each["tried"] for each in worst)}
+    for joint, each in enumerate(worst):
+        found["search_largest"][joint] = max(each["worst"], 0.0)
+        if each["worst"] > found["worst"][joint]:
+            found["worst"][joint], found["worst_states"][joint] = each["worst"], each["worst_state"]
+    return found
 
 
 def _joints(model: Model, states: int, found: dict[str, Any]) -> tuple[JointSweep, ...]:
@@ -83,6 +218,30 @@ def _joints(model: Model, states: int, found: dict[str, Any]) -> tuple[JointSwee
                 saturated=int(found["saturated"][j]),
                 worst=tuple(tuple(int(word) for word in words) for words in found["worst_states"][j]),
                 picture=tuple(found["picture"][j].tolist()),
+                search_largest=float(found["search_largest"][j]),
             )
         )
     return tuple(joints)
+
+
+def _term_words(model: Model, trajectory: Trajectory | None, seed: int) -> list[Any]:
+    """Return input words to measure terms on: of some random states, or of the trajectory at even steps."""
+    if trajectory is None:
+        states = states_of(Batch(False, 0, TERM_STATES), model.formats, seed)
+    else:
+        some = _some(len(trajectory.q), TERM_STATES)
+        states = trajectory.q[some], trajectory.qd[some], trajectory.qdd[some]
+    return [kind.quantise(each) for kind, each in zip(model.formats.inputs, states, strict=True)]
+
+
+def _traces(job: _Job, trajectory: Trajectory) -> Traces:
+    subject = subject_from(job.data, job.evaluator, job.form)
+    some = _some(len(trajectory.q), DRAWN_STATES)
+    states = trajectory.q[some], trajectory.qd[some], trajectory.qdd[some]
+    words = [kind.quantise(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]
+    return Traces(trajectory.time[some], trajectory.timed, subject.truth(*states), subject.table_errors(words))
+
+
+def _some(count: int, most: int) -> Any:
+    """Return at most so many places from 0 to count − 1, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))

@@ -1,4 +1,4 @@
-"""The states of a sweep, in batches that are the same whoever makes them."""
+"""The states of a sweep, in batches that are the same whoever makes them: drawn evenly, corners, or given."""
 
 from __future__ import annotations
 
@@ -36,6 +36,32 @@ class Batch:
     count: int
 
 
+@dataclass(frozen=True)
+class Given:
+    """States that somebody gave, such as a piece of a trajectory: q, qd and qdd at the joints, each (N, n)."""
+
+    q: Floats
+    qd: Floats
+    qdd: Floats
+
+    corner = False
+
+    @property
+    def count(self) -> int:
+        """Number of states."""
+        return len(self.q)
+
+
+Part = Batch | Given
+"""What is measured at a time."""
+
+
+def pieces(q: Floats, qd: Floats, qdd: Floats) -> list[Given]:
+    """Return given states, each (N, n), in batches."""
+    starts = range(0, len(q), BATCH)
+    return [Given(q[k : k + BATCH], qd[k : k + BATCH], qdd[k : k + BATCH]) for k in starts]
+
+
 def batches(states: int, corners: int) -> list[Batch]:
     """Return the batches of a sweep, the random ones first."""
     return [
@@ -45,12 +71,14 @@ def batches(states: int, corners: int) -> list[Batch]:
     ]
 
 
-def states_of(batch: Batch, formats: Formats, seed: int) -> State:
+def states_of(batch: Part, formats: Formats, seed: int) -> State:
     """Return the states of a batch, as floats at the joints.
 
     Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
     are the values of words; the first of them are all combinations of lowest and highest words.
     """
+    if isinstance(batch, Given):
+        return batch.q, batch.qd, batch.qdd
     rng = np.random.default_rng([seed, int(batch.corner), batch.index])
     words = [word for kind in formats.inputs for word in kind]
     columns = _corners(batch, words, rng) if batch.corner else [_even(word, batch.count, rng) for word in words]

@@ -8,7 +8,7 @@ import pytest
 import bddtorque as bt
 from bddtorque.sweep import sweep
 from bddtorque.sweep.figures import PERCENTILES, to_csv
-from bddtorque.sweep.measuring import BINS, joined, measure, percentile
+from bddtorque.sweep.measuring import BINS, joined, measure_subject, percentile, subject_of
 from bddtorque.sweep.plots import bits_figure, error_figure
 from bddtorque.sweep.states import BATCH, Batch, batches, special_words, states_of
 from bddtorque.words import Format
@@ -82,14 +82,12 @@ def test_how_batches_are_grouped_does_not_matter(model, monkeypatch):
 
 
 def test_a_wrong_table_is_found(model):
-    """A sweep that cannot fail proves nothing: one unit off somewhere must show."""
-    program = model.evaluator("words").program
-    values = program.values.copy()
-    values += 40
-    proved = np.array(model.certificate.bounds)
-    arguments = (model.robot, model.formats, tuple(program._replace(values=values)), len(model.plan.wires), proved, 0)
-    found = measure(*arguments, (Batch(False, 0, 1000), Batch(True, 0, 100)))
-    assert (found["worst"] > proved).any()
+    """A sweep that cannot fail proves nothing: a wrong word somewhere must show."""
+    subject = subject_of(model)
+    wrong = replace(subject, run=lambda *words: subject.run(*words) + (words[0] == 3))
+    found = measure_subject(wrong, 0, (Batch(False, 0, 1000), Batch(True, 0, 100)))
+    assert (found["worst"] > subject.proved).all()
+    assert (found["worst_states"][:, 0] == 3).any(axis=1).all()
 
 
 def test_exceeding_allows_only_for_the_float_truth(model):
@@ -148,12 +146,9 @@ def test_percentiles_of_bins():
 
 
 def test_joining_keeps_the_worst(model):
-    proved = np.array(model.certificate.bounds)
-    program = tuple(model.evaluator("words").program)
-    arguments = (model.robot, model.formats, program, len(model.plan.wires), proved, 0)
-    parts = [measure(*arguments, (part,)) for part in batches(500, 100)]
-    both = joined(parts)
-    at_once = measure(*arguments, tuple(batches(500, 100)))
+    subject = subject_of(model)
+    both = joined([measure_subject(subject, 0, (part,)) for part in batches(500, 100)])
+    at_once = measure_subject(subject, 0, tuple(batches(500, 100)))
     assert all(np.array_equal(both[key], at_once[key]) for key in both)
 
 

@@ -1,0 +1,127 @@
+"""Several models beside each other: one robot at several word lengths, or any models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, grid, logarithmic
+from bddtorque.sweep.figures import Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def comparable(sweeps: Sequence[Sweep]) -> bool:
+    """Return whether all are of one model at different word lengths, so that bits are an axis."""
+    joints = {tuple(joint.joint for joint in sweep.joints) for sweep in sweeps}
+    return len({sweep.name for sweep in sweeps}) == len(joints) == 1 and len({s.bits for s in sweeps}) == len(sweeps)
+
+
+def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
+    """Return proved, largest and rms error of each joint against the word length: in units, and in N·m or N.
+
+    Below stand bytes and time against the word length, where they were measured.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    n = len(sweeps[0].joints)
+    with_costs = all(sweep.cost is not None for sweep in sweeps)
+    figure = Figure(figsize=(max(2.9 * n, 6.4), 5.6 + 2.5 * with_costs), layout="constrained")
+    parts: list[Any] = (
+        list(figure.subfigures(2, 1, squeeze=False, height_ratios=[5.6, 2.5])[:, 0]) if with_costs else []
+    )
+    upper = parts[0] if parts else figure
+    spaces = upper.subplots(2, n, squeeze=False, sharex=True)
+    for k in range(n):
+        joints = sorted((sweep.joints[k] for sweep in sweeps), key=lambda joint: joint.bits)
+        bits = [joint.bits for joint in joints]
+        above, below = spaces[0, k], spaces[1, k]
+        above.axhline(1.0, color="black", linewidth=0.6, linestyle=":")
+        for factors, axes in (([1.0] * len(joints), above), ([joint.lsb for joint in joints], below)):
+            scaled = list(zip(joints, factors, strict=True))
+            curves: list[tuple[list[float], dict[str, Any]]] = [
+                ([j.proved * f for j, f in scaled], {"color": PROVED, "marker": "_", "ls": "--", "label": "proved"}),
+                ([j.found * f for j, f in scaled], {"color": FOUND, "marker": "o", "label": "largest found"}),
+                ([j.tables.rms * f for j, f in scaled], {"color": MEAN, "marker": "s", "label": "rms"}),
+            ]
+            if axes is below:
+                values = [j.inputs.rms * f for j, f in scaled]
+                curves.append((values, {"color": INPUTS, "marker": "x", "ls": ":", "label": "rms of the input words"}))
+            for values, style in curves:
+                axes.plot(bits, values, markersize=4, linewidth=1.2, **style)
+        above.set_title(joints[0].joint)
+        above.set_ylim(0, 1.1 * max(1.0, *(joint.proved for joint in joints)))
+        logarithmic(below)
+        below.set_xlabel("bits")
+        below.set_xticks(bits)
+        below.set_ylabel(f"error, {joints[0].unit}")
+    spaces[0, 0].set_ylabel("error, units of the last bit")
+    handles, labels = spaces[1, 0].get_legend_handles_labels()
+    upper.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    where = f"along {sweeps[0].along}" if sweeps[0].along else f"{sweeps[0].states:,} random states"
+    figure.suptitle(f"{sweeps[0].name}: error against word length, {where}", fontsize=10)
+    if parts:
+        sizes, speeds = parts[1].subplots(1, 2)
+        _size_and_speed(sizes, speeds, sweeps)
+    return figure
+
+
+def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
+    measured = [(max(j.bits for j in sweep.joints), sweep.cost) for sweep in sweeps if sweep.cost is not None]
+    measured.sort(key=lambda pair: pair[0])
+    bits = [each for each, _ in measured]
+    style: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
+    sizes.plot(bits, [cost.file_bytes / 1000 for _, cost in measured], color=FOUND, marker="o", label="file", **style)
+    sizes.plot(
+        bits, [cost.table_bytes / 1000 for _, cost in measured], color=MEAN, marker="s", label="dense tables", **style
+    )
+    logarithmic(sizes)
+    sizes.set_ylabel("kB")
+    speeds.plot(bits, [cost.ratio for _, cost in measured], color=FOUND, marker="o", label="tables, words", **style)
+    speeds.axhline(1.0, color=INPUTS, linestyle=":", linewidth=1.0, label="float Newton-Euler")
+    speeds.set_ylim(bottom=0)
+    speeds.set_ylabel("time ÷ float Newton-Euler's")
+    for axes in (sizes, speeds):
+        axes.set_xlabel("bits")
+        axes.set_xticks(bits)
+        axes.legend(frameon=False)
+
+
+def models_figure(sweeps: Sequence[Sweep]) -> Figure:
+    """Return the errors of any models beside each other: for each joint proved, largest and rms, in units."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    rows, columns = grid(len(sweeps))
+    figure = Figure(figsize=(max(3.2 * columns, 6.4), 2.9 * rows + 0.9), layout="constrained")
+    spaces = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    for k, sweep in enumerate(sweeps):
+        axes = spaces.flat[k]
+        places = np.arange(len(sweep.joints))
+        found, rms = [joint.found for joint in sweep.joints], [joint.tables.rms for joint in sweep.joints]
+        axes.bar(places, found, 0.7, color=FOUND, label="largest found")
+        axes.bar(places, rms, 0.7, color=MEAN, label="rms")
+        proved = [joint.proved for joint in sweep.joints]
+        axes.hlines(proved, places - 0.42, places + 0.42, color=PROVED, linewidth=1.6, label="proved")
+        axes.axhline(1.0, color="black", linewidth=0.6, linestyle=":")
+        axes.set_xticks(places, [joint.joint for joint in sweep.joints], rotation=30, ha="right", fontsize=7)
+        axes.set_title(_heading(sweep))
+        if k % columns == 0:
+            axes.set_ylabel("error, units of the last bit")
+    for axes in list(spaces.flat)[len(sweeps) :]:
+        axes.set_axis_off()
+    handles, labels = spaces.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    where = f"along {sweeps[0].along}" if sweeps[0].along else f"{sweeps[0].states:,} random states each"
+    figure.suptitle(f"Error of the tables, {where}", fontsize=10)
+    return figure
+
+
+def _heading(sweep: Sweep) -> str:
+    if sweep.cost is None:
+        return f"{sweep.name}, {sweep.bits} bits"
+    size, ratio = f"{sweep.cost.file_bytes / 1000:,.0f} kB", f"{sweep.cost.ratio:.2g} × float's time"
+    return f"{sweep.name}, {sweep.bits} bits\n{size}, {ratio}"

@@ -1,0 +1,100 @@
+"""Search for the worst states: an attempt to beat the proved bound, one torque at a time.
+
+The error of the tables is a sum of roundings, each a saw tooth of a few words. So there is no slope to follow, but one
+word changed leaves most roundings as they are: from the worst state known, all states that differ in one word are worth
+trying. The climb takes the worst of `CANDIDATES` such states, goes on from there, and starts anew at another state when
+nothing worse was found for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.sweep.measuring import Subject, subject_from
+from bddtorque.sweep.states import special_words
+from bddtorque.words import Format
+
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.int64]
+
+CANDIDATES = 1024
+"""States tried at each step."""
+PATIENCE = 4
+"""Steps without a worse state after which a climb is over."""
+NEAR, SPECIAL = 0.15, 0.1
+"""Shares of the candidates whose changed word is a neighbour, or one where tables go wrong first; others are even."""
+
+
+def search(
+    data: bytes, evaluator: str, form: str | None, seed: int, joint: int, start: Words, budget: int
+) -> dict[str, Any]:
+    """Return the worst that was found of one torque by the model in `data`; see `climb`."""
+    return climb(subject_from(data, evaluator, form), seed, joint, start, budget)
+
+
+def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) -> dict[str, Any]:
+    """Return the largest error of the tables found for one torque.
+
+    Parameters
+    ----------
+    joint : which torque, from 0
+    start : (3, n), input words to begin at; later climbs begin at states drawn at random
+    budget : how many states may be tried
+
+    Returns
+    -------
+    worst : the largest |error|, in units
+    worst_state : (3, n), the input words that gave it
+    tried : how many states were tried
+    """
+    rng = np.random.default_rng([seed, 4, joint])
+    words = [word for kind in subject.formats.inputs for word in kind]
+    found: dict[str, Any] = {"worst": -1.0, "worst_state": np.array(start), "tried": 0}
+    for beginning in _beginnings(start.reshape(-1), words, rng):
+        here, size, patience = beginning, -1.0, PATIENCE
+        while patience and found["tried"] < budget:
+            count = min(CANDIDATES, budget - found["tried"])
+            tried = here[None] if size < 0 else _candidates(here, words, count, rng)
+            sizes = np.abs(subject.table_errors(list(_by_quantity(tried)))[:, joint])
+            found["tried"] += len(tried)
+            place = int(sizes.argmax())
+            if sizes[place] > size:
+                here, size, patience = tried[place], float(sizes[place]), PATIENCE
+            else:
+                patience -= 1
+        if size > found["worst"]:
+            found |= {"worst": size, "worst_state": np.stack(_by_quantity(here[None]))[:, 0]}
+        if found["tried"] >= budget:
+            return found
+    raise AssertionError("unreachable: there are always further beginnings")
+
+
+def _beginnings(start: Words, words: list[Format], rng: np.random.Generator) -> Iterator[Words]:
+    yield start
+    while True:
+        yield np.array([rng.integers(word.lowest, word.highest, endpoint=True) for word in words])
+
+
+def _candidates(here: Words, words: list[Format], count: int, rng: np.random.Generator) -> Words:
+    """Return states (count, 3n) that differ from one state in one word."""
+    tried = np.repeat(here[None], count, axis=0)
+    place, way = rng.integers(0, len(words), count), rng.random(count)
+    for k, word in enumerate(words):
+        own = np.flatnonzero(place == k)
+        near = here[k] + rng.choice([-2, -1, 1, 2], len(own))
+        special = rng.choice(special_words(word), len(own))
+        even = rng.integers(word.lowest, word.highest, len(own), endpoint=True)
+        chosen = np.where(way[own] < NEAR, near, np.where(way[own] < NEAR + SPECIAL, special, even))
+        tried[own, k] = word.held(chosen)
+    return tried
+
+
+def _by_quantity(states: Words) -> tuple[Words, Words, Words]:
+    """Return states (N, 3n) as words of q, qd and qdd, each (N, n)."""
+    n = states.shape[1] // 3
+    q, qd, qdd = (np.ascontiguousarray(states[:, k * n : (k + 1) * n]) for k in range(3))
+    return q, qd, qdd
