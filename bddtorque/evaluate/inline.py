@@ -16,9 +16,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
 if TYPE_CHECKING:  # its generated modules import this one
@@ -70,15 +71,6 @@ def _bits(typing: Any, value: Any) -> Any:
     return types.int64(value), lambda context, builder, signature, given: builder.bitcast(given[0], ir.IntType(64))
 
 
-def _as_rows(states):  # type: ignore[no-untyped-def]  # Numba compares signatures, hints included
-    """Return states as an array (N, n)."""
-
-
-@overload(_as_rows)
-def _as_rows_of(states):  # type: ignore[no-untyped-def]
-    return (lambda states: np.expand_dims(states, 0)) if states.ndim == 1 else (lambda states: states)
-
-
 _pointer_to: Any = intrinsic(_pointer)
 bits_of: Any = intrinsic(_bits)
 stack_of: Any = intrinsic(_stack)
@@ -95,25 +87,25 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     sizes = tuple(len(pool) for pool in pools)
     columns, block_columns, counters = program.code.shape[1], program.blocks.shape[1], 3 * joints
 
-    @numba.njit(nogil=True)
+    @numba.njit(nogil=True, _nrt=False)  # nothing is allocated, and the caller holds the arrays
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
         own = Program(
-            carray(_pointer_to(code), (lines, columns), np.int64),
-            carray(_pointer_to(operands), (parts, 3), np.int64),
-            carray(_pointer_to(blocks), (tables, block_columns), np.int64),
-            carray(_pointer_to(values), (sizes[0],), np.int32),
-            carray(_pointer_to(rules), (folds, 5), np.int64),
-            carray(_pointer_to(positions), (sizes[1],), np.int8),
-            carray(_pointer_to(successors), (sizes[2],), np.int32),
-            carray(_pointer_to(roots), (sizes[3],), np.int32),
-            carray(_pointer_to(steps), (sizes[4],), np.uint32),
+            array_at(_pointer_to(code), (lines, columns), np.int64),
+            array_at(_pointer_to(operands), (parts, 3), np.int64),
+            array_at(_pointer_to(blocks), (tables, block_columns), np.int64),
+            array_at(_pointer_to(values), (sizes[0],), np.int32),
+            array_at(_pointer_to(rules), (folds, 5), np.int64),
+            array_at(_pointer_to(positions), (sizes[1],), np.int8),
+            array_at(_pointer_to(successors), (sizes[2],), np.int32),
+            array_at(_pointer_to(roots), (sizes[3],), np.int32),
+            array_at(_pointer_to(steps), (sizes[4],), np.uint32),
         )
-        scratch = carray(stack_of(registers), (registers,), np.int64)
-        counts = carray(stack_of(counters), (3, joints), np.int64)
-        run_states(own, _as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), scratch, counts)
+        scratch = array_at(stack_of(registers), (registers,), np.int64)
+        counts = array_at(stack_of(counters), (3, joints), np.int64)
+        run_states(own, given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), scratch, counts)
 
     function: Any = kernel
     function.program = program  # keeps the arrays alive as long as the function
@@ -126,15 +118,15 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
     numbers, count = code.constants.ctypes.data, len(code.constants)
 
-    @numba.njit(nogil=True)
+    @numba.njit(nogil=True, _nrt=False)  # nothing is allocated, and the caller holds the arrays
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
-        values = carray(_pointer_to(address), (size,), kind)
-        constants = carray(_pointer_to(numbers), (count,), np.float64)
-        counts = carray(stack_of(counters), (3, joints), np.int64)
-        states(_as_rows(q), _as_rows(qd), _as_rows(qdd), _as_rows(tau), values, constants, counts)
+        values = array_at(_pointer_to(address), (size,), kind)
+        constants = array_at(_pointer_to(numbers), (count,), np.float64)
+        counts = array_at(stack_of(counters), (3, joints), np.int64)
+        states(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants, counts)
 
     function: Any = kernel
     function.code = code  # keeps the arrays alive as long as the function
