@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all cascade lint types clean
+.PHONY: help demo test test-fast test-all cascade experiments lint types clean
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-fast  the suite without the slow checks"
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
+	@echo "make experiments  run every script of experiments/ (20 minutes on two cores; tables and pictures in its results/)"
 	@echo "make clean      remove the environment and what was made"
 
 $(READY): pyproject.toml
@@ -50,6 +51,9 @@ test-all: lint types
 
 cascade: $(READY)
 	$(BIN)/python -m bddtorque.cascade cascade
+
+experiments: $(READY)
+	$(BIN)/python experiments/run_all.py
 
 clean:
 	rm -rf $(VENV) out build dist

@@ -1,9 +1,10 @@
 """What compiling costs: seconds, peak memory and file size of every built-in arm, beside the bars set for them.
 
-    python experiments/compile_cost.py [--bits 12] [--workers 2] [--arms ur5,panda] [--csv out/compile_cost.csv]
+    python experiments/compile_cost.py [--quick] [--full] [--bits 12] [--workers 2] [--arms ur5,panda] [--csv FILE]
 
 Each arm is compiled in a process of its own, from nothing (no cache), so that peak memory is its own. Planning is
-included; loading Python is not.
+included; loading Python is not. Without `--full` only arms that have a bar are compiled, as `bt.compile` does it if
+nothing is said of source and target; with it every arm, from both sources and for both targets.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import json
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
+
+from reporting import RESULTS
 
 from bddtorque.spec import spec_names
 
@@ -45,15 +49,17 @@ COLUMNS = (
 CHILD = """
 import json, os, sys, bddtorque as bt
 name, source, target, bits, workers, path = sys.argv[1:]
+asked = {"source": source} if source != "default" else {}
 try:
-    model = bt.compile(name, source=source, target=target, bits=int(bits), workers=int(workers), cache=None)
+    model = bt.compile(name, target=target, bits=int(bits), workers=int(workers), cache=None, **asked)
 except bt.BddTorqueError as problem:
     print(json.dumps({"refused": str(problem)}))
 else:
     model.save(path)
     keys = ("seconds", "planning_seconds", "peak_bytes")
     found = {key: model.report[key] for key in keys}
-    print(json.dumps({**found, "file": os.path.getsize(path), "bound": max(model.certificate.bounds)}))
+    found |= {"file": os.path.getsize(path), "bound": max(model.certificate.bounds), "source": model.plan.source}
+    print(json.dumps(found))
 """
 
 
@@ -80,6 +86,7 @@ def row(name: str, source: str, target: str, found: dict[str, object]) -> dict[s
         (found["file"], size),
     ]
     return line | {
+        "source": found["source"],
         "seconds": round(found["seconds"], 1),
         "bar_s": seconds,
         "planning_s": round(found["planning_seconds"], 1),
@@ -94,24 +101,27 @@ def row(name: str, source: str, target: str, found: dict[str, object]) -> dict[s
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bits", type=int, default=12)
+    parser.add_argument("--quick", action="store_true", help="the two-joint arm at 8 bits only")
+    parser.add_argument("--full", action="store_true", help="every arm, from both sources, for both targets")
+    parser.add_argument("--bits", type=int)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--arms", default=",".join(spec_names()))
-    parser.add_argument("--csv", type=Path, help="write the table to this file as well")
+    parser.add_argument("--arms", help="names, with commas between")
+    parser.add_argument("--csv", type=Path, default=RESULTS / "compile_cost.csv", help="where the table is written")
     given = parser.parse_args()
+    all_arms = ["planar2r"] if given.quick else spec_names() if given.full else list(BARS)
+    arms = given.arms.split(",") if given.arms else all_arms
+    sources, targets = (("terms", "recursive"), ("tables", "host")) if given.full else (("default",), ("tables",))
+    bits = given.bits or (8 if given.quick else 12)
     print("".join(f"{column:>12}" for column in COLUMNS))
     rows = []
-    for name in given.arms.split(","):
-        for source in ("terms", "recursive"):
-            for target in ("tables", "host"):
-                rows.append(row(name, source, target, measured(name, source, target, given.bits, given.workers)))
-                print("".join(f"{'' if (v := rows[-1].get(c)) is None else v:>12}" for c in COLUMNS), flush=True)
-    if given.csv:
-        given.csv.parent.mkdir(parents=True, exist_ok=True)
-        with given.csv.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
+    for name, source, target in product(arms, sources, targets):
+        rows.append(row(name, source, target, measured(name, source, target, bits, given.workers)))
+        print("".join(f"{'' if (v := rows[-1].get(c)) is None else v:>12}" for c in COLUMNS), flush=True)
+    given.csv.parent.mkdir(parents=True, exist_ok=True)
+    with given.csv.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
     return int(any(each["verdict"] == "ABOVE ITS BAR" for each in rows))
 
 

@@ -101,6 +101,11 @@ def bit_steps(position_bits: int, word_bits: int) -> CostModel:
     return CostModel("bit", b * b, b, 0, 1, 1, 0, 1, b, position_bits)
 
 
+def cell_steps(position_bits: int, word_bits: int) -> CostModel:
+    """Return bit steps with multipliers of one cell a bit, which take two steps a bit: b cells more a multiplier."""
+    return replace(bit_steps(position_bits, word_bits), name="cell", multiplication=2 * word_bits)
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine on an arm, in steps of a cost model.

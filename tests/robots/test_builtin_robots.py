@@ -41,7 +41,7 @@ def test_all_of_them_are_tested() -> None:
 
 
 def test_planar2r_closed_form() -> None:
-    # the BDD paper's equations with C12 in G1
+    """F44: the equations of the Boolean/BDD paper, with C12 in G1, equal pinocchio's rnea."""
     m1, m2, r1, r2, j1, j2, g = 0.5, 6.25, 1.0, 0.8, 5.0, 5.0, 9.81
     robot = load_robot("planar2r")
     q, qd, qdd = random_states(robot, 100, velocity=1.0, acceleration=1.0)
