@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.notebook import html_table
 from bddtorque.plain import listed, of_type, real, table, whole
 
 Saturation = Literal["cannot", "can", "not excluded"]
@@ -139,8 +140,24 @@ class Certificate:
         lines += [f"  {_about_saturation(torque)}" for torque in self.torques]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        bounds = ", ".join(f"{torque.joint} {torque.bound:.3f}" for torque in self.torques)
+        return f"<bddtorque certificate, {'faithful' if self.faithful else 'NOT faithful'}: {bounds} units>"
+
     def _repr_html_(self) -> str:
-        return f"<pre>{str(self).replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+        rows = [
+            (field.name.replace("_", " "), *(f"{getattr(torque.parts, field.name):.3g}" for torque in self.torques))
+            for field in fields(Parts)
+        ]
+        rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.torques)))
+        rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.torques)))
+        rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.torques)))
+        return html_table(
+            "Proved for every input word: |compiled − true torque|, in units of the last bit",
+            ("", *(torque.joint for torque in self.torques)),
+            rows,
+            map(_about_saturation, self.torques),
+        )
 
 
 def _about_saturation(torque: TorqueBound) -> str:

@@ -14,6 +14,7 @@ from bddtorque.certificate import Certificate
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.table import Table
 from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange
+from bddtorque.notebook import html_table
 from bddtorque.plan.plan import Plan
 from bddtorque.robots.model import Robot
 from bddtorque.robots.plain import robot_to_plain
@@ -127,3 +128,25 @@ class Model:
         return (
             f"<bddtorque model of {self.robot.name}: {bits} bits, {len(self.tables)} blocks, bound {bound:.3f} units>"
         )
+
+    def _repr_html_(self) -> str:
+        formats = self.formats
+        head = ("joint", "position", "velocity", "acceleration", "torque", "bound, units", "bound", "saturates")
+        rows = [
+            (
+                proved.joint,
+                *(f"{word.bits} bits, {word.lsb:.4g} {word.unit}" for word in words),
+                f"{proved.bound:.4f}",
+                f"{proved.bound_si:.4g} {proved.unit}",
+                proved.saturation,
+            )
+            for proved, *words in zip(
+                self.certificate.torques, formats.q, formats.qd, formats.qdd, formats.tau, strict=True
+            )
+        ]
+        nodes = sum(diagram.node_count for diagram in self.diagrams)
+        made = (
+            f"Source {self.plan.source}, target {self.plan.target}, {len(self.tables)} tables, {nodes:,} diagram "
+            f"nodes, digest {self.digest[:12]}…"
+        )
+        return html_table(f"{self.robot.name}, compiled by bddtorque", head, rows, [made])

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+from bddtorque.notebook import html_table
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
@@ -298,6 +299,19 @@ class Plan:
             "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
             "summands": sum(len(output.parts) for output in self.outputs),
         }
+
+    def __repr__(self) -> str:
+        counts = self.counts()
+        return (
+            f"<bddtorque plan: source {self.source}, target {self.target}, {counts['lookups']:,} lookups in "
+            f"{counts['blocks']:,} blocks of {counts['rows']:,} rows, {counts['products']:,} products>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts().items()]
+        rows += [(f"summands of {output.name}", f"{len(output.parts):,}") for output in self.outputs]
+        title = f"Plan from source {self.source} for target {self.target}, blocks of at most {self.block_bits} bits"
+        return html_table(title, (), rows)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the plan as plain data for JSON, in an order that is always the same."""

@@ -1,0 +1,19 @@
+"""Tables in HTML, for what notebooks show of models, plans and certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:
+    """Return a table with a title above it and notes below; the first column names the rows. All text is escaped."""
+    lines = [f"<p><b>{escape(title)}</b></p>", "<table>"]
+    if any(head):
+        lines.append(f"<thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr></thead>")
+    lines.append("<tbody>")
+    for name, *cells in rows:
+        lines.append(f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+    lines.append("</tbody></table>")
+    lines += [f"<p>{escape(note)}</p>" for note in notes]
+    return "\n".join(lines)

@@ -1,0 +1,52 @@
+"""What a prompt and a notebook show of models, certificates and plans: short, complete, and well-formed."""
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from compiled import arm
+
+from bddtorque.notebook import html_table
+
+
+@pytest.fixture(scope="module")
+def model():
+    return arm(6, workers=1)
+
+
+def parsed(html: str) -> ElementTree.Element:
+    return ElementTree.fromstring(f"<div>{html}</div>")
+
+
+def test_reprs_are_one_short_line(model):
+    for each in (model, model.certificate, model.plan):
+        assert repr(each).startswith("<bddtorque ")
+        assert "\n" not in repr(each) and len(repr(each)) < 150
+    assert f"shoulder {model.certificate.bounds[0]:.3f}" in repr(model.certificate)
+    assert f"{len(model.tables)} blocks" in repr(model.plan)
+
+
+def test_notebooks_show_tables(model):
+    for each in (model, model.certificate, model.plan):
+        assert parsed(each._repr_html_()).find("table") is not None
+
+
+def test_a_model_shows_every_joint_with_its_bound(model):
+    rows = [[cell.text for cell in row] for row in parsed(model._repr_html_()).findall("table/tbody/tr")]
+    assert [row[0] for row in rows] == ["shoulder", "elbow"]
+    assert [row[5] for row in rows] == [f"{bound:.4f}" for bound in model.certificate.bounds]
+
+
+def test_a_certificate_says_what_is_not_faithful(model):
+    torque = model.certificate.torques[0]
+    worse = replace(torque, parts=replace(torque.parts, tables=0.9))
+    certificate = replace(model.certificate, torques=(worse, *model.certificate.torques[1:]))
+    assert "NOT faithful" in repr(certificate)
+    faithful = parsed(certificate._repr_html_()).findall("table/tbody/tr")[-1]
+    assert [cell.text for cell in faithful] == ["faithful", "NO", "yes"]
+
+
+def test_names_from_files_cannot_write_html():
+    html = html_table("<b>", ["", "<i>"], [("a&b", "<script>")], ["<p>"])
+    assert "<script>" not in html and "<i>" not in html
+    assert [cell.text for cell in parsed(html).findall("table/tbody/tr/")] == ["a&b", "<script>"]
