@@ -78,7 +78,7 @@ def _lines(graph: Graph, formats: Formats, kind: str, names: dict[str, Any]) -> 
 
 
 def _input(node: Node, k: int, formats: Formats, kind: str, constant: Callable[[float], str]) -> Iterator[str]:
-    quantity, joint, word = _word(node.name, formats)
+    quantity, joint, word = word_of(node.name, formats)
     yield f"w{k} = {quantity}[s, {joint}]"
     if word.kind == "angle" and kind == "float32":
         yield f"v{k} = real(0)"  # the table is read by the word itself
@@ -93,7 +93,7 @@ def _turned(graph: Graph, node: Node, formats: Formats, kind: str, names: dict[s
     if kind == "polynomial":
         return f"sine_cosine({angle})[{int(node.op is Op.COSINE)}]"
     source, offset = _angle(graph, node)
-    _, _, word = _word(graph.nodes[source].name, formats)
+    _, _, word = word_of(graph.nodes[source].name, formats)
     turns = np.arange(1 << TABLE_BITS) / (1 << TABLE_BITS)
     table = getattr(np, function)(2 * np.pi * turns * word.sign + word.offset + offset).astype(np.float32)
     name = f"t{len(names)}"
@@ -114,7 +114,8 @@ def _angle(graph: Graph, node: Node) -> tuple[int, float]:
     return source, graph.nodes[rest >> 1].value * (-1 if rest & 1 else 1)
 
 
-def _word(name: str, formats: Formats) -> tuple[str, int, Format]:
+def word_of(name: str, formats: Formats) -> tuple[str, int, Format]:
+    """Return the quantity, the joint (from 0) and the format of an input of a graph, such as ``"qd2"``."""
     quantity = name.rstrip("0123456789")
     joint = int(name.removeprefix(quantity)) - 1
     return quantity, joint, getattr(formats, quantity)[joint]

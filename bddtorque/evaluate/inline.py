@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # its generated modules import this one
     from bddtorque.evaluate.straight import Straight
 
 carray: Any = vars(numba)["carray"]
+OPTIONS: Any = {"nogil": True, "_nrt": False}
+"""Of kernels: they count no references, since nothing is allocated and the caller holds the arrays."""
 
 
 def _pointer(typing: Any, address: Any) -> Any:
@@ -87,7 +89,6 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     sizes = tuple(len(pool) for pool in pools)
     columns, block_columns, counters = program.code.shape[1], program.blocks.shape[1], 3 * joints
 
-    @numba.njit(nogil=True, _nrt=False)  # nothing is allocated, and the caller holds the arrays
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
@@ -107,7 +108,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
         counts = array_at(stack_of(counters), (3, joints), np.int64)
         run_states(own, given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), scratch, counts)
 
-    function: Any = kernel
+    function: Any = numba.njit(**OPTIONS)(kernel)
     function.program = program  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
 
@@ -118,7 +119,6 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
     numbers, count = code.constants.ctypes.data, len(code.constants)
 
-    @numba.njit(nogil=True, _nrt=False)  # nothing is allocated, and the caller holds the arrays
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
@@ -128,6 +128,6 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
         counts = array_at(stack_of(counters), (3, joints), np.int64)
         states(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants, counts)
 
-    function: Any = kernel
+    function: Any = numba.njit(**OPTIONS)(kernel)
     function.code = code  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
