@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 import time
 from pathlib import Path
 
@@ -119,8 +120,8 @@ def expected_rows(r: int) -> int:
     return 2 << (WORDS * r)
 
 
-def show(found: list[dict[str, object]]) -> None:
-    """Print expected beside found."""
+def show(found: list[dict[str, object]]) -> bool:
+    """Print expected beside found; return whether tables have the rows expected and errors are within their bounds."""
     print(f"{'r':>2} {'way':14}{'tables':>7}{'rows':>14}{'expected':>14}{'nodes':>10}{'build s':>9}", end="")
     print(f"{'bits ns':>9}{'dense ns':>9}{'error':>8}{'proved':>8}")
     for row in found:
@@ -135,6 +136,12 @@ def show(found: list[dict[str, object]]) -> None:
     for r in (4, 6, 8, 10, 12):
         size = expected_rows(r) * (1 if r <= 8 else 2)
         print(f"  r = {r:2}: {expected_rows(r):.3g} rows, {size / 2**30:.3g} GiB")
+    right = all(row["rows"] == expected_rows(row["r"]) for row in found if row["way"] != "hybrid")
+    right = right and all(row["error_found"] <= row["error_proved"] for row in found)
+    print(
+        f"\nF40: rows of all six words, errors within what is proved: {'as expected' if right else 'NOT AS EXPECTED'}"
+    )
+    return right
 
 
 def draw(found: list[dict[str, object]], path: Path) -> None:
@@ -168,7 +175,7 @@ def main() -> None:
     lengths = (2, 3) if parser.parse_args().quick else (2, 3, 4)
     hybrid(2), full(2)  # what Numba compiles is not counted
     found = [build(r) for r in lengths for build in (full, hybrid)]
-    show(found)
+    right = show(found)
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / "fully_boolean.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(found[0]))
@@ -176,6 +183,7 @@ def main() -> None:
         writer.writerows(found)
     draw(found, RESULTS / "fully_boolean.png")
     print(f"\nwrote {RESULTS / 'fully_boolean.csv'} and .png")
+    sys.exit(0 if right else 1)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def run(script: Path, quick: bool) -> Outcome:
         _, status, usage = os.wait4(process, 0)  # which also tells the processor time, unlike subprocess
     code = os.waitstatus_to_exitcode(status)
     outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
-    print(f"{outcome.seconds:7.1f} s  {script.name:32} {outcome.verdict}", flush=True)
+    times = f"{outcome.seconds:7.1f} s ({outcome.processor_seconds:6.1f} s of processor time)"
+    print(f"{times}  {script.name:32} {outcome.verdict}", flush=True)
     return outcome
 
 
