@@ -31,7 +31,7 @@ def main(folder: Path | None = None) -> bt.FunctionModel:
     model = bt.compile_function(
         celsius,
         inputs={"volts": (12, (0.0, SUPPLY), "V")},
-        output={"temperature": (12, (-40.0, 168.0), "°C")},
+        output={"temperature": (12, (-50.0, 170.0), "°C")},
         name="thermistor",
         assumed_error=1e-9,  # libm's logarithm and the divisions: far less than this
     )

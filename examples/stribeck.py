@@ -19,7 +19,7 @@ from bddtorque.spec import load_spec
 
 SPEC = """
 robot = "planar2r"
-bits = 10
+bits = 8
 
 [ranges]
 velocity = 1.0

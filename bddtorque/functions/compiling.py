@@ -266,9 +266,10 @@ def certify_function(
         bound.final_rounding,
         draft.arithmetic / word.lsb * ROOM,
     )
+    reach = (bound.low, bound.high) if draft.reach is None else draft.reach
     ends = sorted(
         word.sign * (word.centre + end * word.lsb) + word.offset
-        for end in (bound.low - parts.total, bound.high + parts.total)
+        for end in (reach[0] - parts.total, reach[1] + parts.total)
     )
     low, high = ends
     saturation, witness = _saturation(draft, formats, tables, bound.low, bound.high)

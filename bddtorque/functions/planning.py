@@ -39,6 +39,8 @@ Floats = npt.NDArray[np.float64]
 HALF = Fraction(1, 2)
 TIE_WINDOW = 1e-9
 """Units; closer to a tie than this, rationals decide."""
+WORD_SLACK = 1e-6
+"""Units that a reach is taken wider: more than floats err, less than anybody minds."""
 TRIED = 2048
 """Words on which a function under trace is compared with itself in floats."""
 
@@ -55,6 +57,7 @@ class Draft:
     direct : whether one table of all input words gives the output
     table : the words themselves, where they are given
     graph : the function, where it was traced
+    reach : the lowest and the highest word that the output would need, where the table is clamped itself
     """
 
     plan: Plan
@@ -64,6 +67,7 @@ class Draft:
     direct: bool = True
     table: Table | None = None
     graph: Graph | None = None
+    reach: tuple[int, int] | None = None
 
 
 def target_of(word: Format, name: str = "y") -> Target:
@@ -148,13 +152,19 @@ def draft_of_law(law: Law, names: Sequence[str], formats: Sequence[Format], out:
     target = target_of(output)
     block = LawBlock(law, arguments, target.lsb, output.lowest - 1, output.highest + 1, target.centre, target.sign)
     plan = _direct_plan(block, names, formats, output, relative_to, sum(word.bits for word in formats))
-    return Draft(plan, output, relative_to)
+    return Draft(plan, output, relative_to, reach=words_reached(*law_range(law, formats), target))
 
 
 def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
     """Return the least and the greatest value of a law over all words, in floats."""
     values = law(*(column.reshape(-1) for column in grid_values(formats)))
     return float(np.min(values)), float(np.max(values))
+
+
+def words_reached(low: float, high: float, target: Target) -> tuple[int, int]:
+    """Return words beyond which no value from low to high goes, whoever's last bits these have."""
+    ends = sorted((target.sign * end - float(target.centre)) / float(target.lsb) for end in (low, high))
+    return math.floor(ends[0] - WORD_SLACK), math.ceil(ends[1] + WORD_SLACK)
 
 
 def grid_values(formats: Sequence[Format]) -> list[Floats]:
@@ -175,7 +185,8 @@ def draft_of_values(values: Floats, names: Sequence[str], formats: Sequence[Form
     bits = signed_bits(low, high)
     table = Table(words, tuple(word.bits for word in formats), bits, True)
     block = GivenBlock(table.input_widths, target.lsb, low, high, table.content_key, error)
-    return replace(draft_of_given(block, names, formats, output), table=table)
+    reach = words_reached(float(values.min()), float(values.max()), target)
+    return replace(draft_of_given(block, names, formats, output), table=table, reach=reach)
 
 
 def draft_of_given(block: GivenBlock, names: Sequence[str], formats: Sequence[Format], output: Format) -> Draft:

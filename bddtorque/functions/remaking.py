@@ -34,6 +34,9 @@ def remade(model: FunctionModel) -> tuple[Draft, str]:
 
 
 def recertified(model: FunctionModel, draft: Draft, facts: Sequence[BlockFacts]) -> FunctionCertificate:
-    """Return the certificate composed anew; what was only stated (assumed error, spread) is as stated."""
+    """Return the certificate composed anew; what was only stated is as stated: assumed error, spread, given reach."""
     found = certify_function(draft, model.input_names, model.inputs, model.tables, facts, 0.0, model.certificate.spread)
-    return replace(found, assumed=model.certificate.assumed)
+    stated = model.certificate
+    if any(isinstance(block, GivenBlock) for block in model.plan.blocks):
+        found = replace(found, low=stated.low, high=stated.high)
+    return replace(found, assumed=stated.assumed)

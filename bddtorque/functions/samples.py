@@ -151,7 +151,7 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
         raise BddTorqueError(f"{where}: a header with the names of the columns required, the file is empty")
     columns = [cell.strip() for cell in cells]
     for column in columns:
-        if not column or not column.isprintable() or re.fullmatch(r"[0-9eE.+-]+", column):
+        if not column or not column.isprintable() or re.fullmatch(r"[+-]?[0-9.][0-9eE.+-]*", column):
             raise BddTorqueError(f"{where}, line 1: a header with names required, {column!r:.40} given")
         if columns.count(column) > 1:
             raise BddTorqueError(f"{where}, line 1: each column once required, {column!r:.40} stands twice")

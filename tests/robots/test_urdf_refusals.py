@@ -93,8 +93,8 @@ def test_the_sample_itself_is_accepted() -> None:
         ('velocity="3"', 'velocity="-3"', ("velocity at least 0 required, -3.0 given",)),
         ('upper="2"', 'upper="inf"', ("joint 'shoulder', limit: upper: a finite decimal number required",)),
         # friction
-        ('damping="0"', 'damping="0.3"', ("joint 'elbow'", 'damping="0.3"', "ignore_friction")),
-        ('friction="0.0"', 'friction="1e-9"', ("joint 'elbow'", "friction")),
+        ('damping="0"', 'damping="-0.3"', ("joint 'elbow'", 'damping="-0.3"', "ignore_friction")),
+        ('friction="0.0"', 'friction="-1e-9"', ("joint 'elbow'", "friction of at least 0")),
         ('damping="0"', 'mu_viscous="16"', ("mu_viscous",)),
         # joints that are not of one degree of freedom of their own
         ('type="prismatic"', 'type="floating"', ("joint 'elbow'", "required on the chain, floating given")),
@@ -270,6 +270,8 @@ def test_limits_and_friction_that_are_read() -> None:
     assert (continuous.lower, continuous.upper, continuous.effort) == (-np.inf, np.inf, 40.0)
     free = from_urdf(replaced('damping="0"', 'damping="3"'), ignore_friction=True)
     assert free.joints == from_urdf(TWO_LINKS).joints
+    rubbing = from_urdf(replaced('damping="0"', 'damping="3"')).joints[1].friction
+    assert (rubbing.viscous, rubbing.coulomb) == (3.0, (0.0, 0.0))
 
 
 def test_snap() -> None:
