@@ -1,6 +1,6 @@
 """Time of one state of inverse dynamics in float64, on one core, for every built-in arm.
 
-    python experiments/bench_float.py [--states 20000] [--rounds 9]
+    python experiments/bench_float.py [--quick] [--states 20000] [--rounds 9]
 
 Three roads to the same torques: the generic recursion over a batch (`bt.inverse_dynamics`), the traced graph as
 straight-line code in Numba, and pinocchio's `rnea` called from Python state by state (which includes what a call
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import pinocchio as pin
 from oracle import configuration, pinocchio_model, random_states
+from reporting import write_csv
 
 import bddtorque as bt
 from bddtorque.trace.robot import trace_torques
@@ -84,21 +85,27 @@ def processor() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--states", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--quick", action="store_true", help="two arms, few states")
+    parser.add_argument("--states", type=int)
+    parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
+    options.states = options.states or (2_000 if options.quick else 20_000)
+    options.rounds = options.rounds or (3 if options.quick else 9)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("bddtorque", "numpy", "numba", "pin"))
     print(f"{processor()}, one core; CPython {platform.python_version()}, {versions}")
     print(f"{options.states:,} states, median of {options.rounds} interleaved rounds; ns a state\n")
     print(f"{'arm':12}{'joints':>7}{'generic':>10}{'traced':>10}{'pinocchio':>11}")
-    for name in ARMS:
+    rows = []
+    for name in ARMS[:2] if options.quick else ARMS:
         robot = bt.load_robot(name)
         found = measured(roads(robot, options.states), options.rounds)
         line = f"{name:12}{robot.degrees_of_freedom:7}{found['generic']:10.0f}{found['traced']:10.0f}"
         goal = "" if name != GOAL[0] else f"   goal for generic: {GOAL[1]:.0f} or less"
         print(f"{line}{found['pinocchio']:11.0f}{goal}", flush=True)
+        rows.append({"arm": name, **{f"{road}_ns": round(took, 1) for road, took in found.items()}})
+    write_csv("bench_float", rows)
 
 
 if __name__ == "__main__":
