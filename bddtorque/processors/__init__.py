@@ -6,7 +6,7 @@ and one addition for each pair of summands (`building`). They are spread over pr
 every value that crosses (`running`): the words must be those of every other evaluator.
 
 `one_bit` is the processor that the paper asks for in its section IV, which can test a bit and branch and nothing else;
-`word_wide` is what it is compared with.
+`word_wide` is what it is compared with. `table_machines` puts compiled tables beside the machines of the literature.
 """
 
 from __future__ import annotations
