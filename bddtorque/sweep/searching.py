@@ -1,14 +1,13 @@
 """Search for the worst states: an attempt to beat the proved bound, one torque at a time.
 
 The error of the tables is a sum of roundings, each a saw tooth of a few words. So there is no slope to follow, but one
-word changed leaves most roundings as they are: from the worst state known, all states that differ in one word are worth
-trying. The climb takes the worst of `CANDIDATES` such states, goes on from there, and starts anew at another state when
-nothing worse was found for a while.
+word changed leaves most roundings as they are: from the worst state known, those that differ in a word or two are worth
+trying. The climb takes the worst of `CANDIDATES` such states and goes on from there. When nothing worse was found for a
+while it begins anew, in turn near the worst state so far and anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,14 @@ from bddtorque.words import Format
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
 
-CANDIDATES = 1024
+CANDIDATES = 256
 """States tried at each step."""
-PATIENCE = 4
+PATIENCE = 3
 """Steps without a worse state after which a climb is over."""
 NEAR, SPECIAL = 0.15, 0.1
-"""Shares of the candidates whose changed word is a neighbour, or one where tables go wrong first; others are even."""
+"""Shares of the changed words that are neighbours, or where tables go wrong first; others are drawn evenly."""
+SECOND = 0.5
+"""Share of the candidates that differ in a second word."""
 
 
 def search(
@@ -42,7 +43,7 @@ def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) ->
     Parameters
     ----------
     joint : which torque, from 0
-    start : (3, n), input words to begin at; later climbs begin at states drawn at random
+    start : (3, n), input words to begin at
     budget : how many states may be tried
 
     Returns
@@ -54,12 +55,13 @@ def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) ->
     rng = np.random.default_rng([seed, 4, joint])
     words = [word for kind in subject.formats.inputs for word in kind]
     found: dict[str, Any] = {"worst": -1.0, "worst_state": np.array(start), "tried": 0}
-    for beginning in _beginnings(start.reshape(-1), words, rng):
-        here, size, patience = beginning, -1.0, PATIENCE
+    here, climbs = start.reshape(-1), 0
+    while found["tried"] < budget:
+        size, patience = -1.0, PATIENCE
         while patience and found["tried"] < budget:
             count = min(CANDIDATES, budget - found["tried"])
             tried = here[None] if size < 0 else _candidates(here, words, count, rng)
-            sizes = np.abs(subject.table_errors(list(_by_quantity(tried)))[:, joint])
+            sizes = np.abs(subject.table_errors(_by_quantity(tried))[:, joint])
             found["tried"] += len(tried)
             place = int(sizes.argmax())
             if sizes[place] > size:
@@ -67,29 +69,32 @@ def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) ->
             else:
                 patience -= 1
         if size > found["worst"]:
-            found |= {"worst": size, "worst_state": np.stack(_by_quantity(here[None]))[:, 0]}
-        if found["tried"] >= budget:
-            return found
-    raise AssertionError("unreachable: there are always further beginnings")
+            found |= {"worst": size, "worst_state": np.concatenate(_by_quantity(here[None]))}
+        climbs += 1
+        here = _anew(found["worst_state"].reshape(-1), words, rng, len(words) if climbs % 2 == 0 else len(words) // 3)
+    return found
 
 
-def _beginnings(start: Words, words: list[Format], rng: np.random.Generator) -> Iterator[Words]:
-    yield start
-    while True:
-        yield np.array([rng.integers(word.lowest, word.highest, endpoint=True) for word in words])
+def _anew(worst: Words, words: list[Format], rng: np.random.Generator, changed: int) -> Words:
+    """Return a state that differs from the worst one in so many words."""
+    here = worst.copy()
+    for k in rng.choice(len(words), changed, replace=False):
+        here[k] = rng.integers(words[k].lowest, words[k].highest, endpoint=True)
+    return here
 
 
 def _candidates(here: Words, words: list[Format], count: int, rng: np.random.Generator) -> Words:
-    """Return states (count, 3n) that differ from one state in one word."""
+    """Return states (count, 3n) that differ from one state in a word or two."""
     tried = np.repeat(here[None], count, axis=0)
-    place, way = rng.integers(0, len(words), count), rng.random(count)
-    for k, word in enumerate(words):
-        own = np.flatnonzero(place == k)
-        near = here[k] + rng.choice([-2, -1, 1, 2], len(own))
-        special = rng.choice(special_words(word), len(own))
-        even = rng.integers(word.lowest, word.highest, len(own), endpoint=True)
-        chosen = np.where(way[own] < NEAR, near, np.where(way[own] < NEAR + SPECIAL, special, even))
-        tried[own, k] = word.held(chosen)
+    for changed in (np.arange(count), np.flatnonzero(rng.random(count) < SECOND)):
+        place, way = rng.integers(0, len(words), len(changed)), rng.random(len(changed))
+        for k, word in enumerate(words):
+            own = np.flatnonzero(place == k)
+            near = here[k] + rng.choice([-2, -1, 1, 2], len(own))
+            special = rng.choice(special_words(word), len(own))
+            even = rng.integers(word.lowest, word.highest, len(own), endpoint=True)
+            chosen = np.where(way[own] < NEAR, near, np.where(way[own] < NEAR + SPECIAL, special, even))
+            tried[changed[own], k] = word.held(chosen)
     return tried
 
 

@@ -1,11 +1,12 @@
 """The error of each term by itself: what the cascade adds to a torque for it, beside its float value.
 
-    tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i
+    tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i + F_i(q̇_i)
 
 A plan of the source `terms` adds one word for each term, or several, or one for several terms at once where a single
 table holds them. Which term a word belongs to is read from the plan: every wire is a polynomial in velocities and
 accelerations whose coefficients depend on positions alone, and its *motions* are the monomials that occur, found by
-running the plan on sets of monomials in place of numbers. Words of a torque that share a motion are one row.
+running the plan on sets of monomials in place of numbers. Words of a torque that share a motion are one row. No term of
+the arm itself has one velocity alone, so that this motion is friction's, whatever its law.
 
 The errors of all rows, of the sums between them and of the final rounding add up to that of the torque, clamping aside.
 """
@@ -21,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.dynamics.batch import friction
 from bddtorque.dynamics.terms import Terms, terms_of
 from bddtorque.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES
@@ -70,7 +72,7 @@ class TermError:
     Attributes
     ----------
     torque : the joint, from 0
-    name : J12, C1_22, C1_12, G1; several with + where one table holds them; or ``"roundings"``
+    name : J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or ``"roundings"``
     value : largest |value| of the term itself
     largest, rms : of the error
     dropped : the plan has nothing for it: too small to matter, and charged to the certificate
@@ -152,6 +154,9 @@ def _true_terms(model: Model, terms: Terms, words: Sequence[Words]) -> list[dict
     for term, coefficient in zip(terms.terms, coefficients(terms, q), strict=True):
         for torque, motion in term.summands():
             found[torque][motion] = coefficient * math.prod((moved[name] for name in motion), start=np.ones(len(q)))
+    rubbing = friction(model.robot, qd)
+    for torque in (j for j, joint in enumerate(model.robot.joints) if joint.friction is not None):
+        found[torque][(f"qd{torque + 1}",)] = rubbing[:, torque]
     return found
 
 
@@ -219,10 +224,9 @@ def motions_of(plan: Plan) -> list[Motions]:
 
 def _looked_up(plan: Plan, index: int, given: Sequence[Motions]) -> Motions:
     block = plan.blocks[index]
-    if not isinstance(block, FunctionBlock):
-        raise BddTorqueError(
-            f"errors of terms: tables of terms alone required, table b{index} is one of a {block.kind}"
-        )
+    if not isinstance(block, FunctionBlock):  # a law: friction, a function of one velocity
+        (velocity,) = given
+        return velocity
     arguments = {
         f"x{k}": each + ALONE if argument.centre and each != ALONE else each
         for k, (each, argument) in enumerate(zip(given, block.arguments, strict=True))
@@ -248,4 +252,6 @@ def _name(torque: int, motion: Motion) -> str:
         return f"G{torque + 1}"
     if motion[0].startswith("qdd"):
         return f"J{torque + 1}{''.join(numbers)}"
+    if len(motion) == 1:
+        return f"F{torque + 1}"
     return f"C{torque + 1}_{''.join(numbers)}"

@@ -14,11 +14,6 @@ from bddtorque.sweep.states import BATCH, Batch, batches, special_words, states_
 from bddtorque.words import Format
 
 
-@pytest.fixture(scope="module")
-def model():
-    return bt.compile("planar2r", bits=6, block_bits=12, workers=1, cache=None)
-
-
 def all_errors(model, states, seed):
     """The error of the tables on every random state, the plain way."""
     parts = []

@@ -1,0 +1,97 @@
+"""A sweep that is interrupted goes on where it stopped, and finds the same as one that was not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bddtorque as bt
+from bddtorque.sweep import sweep
+from bddtorque.work import Cache, NoProgress
+
+STATES = 4_000
+
+
+class Stops(NoProgress):
+    """Progress that is interrupted after so many parts."""
+
+    def __init__(self, after):
+        self.after = after
+        self.cached = 0
+
+    def advance(self, name, cost, cached):
+        self.cached += cached
+        self.after -= 1
+        if not self.after:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(autouse=True)
+def long_sweeps(monkeypatch):
+    """Sweeps of a few thousand states are long ones, in batches of 500."""
+    monkeypatch.setattr("bddtorque.sweep.states.BATCH", 500)
+    monkeypatch.setattr("bddtorque.sweep.running.ALONE", 1_000)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("after", [3, 10])
+def test_interrupted_and_continued_gives_the_same(model, tmp_path, workers, after):
+    """Nine parts and two climbs: interrupted among the parts, or between the climbs."""
+    cache = Cache(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(model, STATES, workers=workers, cache=cache, progress=Stops(after))
+    watched = Stops(0)
+    continued = sweep(model, STATES, workers=workers, cache=cache, progress=watched)
+    assert watched.cached >= after
+    assert continued == sweep(model, STATES, workers=1)
+
+
+def test_what_is_kept_is_of_this_model_and_these_states(model, tmp_path):
+    cache = Cache(tmp_path)
+    sweep(model, STATES, cache=cache)
+    for other in ({"seed": 1}, {"evaluator": "bits"}, {"trajectory": "sine"}):
+        watched = Stops(0)
+        sweep(model, STATES, cache=cache, progress=watched, **{"searched": 0, **other})
+        assert not watched.cached, other
+    watched = Stops(0)
+    sweep(bt.compile("planar2r", bits=5, workers=1, cache=None), STATES, cache=cache, progress=watched)
+    assert not watched.cached
+
+
+def test_a_short_sweep_keeps_nothing(model, tmp_path):
+    sweep(model, 500, cache=Cache(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_long_sweeps_run_code_made_for_the_plan_and_find_the_same(model, monkeypatch):
+    tables = sweep(model, 3_000)
+    monkeypatch.setattr("bddtorque.sweep.running.STRAIGHT", 3_000)
+    assert sweep(model, 3_000) == tables
+
+
+def test_code_that_differs_from_the_tables_is_refused(model, monkeypatch):
+    from bddtorque.sweep import running
+
+    honest = running.subject_from
+
+    def broken(data, evaluator, form):
+        subject = honest(data, evaluator, "dense")
+        return (
+            replace(subject, run=lambda *words: subject.run(*words) + (words[0] == 7)) if form != "dense" else subject
+        )
+
+    monkeypatch.setattr(running, "STRAIGHT", 3_000)
+    monkeypatch.setattr(running, "subject_from", broken)
+    with pytest.raises(bt.BddTorqueError, match=r"the same words .* required, \d+ of 500 states differ"):
+        sweep(model, 3_000)
+
+
+def test_threads_do_not_matter(model):
+    assert sweep(model, STATES, workers=3, searched=6_000) == sweep(model, STATES, workers=1, searched=6_000)
+
+
+def test_counts_of_workers_are_checked(model):
+    with pytest.raises(bt.BddTorqueError, match="workers"):
+        sweep(model, STATES, workers=0)
+    assert np.isfinite(sweep(model, 10, workers=1).joints[0].found)
