@@ -89,6 +89,16 @@ def test_words_out_of_range_are_held_and_counted(target, tmp_path):
     assert [counted(model, [each[k : k + 1] for each in words]).sum() for k in range(30)] == outside[:30].tolist()
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_torques_that_saturate(target, tmp_path):
+    model = bt.compile("planar2r", bits=6, target=target, torque=[30.0, 15.0], cache=None, workers=1)
+    words = random_words(model, 20_000)
+    tau, _ = run_words(model, words, tmp_path)
+    assert np.array_equal(tau, reference(model, words))
+    assert np.array_equal(tau.min(axis=0), model.formats.tau.lowest)
+    assert np.array_equal(tau.max(axis=0), model.formats.tau.highest)
+
+
 def test_a_prismatic_joint(tmp_path):
     model = bt.compile("scara", bits=6, cache=None, workers=1)
     words = random_words(model, 20_000)

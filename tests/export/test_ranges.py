@@ -131,6 +131,15 @@ def lying(model: bt.Model, low: int, high: int) -> bt.Model:
     return replace(model, plan=replace(model.plan, wires=tuple(wires)))
 
 
+def test_types_are_chosen_by_what_is_expected():
+    """A word that is stated to be narrow is held in 32 bits, though it is not certain to fit."""
+    model = arm(12, target="host")
+    assert {word.bits for word in known_words(model.plan, model.tables, "plan")} == {32, 64}
+    narrow = known_words(lying(model, -(2**24), 2**24).plan, model.tables, "plan")
+    assert {word.bits for word in narrow} == {32}
+    assert any(word.arithmetic.narrowed for word in narrow)
+
+
 @needs_compiler
 @pytest.mark.parametrize("options", [{}, {"target": "host"}, {"block_bits": 6}], ids=str)
 @pytest.mark.parametrize("products", PRODUCTS)
