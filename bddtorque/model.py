@@ -70,9 +70,9 @@ class Model:
         """Return torques (N·m or N) of states in floats, (n,) or (N, n), by the evaluator ``"words"``."""
         return self._words.torque(q, qd, qdd)
 
-    def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
-        """Return torque words of input words, integers (n,) or (N, n), by the evaluator ``"words"``."""
-        return self._words.torque_words(q, qd, qdd)
+    def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
+        """Return torque words (in `out` if given) of input words, integers (n,) or (N, n), by the evaluator "words"."""
+        return self._words.torque_words(q, qd, qdd, out)
 
     def kernel(self, kind: str = "words") -> Callable[..., None]:
         """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,), for an own njit loop."""

@@ -5,87 +5,97 @@ from __future__ import annotations
 import platform
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import numpy as np
-
-from bddtorque.bench.peers import PEERS, peer
-from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.sizes import Sizes
 from bddtorque.model import Model
-from bddtorque.trace.robot import trace_torques
 
 STATES = 25_600
-BASELINE = "float32"
+ROUNDS = 15
+VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One contender: median ns a state, its ratio to the baseline, and the spread of that ratio over the rounds."""
+    """One contender.
+
+    Attributes
+    ----------
+    name : who
+    nanoseconds : a state, median over the rounds
+    ratio, lowest, highest : time as a multiple of float32 with a sine table, round by round: median and spread
+    vector_ratio : the same as a multiple of the float32 vector batch, median
+    proved : whether its words are within a proved bound
+    batch : whether it takes many states at once
+    sizes : bytes of its tables, and of them what a state reads
+    """
 
     name: str
     nanoseconds: float
     ratio: float
     lowest: float
     highest: float
+    vector_ratio: float
     proved: bool
+    batch: bool
+    sizes: Sizes | None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
 
 
-def bench(model: Model, rounds: int = 15, states: int = STATES, seed: int = 0) -> list[Timing]:
+def bench(model: Model, rounds: int = ROUNDS, states: int = STATES, seed: int = 0) -> list[Timing]:
     """Return the timings of a model's evaluators beside float peers, on one core, interleaved.
 
-    Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler (and pinocchio),
+    Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler and pinocchio,
     which go from floats to floats.
     """
-    contenders = _contenders(model, states, seed)
-    for run in contenders.values():
-        run()  # compiled, and in the cache
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    return interleaved(contenders(model, states, seed), rounds)
+
+
+def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
+    """Return the timings of contenders; each round runs all of them, so that what slows one slows its neighbours."""
+    seconds: dict[str, list[float]] = {each.name: [] for each in given}
     for _ in range(rounds):
-        for name, run in contenders.items():
+        for each in given:
             started = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - started)
+            each.run()
+            seconds[each.name].append((time.perf_counter() - started) / each.states)
     timings = []
-    for name, own in seconds.items():
-        ratios = [a / b for a, b in zip(own, seconds[BASELINE], strict=True)]
-        median = statistics.median(own) / states * 1e9
-        proved = name.startswith("words")
-        timings.append(Timing(name, median, statistics.median(ratios), min(ratios), max(ratios), proved))
+    for each in given:
+        own = seconds[each.name]
+        ratios, vector = (
+            [a / b for a, b in zip(own, seconds[other], strict=True)] for other in (BASELINE, VECTOR_BASELINE)
+        )
+        timings.append(
+            Timing(
+                each.name,
+                statistics.median(own) * 1e9,
+                statistics.median(ratios),
+                min(ratios),
+                max(ratios),
+                statistics.median(vector),
+                each.proved,
+                each.batch,
+                each.sizes,
+            )
+        )
     return timings
-
-
-def _contenders(model: Model, states: int, seed: int) -> dict[str, Callable[[], Any]]:
-    rng = np.random.default_rng(seed)
-    n = model.robot.degrees_of_freedom
-    words = [
-        np.stack([rng.integers(word.lowest, word.highest, states, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    graph = trace_torques(model.robot)
-    found: dict[str, Callable[[], Any]] = {}
-    for form in ("straight", "dense"):
-        evaluator = model.evaluator("words", form=form)
-        found[f"words, {form}"] = lambda run=evaluator.torque_words: run(*words)  # type: ignore[misc]
-    for kind in PEERS:
-        states_of, tau = peer(graph, model.formats, kind), np.empty((states, n), dtype=np.int64)
-        found[kind] = lambda run=states_of, out=tau: run(*words, out)  # type: ignore[misc]
-    found["generic Newton-Euler"] = lambda: inverse_dynamics(model.robot, *floats)
-    return found
 
 
 def machine() -> dict[str, str]:
     """Return what was measured on: processor, Python and the versions that matter."""
     versions = {}
-    for name in ("bddtorque", "numpy", "numba"):
+    for name in VERSIONS:
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
-            versions[name] = "unknown"
-    return {"processor": _processor(), "python": platform.python_version(), **versions}
+            versions[name] = "none"
+    return {"processor": _processor(), "system": platform.system(), "python": platform.python_version(), **versions}
 
 
 def _processor() -> str:

@@ -125,7 +125,7 @@ class Evaluator:
         vars(self).update(state)
         self._forget_addresses()
 
-    def torque_words(self, q: Any, qd: Any, qdd: Any) -> Integers:
+    def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
 
         Straight-line code is fastest on large batches, and there on arrays in Fortran's order, in which the words of a
@@ -134,10 +134,11 @@ class Evaluator:
         Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
         `out_of_range` and never raises. Floats are refused.
 
-        A single state is fastest as arrays (n,) of int64.
+        A single state is fastest as arrays (n,) of int64. `out`, an int64 array of the result's shape, takes the
+        torques of a batch and is returned: memory that is new each time costs as much as a small arm's torques.
         """
         # one compiled call for the arguments it is made for; anything else goes the ordinary way below
-        if q.__class__ is _array and q.ndim == 1:
+        if q.__class__ is _array and q.ndim == 1 and out is None:
             tau = _empty(self._joints, _WORD)
             try:
                 self._one_words(q, qd, qdd, tau, self._places)
@@ -147,11 +148,25 @@ class Evaluator:
             except ValueError:
                 pass
         rows, single = self._words(q=q, qd=qd, qdd=qdd)
-        tau = np.empty_like(rows[0])
+        tau = np.empty_like(rows[0]) if out is None else self._taken(out, rows[0], single)
         self._runner.run(rows[0], rows[1], rows[2], tau, self.out_of_range)
         for place, joint in self._unread:
             self.out_of_range[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
+        if out is not None:
+            if not np.may_share_memory(tau, out):
+                out[...] = tau[0] if single else tau
+            return out
         return tau[0] if single else tau
+
+    def _taken(self, out: Any, rows: Integers, single: bool) -> Integers:
+        """Return the array (N, n) that torques are written to: `out` itself where it lies as the states do."""
+        shape = rows.shape[1:] if single else rows.shape
+        if out.__class__ is not _array or out.dtype != _WORD or out.shape != shape or not out.flags.writeable:
+            given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise BddTorqueError(f"out: a writable int64 array of shape {shape} required, {given} given")
+        tau = np.atleast_2d(out)
+        alike = tau.flags.c_contiguous if rows.flags.c_contiguous else tau.flags.f_contiguous
+        return tau if alike else np.empty_like(rows)
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.

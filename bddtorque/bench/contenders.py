@@ -1,0 +1,186 @@
+"""Who is measured: the evaluators of a model, and what a person would write instead, on the same random states."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.bench.peers import PEERS, TABLE_BITS, peer
+from bddtorque.bench.pinocchio_peer import pinocchio_rnea
+from bddtorque.bench.sizes import Sizes, form_sizes, straight_sizes
+from bddtorque.bench.vector_peer import TILE, vector_peer
+from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.errors import BddTorqueError
+from bddtorque.evaluate.straight import straight
+from bddtorque.model import Model
+from bddtorque.trace.graph import Op
+from bddtorque.trace.robot import trace_torques
+
+Words = npt.NDArray[np.int64]
+
+BASELINE = "float32, sine table"
+VECTOR_BASELINE = "float32, vector batch"
+PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
+FEW = 16
+"""One state in so many is enough for contenders that take microseconds."""
+FOR_PYTHON = 64
+"""States for what is called from Python one by one."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to have torques.
+
+    Attributes
+    ----------
+    name : as it is shown
+    run : takes all its states once
+    states : how many those are
+    proved : whether what it returns is within a proved bound
+    batch : whether it takes many states at once, in vector lanes
+    sizes : of its tables, where it has any
+    words : the torque words of its last run, (N, n), where it returns words of all states
+    """
+
+    name: str
+    run: Callable[[], Any]
+    states: int
+    proved: bool
+    batch: bool = False
+    sizes: Sizes | None = None
+    words: Callable[[], Words] | None = None
+
+
+def random_words(model: Model, states: int, seed: int) -> list[Words]:
+    """Return positions, velocities and accelerations (N, n): every word of each format as likely as any other."""
+    rng = np.random.default_rng(seed)
+    return [
+        np.stack([rng.integers(word.lowest, word.highest, states, endpoint=True) for word in kind], axis=1)
+        for kind in model.formats.inputs
+    ]
+
+
+def contenders(model: Model, states: int, seed: int) -> list[Contender]:
+    """Return all contenders; every one that is proved returns the same words, which is checked here.
+
+    `states` must be a multiple of 64, the tile of the vector peer.
+    """
+    if states < TILE or states % TILE:
+        raise BddTorqueError(f"bench: a multiple of {TILE} states required, {states} given")
+    words = random_words(model, states, seed)
+    found = [*_own(model, words), *_float_peers(model, words)]
+    expected = model.evaluator("words", "dense").torque_words(*words)
+    for each in found:
+        each.run()  # compiled, and in the cache
+        if each.proved and each.words is not None and not np.array_equal(each.words(), expected[: each.states]):
+            raise BddTorqueError(f"bench: the words of all evaluators alike required, '{each.name}' gives others")
+    return found
+
+
+def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
+    """Give the model's own evaluators."""
+    states, joints = words[0].shape
+    evaluator = model.evaluator("words", "straight")
+    kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
+    code = straight(model.plan, model.formats, model.tables, _folder())
+    sizes = straight_sizes(model, native=True, item_bytes=code.table.itemsize)
+    yield Contender(
+        "words, one state at a time", lambda: kernel(*words, tau), states, proved=True, sizes=sizes, words=lambda: tau
+    )
+    columns = [np.asfortranarray(each) for each in words]
+    for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
+        out = np.empty_like(given[0])
+        yield _evaluated(
+            name,
+            lambda given=given, out=out: evaluator.torque_words(*given, out),  # type: ignore[misc]
+            states,
+            sizes,
+            batch=True,
+        )
+    if model.plan.target == "tables":
+        yield _tables_only(model, words)
+    for form in ("chosen", "dense"):
+        run = model.evaluator("words", form).torque_words
+        yield _evaluated(
+            f"program, {form} forms",
+            lambda run=run: run(*words),  # type: ignore[misc]
+            states,
+            form_sizes(model, form),
+        )
+    few = [each[: max(1, states // FEW)] for each in words]
+    bits = model.evaluator("bits").torque_words
+    yield _evaluated("bits, diagrams walked", lambda: bits(*few), len(few[0]), form_sizes(model, "lockstep"))
+
+
+def _evaluated(
+    name: str, call: Callable[[], Words], states: int, sizes: Sizes | None, batch: bool = False
+) -> Contender:
+    """Return a contender that returns new torque words each time."""
+    last: list[Words] = []
+
+    def run() -> None:
+        last[:] = [call()]
+
+    return Contender(name, run, states, True, batch, sizes, lambda: last[0])
+
+
+def _tables_only(model: Model, words: list[Words]) -> Contender:
+    """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
+    states, joints = words[0].shape
+    code = straight(model.plan, model.formats, model.tables, _folder(), native=False)
+    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
+    return Contender(
+        "words, tables only",
+        lambda: code.states(*words, tau, code.table, code.constants, counts),
+        states,
+        True,
+        sizes=straight_sizes(model, native=False, item_bytes=code.table.itemsize),
+        words=lambda: tau,
+    )
+
+
+def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
+    """Give the peers: float code for the one arm, and general float code."""
+    states, joints = words[0].shape
+    graph = trace_torques(model.robot)
+    turned = sum(node.op in (Op.SINE, Op.COSINE) for node in graph.nodes)
+    table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
+    tau = np.empty((states, joints), dtype=np.int64)
+    for kind in PEERS:
+        run = peer(graph, model.formats, kind)
+        sizes = table if kind == "float32" else None
+        yield Contender(PEER_NAMES[kind], lambda run=run: run(*words, tau), states, False, sizes=sizes)  # type: ignore[misc]
+    vector, size = vector_peer(graph, model.formats)
+    columns, torques = [np.ascontiguousarray(each.T) for each in words], np.empty((joints, states), dtype=np.int64)
+    scratch = np.empty(size, dtype=np.float32)
+    yield Contender(VECTOR_BASELINE, lambda: vector(*columns, torques, scratch), states, False, batch=True)
+    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    yield Contender("generic Newton-Euler", lambda: inverse_dynamics(model.robot, *floats), states, False)
+    yield from _pinocchio(model, floats)
+
+
+def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[Contender]:
+    """Give `pinocchio.rnea`, called from Python as people call it, where it is installed."""
+    rnea = pinocchio_rnea(model.robot)
+    if rnea is None:
+        return
+    rows = [tuple(each[k] for each in floats) for k in range(min(FOR_PYTHON, len(floats[0])))]
+
+    def run() -> None:
+        for q, qd, qdd in rows:
+            rnea(q, qd, qdd)
+
+    yield Contender("pinocchio.rnea, from Python", run, len(rows), False)
+
+
+def _folder() -> Path:
+    from bddtorque.work.caching import cache_directory  # noqa: PLC0415
+
+    cache = cache_directory()
+    return Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"

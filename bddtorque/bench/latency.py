@@ -1,0 +1,154 @@
+"""What the owner of a control loop signs: how long one call of the kernel takes at worst, caches warm and cold.
+
+Every call inside a compiled loop is timed by itself with the processor's time stamp, between two fences that let
+nothing overlap it. What the stamps and fences cost by themselves is taken off. The worst call of all includes whatever
+the operating system did meanwhile; the worst *state*, each taken at its best of several rounds, does not.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from llvmlite import binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from bddtorque.bench.contenders import random_words
+from bddtorque.errors import BddTorqueError
+from bddtorque.model import Model
+
+FLUSHED = 64 << 20
+"""Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""
+COLD_CALLS = 100
+STATES = 4096
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Nanoseconds of one call of the kernel, in a compiled loop.
+
+    Attributes
+    ----------
+    median, most : caches warm: half of all calls, and 99.9 % of them, take no longer
+    worst : the longest call of all, interruptions by the system included
+    worst_state : the slowest state, each at its best of all rounds
+    cold, cold_worst : with data caches empty: median and longest
+    calls, cold_calls : how many were timed
+    """
+
+    median: float
+    most: float
+    worst: float
+    worst_state: float
+    cold: float
+    cold_worst: float
+    calls: int
+    cold_calls: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+
+def _stamp(typing: Any) -> Any:
+    """Return the time stamp of an x86 processor, when everything before is done and before anything after begins."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(64), [])
+        text = "lfence\n\trdtsc\n\tlfence\n\tshl $$32, %rdx\n\tor %rdx, %rax"
+        return builder.call(ir.InlineAsm(kind, text, "={rax},~{rdx},~{memory},~{flags}", side_effect=True), [])
+
+    return types.int64(), generate
+
+
+stamp: Any = intrinsic(_stamp)
+
+
+def latency(model: Model, form: str = "straight", rounds: int = 20, seed: int = 0) -> Latency:
+    """Return the latencies of a model's kernel; x86 processors only."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        raise BddTorqueError(f"latency: an x86-64 processor required, this is {platform.machine()}")
+    llvm.initialize_native_asmparser()
+    kernel = model.evaluator("words", form).kernel
+    words = random_words(model, STATES, seed)
+    tau = np.empty(words[0].shape, dtype=np.int64)
+    timed, walked = np.empty(STATES, dtype=np.int64), np.zeros(FLUSHED // 8, dtype=np.int64)
+
+    @numba.njit
+    def warm(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any) -> None:
+        for state in range(len(timed)):
+            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
+            begin = stamp()
+            kernel(one, two, three, four)
+            timed[state] = stamp() - begin
+
+    @numba.njit
+    def cold(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any, walked: Any) -> None:
+        for state in range(len(timed)):
+            for line in range(0, len(walked), 8):
+                walked[line] += 1
+            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
+            # what comes from the encoders is at hand
+            for joint in range(q.shape[1]):
+                four[joint] = one[joint] + two[joint] + three[joint]
+            begin = stamp()
+            kernel(one, two, three, four)
+            timed[state] = stamp() - begin
+
+    warm(*words, tau, timed)
+    nothing, per_stamp = _overhead(), _nanoseconds_per_stamp()
+    runs = np.empty((rounds, STATES))
+    for each in runs:
+        warm(*words, tau, timed)
+        each[:] = np.maximum(timed - nothing, 0) * per_stamp
+    cold_timed = timed[:COLD_CALLS]
+    cold(*words, tau, cold_timed[:1], walked)
+    cold(*words, tau, cold_timed, walked)
+    cold_ns = np.maximum(cold_timed - nothing, 0) * per_stamp
+    return Latency(
+        float(np.median(runs)),
+        float(np.quantile(runs, 0.999)),
+        float(runs.max()),
+        float(runs.min(axis=0).max()),
+        float(np.median(cold_ns)),
+        float(cold_ns.max()),
+        runs.size,
+        COLD_CALLS,
+    )
+
+
+def _time_pairs(timed: npt.NDArray[np.int64]) -> None:
+    for k in range(len(timed)):
+        begin = stamp()
+        timed[k] = stamp() - begin
+
+
+def _read_stamp() -> Any:
+    return stamp()
+
+
+_pairs: Any = numba.njit(_time_pairs)
+_now: Any = numba.njit(_read_stamp)
+
+
+def _overhead() -> int:
+    """Return the stamps between two stamps with nothing between them."""
+    timed = np.empty(10_000, dtype=np.int64)
+    _pairs(timed)
+    _pairs(timed)
+    return int(np.median(timed))
+
+
+def _nanoseconds_per_stamp() -> float:
+    """Return the length of a time stamp's unit, which is constant, from a short wait."""
+    _now()
+    started, first = time.perf_counter_ns(), _now()
+    time.sleep(0.05)
+    return (time.perf_counter_ns() - started) / float(_now() - first)
