@@ -59,11 +59,11 @@ def _meaning(word: Format) -> str:
     if word.kind == "angle":
         raw, ends = f"word * 2 pi / 2^{word.bits}", "wraps"
     else:
-        centre = f"{word.centre!r} + " if word.centre else ""
-        raw, ends = f"{centre}word * {word.lsb!r}", "clamped to its ends"
+        centre = f"{float(word.centre)!r} + " if word.centre else ""
+        raw, ends = f"{centre}word * {float(word.lsb)!r}", "clamped to its ends"
     if word.sign < 0:
         raw = f"-({raw})"
-    mounted = f" + {word.offset!r}" if word.offset else ""
+    mounted = f" + {float(word.offset)!r}" if word.offset else ""
     return f"{word.bits} bits, {raw}{mounted} {unit}, {ends}"
 
 
@@ -81,8 +81,8 @@ def _certificate(model: Model, prefix: str) -> str:
     macro = prefix.upper()
     defined = []
     for k, torque in enumerate(torques, 1):
-        defined.append(f"#define {macro}_TAU{k}_BOUND {torque.bound!r} /* units of the last bit */")
-        defined.append(f"#define {macro}_TAU{k}_BOUND_SI {torque.bound_si!r} /* {safe_unit(torque.unit)} */")
+        defined.append(f"#define {macro}_TAU{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
+        defined.append(f"#define {macro}_TAU{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
     return comment(lines) + "\n" + "\n".join(defined)
 
 

@@ -6,16 +6,38 @@ from c_programs import needs_compiler, run_floats
 from compiled import arm
 
 import bddtorque as bt
+from bddtorque.spec import from_toml
 from bddtorque.words.formats import LARGEST_TURNS, TURN
 
 pytestmark = needs_compiler
+SPEC = """robot = "planar2r"
+bits = 6
+[input_bits]
+position = 9
+velocity = 6
+acceleration = 6
+[ranges]
+velocity = [[-1.0, 2.0], 1.0]
+acceleration = 1.0
+torque = 200.0
+[[joint]]
+name = "shoulder"
+offset = 0.3
+[[joint]]
+name = "elbow"
+sign = -1
+offset = -1.0
+"""
 
 
 @pytest.fixture(scope="module")
 def mounted() -> bt.Model:
     """An arm whose encoders and converters have signs, offsets and ranges that are not even."""
-    spec = bt.load_spec("planar2r").with_options(bits=6, input_bits={"position": 9}, velocity=[[-1.0, 2.0], 1.0])
-    return bt.compile(spec, cache=None, workers=1)
+    model = bt.compile(from_toml(SPEC), cache=None, workers=1)
+    words = [word for kind in (*model.formats.inputs, model.formats.tau) for word in kind]
+    assert {word.sign for word in words} == {1, -1} and any(word.offset for word in words)
+    assert any(word.centre for word in words)
+    return model
 
 
 def compared(model: bt.Model, states: list[np.ndarray], folder) -> None:

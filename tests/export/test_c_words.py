@@ -1,5 +1,7 @@
 """Exported C gives the words of the evaluators: on every state where there are few, on many else, in every form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from c_programs import counted, needs_compiler, run_words, wild_words
@@ -97,6 +99,17 @@ def test_torques_that_saturate(target, tmp_path):
     assert np.array_equal(tau, reference(model, words))
     assert np.array_equal(tau.min(axis=0), model.formats.tau.lowest)
     assert np.array_equal(tau.max(axis=0), model.formats.tau.highest)
+
+
+def test_friction(tmp_path):
+    """Tables of laws are tables like any other."""
+    robot = bt.load_robot("planar2r")
+    law = bt.Friction(viscous=2.0, coulomb=(4.0, 5.0), static=(8.0, 7.0), stribeck_velocity=0.05)
+    robot = replace(robot, joints=tuple(replace(joint, friction=law) for joint in robot.joints))
+    model = bt.compile(robot, bits=6, velocity=1.0, acceleration=1.0, torque=200.0, cache=None, workers=1)
+    assert "law" in {block.kind for block in model.plan.blocks}
+    words = random_words(model, 5_000)
+    assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
 
 
 def test_a_prismatic_joint(tmp_path):
