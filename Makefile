@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all cascade experiments lint types clean
+.PHONY: help demo test test-fast test-all cascade experiments lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
 	@echo "make experiments  run every script of experiments/ (20 minutes on two cores; tables and pictures in its results/)"
+	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
 
 $(READY): pyproject.toml
@@ -55,5 +56,8 @@ cascade: $(READY)
 experiments: $(READY)
 	$(BIN)/python experiments/run_all.py
 
+docs: $(READY)
+	$(BIN)/mkdocs build --strict --site-dir site
+
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) out build dist site
