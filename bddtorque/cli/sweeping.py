@@ -153,12 +153,20 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
 
 
 def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: dict[str, Any]) -> None:
-    """Refuse options for `compile` where something is compiled already, before any work."""
+    """Refuse, before any work, options for `compile` where something is compiled already, and what cannot be read."""
     flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
     compiled = [source for source in sources if Path(source).suffix.lower() == ".bdt"]
     if flags and compiled:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in flags)
         raise BddTorqueError(f"{compiled[0]}: a specification required for {named}, this file is compiled already")
+    if len(sources) > 1:  # nobody wants to wait for the first to hear that the second is not there
+        from bddtorque.loading import spec_and_robot  # noqa: PLC0415
+
+        for source in sources:
+            if source not in compiled:
+                spec_and_robot(source, {name: value for name, value in chosen.items() if value is not None})
+            elif not Path(source).is_file():
+                raise BddTorqueError(f"{source}: a .bdt file required, there is no such file")
 
 
 def _models(

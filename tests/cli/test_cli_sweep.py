@@ -21,7 +21,7 @@ def test_found_is_within_proved(run, model, model_file):
     assert not told["exceeds"]
     (one,) = told["sweeps"]
     assert one["digest"] == model.digest
-    assert (one["states"], one["corner_states"], one["seed"]) == (2000, 250, 3)
+    assert (one["states"], one["corner_states"], one["searched_states"], one["seed"]) == (2000, 250, 250, 3)
     for joint, bound in zip(one["joints"], model.certificate.bounds, strict=True):
         assert 0.4 < joint["found"]["units"] <= joint["proved"]["units"] == bound
 
@@ -69,6 +69,57 @@ def test_word_lengths_are_compared(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bits.csv", "bits.svg"]
 
 
+def test_models_stand_side_by_side(run, model_file, tmp_path):
+    flags = ["--workers", "1", "--no-cache", *QUICK]
+    copy = tmp_path / "copy.bdt"
+    copy.write_bytes(model_file.read_bytes())
+    ran = run("sweep", model_file, copy, *flags, "--plot", tmp_path / "both.svg", "--csv", tmp_path / "both.csv")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(
+        "small, copy: 2,000 random and 250 corner states, 250 more in search of the worst, seed 0"
+    )
+    assert "Size and speed" in ran.out
+    assert f"{len(model_file.read_bytes()):,}" in ran.out
+    with (tmp_path / "both.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == ["small"] * 6 + ["copy"] * 6
+    told = json.loads(run("sweep", model_file, copy, *flags, "--json").out)
+    assert [each["label"] for each in told["sweeps"]] == ["small", "copy"]
+    assert told["sweeps"][0]["joints"] == told["sweeps"][1]["joints"]
+    assert told["sweeps"][0]["cost"]["file_bytes"] == len(model_file.read_bytes())
+
+
+def test_terms_are_told(run, model_file, tmp_path):
+    ran = run("sweep", model_file, *QUICK, "--terms", "--cost", "--plot", tmp_path / "errors.svg")
+    assert (ran.code, ran.err) == (0, "")
+    assert "error of each term by itself" in ran.out
+    assert {"errors.svg", "errors-terms.svg"} == {path.name for path in tmp_path.iterdir()}
+    (one,) = json.loads(run("sweep", model_file, *QUICK, "--terms", "--json").out)["sweeps"]
+    largest = {term["term"]: term["max_units"] for term in one["terms"] if term["torque"] == 1}
+    assert set(largest) == {"J11", "J12", "C1_12", "C1_22", "G1", "roundings"}
+    assert 0.4 < largest["roundings"] <= 0.5
+    assert one["cost"] is None
+
+
+def test_a_trajectory_by_name_or_from_a_file(run, model, model_file, tmp_path):
+    (one,) = json.loads(run("sweep", model_file, *QUICK, "--trajectory", "quintic", "--json").out)["sweeps"]
+    assert (one["trajectory"], one["states"], one["corner_states"]) == ("quintic", 2000, 0)
+    path = tmp_path / "path.csv"
+    columns = [f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in model.formats.joint_names]
+    path.write_text(",".join(columns) + "\n0.3,1.2,0.5,0,0,0.1\n0.4,1.1,90,0,0,0.1\n", encoding="utf-8")
+    ran = run("sweep", model_file, "--trajectory", path, "--plot", tmp_path / "path.png")
+    assert (ran.code, ran.err) == (0, "")
+    assert "2 states of the trajectory path.csv" in ran.out
+    assert "1 values of the trajectory were out of range" in ran.out
+    assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_search_may_be_left_out(run, model_file):
+    (one,) = json.loads(run("sweep", model_file, *QUICK, "--search", "0", "--json").out)["sweeps"]
+    assert one["searched_states"] == 0
+    assert one["joints"][0]["search_max"]["units"] == 0
+
+
 def test_a_picture_of_one_model(run, model_file, tmp_path):
     for name, start in (("errors.png", b"\x89PNG"), ("errors.pdf", b"%PDF")):
         assert run("sweep", model_file, *QUICK, "--plot", tmp_path / name).code == 0
@@ -84,6 +135,10 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
         (["--seed", "-1"], "at least 0"),
         (["--workers", "0"], "workers"),
         (["--evaluator", "letters"], "evaluator"),
+        (["--search", "-1"], "searched states, a whole number of at least 0"),
+        (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file required, 'cosine' given"),
+        (["--trajectory", "missing.csv"], "missing.csv"),
+        (["another.bdt"], "another.bdt"),
         (["--plot", "errors.gif"], ".png, .pdf, .svg"),
         (["--plot", "no/such/folder/errors.png"], "folder"),
         (["--csv", "no/such/folder/errors.csv"], "folder"),
