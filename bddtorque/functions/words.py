@@ -13,6 +13,8 @@ from bddtorque.words import Format
 
 MOST_INPUTS = 4
 DEFAULT_BITS = 12
+FLOAT_BITS = 42
+"""Bits of a float that words may resolve: what varies by less than their last unit is taken for constant."""
 _HOW = "bits, or (bits, range), (bits, range, unit), with a positive number, (low, high) or 'angle' as range,"
 
 
@@ -43,7 +45,7 @@ class Asked:
             return Format("angle", self.bits, name=self.name, unit=self.unit or "rad")
         if isinstance(self.ends, tuple):
             low, high = self.ends
-        elif low == high:
+        elif high - low < max(abs(low), abs(high)) * 2.0 ** (self.bits - FLOAT_BITS) or low == high:
             low, high = low - max(abs(low), 1.0), high + max(abs(high), 1.0)
         elif low < 0 < high:
             half = 1 << (self.bits - 1)

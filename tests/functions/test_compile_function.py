@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from functools import cache
@@ -98,7 +99,10 @@ def test_every_evaluator_gives_the_same_words(case):
         for each in model.inputs
     ]
     wanted = model.words(*words)
-    for kind, form in (("bits", None), ("bits", "bits"), ("words", "dense"), ("words", "straight"), ("parallel", None)):
+    forms = [("bits", None), ("bits", "bits"), ("words", "dense"), ("parallel", None)]
+    if case in ("traced", "cascade"):  # code of its own takes seconds to compile
+        forms.append(("words", "straight"))
+    for kind, form in forms:
         assert np.array_equal(model.evaluator(kind, form).words(*words), wanted), (kind, form)
     kernel = model.kernel()
     assert [kernel(*(int(each) for each in row)) for row in zip(*words, strict=True)] == wanted.tolist()
@@ -293,6 +297,7 @@ def test_polynomials_of_any_words_keep_their_bound(coefficients, bits, low, widt
     assert traced.certificate.bound <= 0.5 + 1e-5
 
 
+@pytest.mark.slow
 def test_examples_of_functions_run(tmp_path: Path, capsys):
     sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
     try:
@@ -306,3 +311,16 @@ def test_examples_of_functions_run(tmp_path: Path, capsys):
     arm = stribeck.main(tmp_path)
     assert arm.certificate.faithful and arm.robot.has_friction
     assert "with friction" in capsys.readouterr().out
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "functions.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "functions.md", "exec"), names)
+    assert names["hottest"](np.arange(-2048, 2048)) == names["model"].words(np.arange(-2048, 2048)).max()
+    assert names["table"].certificate.spread == pytest.approx(0.1)
+    assert "interpolant of the samples" in capsys.readouterr().out
+    for key in bt.Friction.__dataclass_fields__:
+        assert f"`{key}`" in page
