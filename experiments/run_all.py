@@ -1,7 +1,7 @@
 """Run every experiment, two at a time, and say how long each took and whether all was as expected.
 
-Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them. What a script prints is
-kept in results/<script>.txt. A script that fails does not stop the others; the exit code is 1 if any failed.
+Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them, benches at the very
+end. What a script prints is kept in results/<script>.txt. A script that fails does not stop the others; the exit code is 1 if any failed.
 
     python experiments/run_all.py [--quick] [--jobs 2] [script ...]
 """
@@ -71,6 +71,7 @@ def run(script: Path, quick: bool) -> Outcome:
 def run_all(chosen: list[Path], quick: bool, jobs: int) -> list[Outcome]:
     """Run those that may share the machine `jobs` at a time, then the others one by one."""
     alone = [script for script in chosen if script.stem.startswith(ALONE)]
+    alone.sort(key=lambda script: script.stem.startswith("bench_"))  # when nothing is left to be written or kept
     together = [script for script in chosen if script not in alone]
     with ThreadPoolExecutor(jobs) as pool:
         outcomes = list(pool.map(lambda script: run(script, quick), together))
