@@ -1,7 +1,8 @@
 """Run every experiment, two at a time, and say how long each took and whether all was as expected.
 
 Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them, benches at the very
-end. What a script prints is kept in results/<script>.txt. A script that fails does not stop the others; the exit code is 1 if any failed.
+end. What a script prints is kept in results/<script>.txt. A script that fails does not stop the others; the exit code
+is 1 if any failed.
 
     python experiments/run_all.py [--quick] [--jobs 2] [script ...]
 """
