@@ -127,15 +127,21 @@ class Certificate:
     def __str__(self) -> str:
         lines = ["Proved for every input word: |compiled - true torque|, in units of the last bit", ""]
         names = [field.name for field in fields(Parts)]
-        lines.append(f"  {'':24}" + "".join(f"{torque.joint:>16.15}" for torque in self.torques))
-        for name in names:
-            shown = "".join(f"{getattr(torque.parts, name):16.3g}" for torque in self.torques)
-            lines.append(f"  {name.replace('_', ' '):24}{shown}")
-        lines.append(f"  {'bound':24}" + "".join(f"{torque.bound:16.4f}" for torque in self.torques))
-        lines.append(f"  {'bound in N·m or N':24}" + "".join(f"{torque.bound_si:16.4g}" for torque in self.torques))
-        lines.append(
-            f"  {'faithful':24}" + "".join(f"{'yes' if torque.faithful else 'NO':>16}" for torque in self.torques)
-        )
+        joints = [torque.joint[:30] for torque in self.torques]
+        widths = [max(12, len(joint) + 2) for joint in joints]
+        rows = {
+            "": joints,
+            **{
+                name.replace("_", " "): [f"{getattr(torque.parts, name):.3g}" for torque in self.torques]
+                for name in names
+            },
+            "bound": [f"{torque.bound:.4f}" for torque in self.torques],
+            "bound in N·m or N": [f"{torque.bound_si:.4g}" for torque in self.torques],
+            "faithful": ["yes" if torque.faithful else "NO" for torque in self.torques],
+        }
+        for name, cells in rows.items():
+            aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            lines.append(f"  {name:24}{''.join(aligned)}")
         lines.append("")
         lines += [f"  {_about_saturation(torque)}" for torque in self.torques]
         return "\n".join(lines)

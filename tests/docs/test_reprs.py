@@ -50,3 +50,10 @@ def test_names_from_files_cannot_write_html():
     html = html_table("<b>", ["", "<i>"], [("a&b", "<script>")], ["<p>"])
     assert "<script>" not in html and "<i>" not in html
     assert [cell.text for cell in parsed(html).findall("table/tbody/tr/")] == ["a&b", "<script>"]
+
+
+def test_a_certificate_shows_names_of_joints_in_full(model):
+    torques = [replace(torque, joint=f"a_rather_long_name_{k}") for k, torque in enumerate(model.certificate.torques)]
+    lines = str(replace(model.certificate, torques=tuple(torques))).splitlines()
+    assert lines[2].split() == ["a_rather_long_name_0", "a_rather_long_name_1"]
+    assert {len(line) for line in lines[2:13]} == {len(lines[2])}  # one column a joint, aligned
