@@ -98,7 +98,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
         out = np.empty_like(given[0])
         yield _evaluated(
             name,
-            lambda given=given, out=out: evaluator.torque_words(*given, out),  # type: ignore[misc]
+            lambda given=given, out=out: evaluator.torque_words(*given, out=out),  # type: ignore[misc]
             states,
             sizes,
             batch=True,

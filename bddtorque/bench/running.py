@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-import statistics
 import time
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+import numpy as np
 
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.sizes import Sizes
@@ -26,7 +27,8 @@ class Timing:
     ----------
     name : who
     nanoseconds : a state, median over the rounds
-    ratio, lowest, highest : time as a multiple of float32 with a sine table, round by round: median and spread
+    ratio, lowest, highest : time as a multiple of float32 with a sine table, round by round: median, and the spread
+        that holds eight rounds of ten
     vector_ratio : the same as a multiple of the float32 vector batch, median
     proved : whether its words are within a proved bound
     batch : whether it takes many states at once
@@ -58,33 +60,41 @@ def bench(model: Model, rounds: int = ROUNDS, states: int = STATES, seed: int = 
 
 
 def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
-    """Return the timings of contenders; each round runs all of them, so that what slows one slows its neighbours."""
-    seconds: dict[str, list[float]] = {each.name: [] for each in given}
+    """Return the timings of contenders; both baselines run right beside each: what slows one slows the other."""
+    known = {each.name: each for each in given}
+    baselines = known[BASELINE], known[VECTOR_BASELINE]
+    seconds: dict[str, list[tuple[float, ...]]] = {each.name: [] for each in given}
     for _ in range(rounds):
         for each in given:
-            started = time.perf_counter()
-            each.run()
-            seconds[each.name].append((time.perf_counter() - started) / each.states)
+            seconds[each.name].append(tuple(_seconds(one) for one in (each, *baselines)))
     timings = []
     for each in given:
-        own = seconds[each.name]
-        ratios, vector = (
-            [a / b for a, b in zip(own, seconds[other], strict=True)] for other in (BASELINE, VECTOR_BASELINE)
+        own, beside, vector = (np.array(column) for column in zip(*seconds[each.name], strict=True))
+        itself = each.name == BASELINE, each.name == VECTOR_BASELINE
+        ratios, vector_ratios = (
+            np.ones(rounds) if same else own / other for same, other in zip(itself, (beside, vector), strict=True)
         )
         timings.append(
             Timing(
                 each.name,
-                statistics.median(own) * 1e9,
-                statistics.median(ratios),
-                min(ratios),
-                max(ratios),
-                statistics.median(vector),
+                float(np.median(own)) * 1e9,
+                float(np.median(ratios)),
+                float(np.quantile(ratios, 0.1)),
+                float(np.quantile(ratios, 0.9)),
+                float(np.median(vector_ratios)),
                 each.proved,
                 each.batch,
                 each.sizes,
             )
         )
     return timings
+
+
+def _seconds(contender: Contender) -> float:
+    """Run a contender once and return the seconds of one state."""
+    started = time.perf_counter()
+    contender.run()
+    return (time.perf_counter() - started) / contender.states
 
 
 def machine() -> dict[str, str]:

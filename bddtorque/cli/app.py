@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import bddtorque
+from bddtorque.cli.benching import bench_command
 from bddtorque.cli.compiling import compile_command
 from bddtorque.cli.evaluating import eval_command
 from bddtorque.cli.exporting import export_command
@@ -55,6 +56,10 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
         sweep_command,
         "Example: bddtorque sweep planar2r.bdt --states 100000 --plot errors.png\n\n"
         "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv",
+    ),
+    "bench": (
+        bench_command,
+        "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
     ),
     "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
     "export": (

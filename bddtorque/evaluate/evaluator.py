@@ -245,8 +245,27 @@ class Evaluator:
         self._one_words, self._one_floats = single.words, single.floats
         getattr(single, kind)(*given[:4], single.places)
 
+    def _are_batches(self, q: Any, qd: Any, qdd: Any) -> bool:
+        """Whether three things are arrays (N, n) of int64 as the runner takes them, all of one shape and order."""
+        columns = getattr(self._runner, "takes_columns", False) and not (q.__class__ is _array and q.flags.c_contiguous)
+        return all(
+            each.__class__ is _array
+            and each.dtype is _WORD
+            and each.ndim == 2
+            and (each.flags.f_contiguous if columns else each.flags.c_contiguous)
+            and each.flags.aligned
+            and each.shape == q.shape
+            and each.shape[1] == self._joints
+            for each in (q, qd, qdd)
+        )
+
     def _words(self, **named: Any) -> tuple[list[Integers], bool]:
         """Return integer arrays (N, n) of one length, and whether every one was a single state."""
+        if self._are_batches(*named.values()):  # nothing to be made of them: saves 15 µs
+            views = [given.view() for given in named.values()]
+            for view in views:
+                view.flags.writeable = False
+            return views, False
         rows, single = [], True
         for name, given in named.items():
             formats = getattr(self.model.formats, name)

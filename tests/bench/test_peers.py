@@ -4,38 +4,65 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import pinocchio_model, rnea
 
 import bddtorque as bt
 from bddtorque.bench.peers import PEERS, peer
-from bddtorque.bench.running import BASELINE, bench
+from bddtorque.bench.pinocchio_peer import pinocchio_rnea
+from bddtorque.bench.vector_peer import TILE, vector_peer
+
+ROBOTS = ["planar2r", "scara", "ur5"]
 
 
-@pytest.fixture(scope="module")
-def model() -> bt.Model:
-    return bt.compile("planar2r", bits=8, workers=1, cache=None)
+def words_and_torques(robot: str, bits: int = 10, states: int = 2048) -> tuple:
+    """Return an arm, its formats, random words, and the torques of those by pinocchio in units, clamped."""
+    arm = bt.load_robot(robot)
+    formats = bt.load_spec(robot).with_options(bits=bits).formats(arm)
+    rng = np.random.default_rng(3)
+    words = [rng.integers(each.lowest, each.highest, (states, len(each)), endpoint=True) for each in formats.inputs]
+    floats = [each.dequantise(own) for each, own in zip(formats.inputs, words, strict=True)]
+    units = rnea(pinocchio_model(arm), *floats) / formats.tau.lsb
+    return arm, formats, words, np.clip(units, formats.tau.lowest, formats.tau.highest)
 
 
 @pytest.mark.parametrize("kind", PEERS)
-@pytest.mark.parametrize("robot", ["planar2r", "scara"])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_peers_give_the_torques_of_the_words(kind: str, robot: str) -> None:
-    arm = bt.load_robot(robot)
-    formats = bt.load_spec(robot).with_options(bits=10).formats(arm)
-    rng = np.random.default_rng(3)
-    words = [rng.integers(each.lowest, each.highest, (2000, len(each)), endpoint=True) for each in formats.inputs]
+    arm, formats, words, true = words_and_torques(robot)
     tau = np.empty(words[0].shape, dtype=np.int64)
     peer(bt.trace_torques(arm), formats, kind)(*words, tau)
-    floats = [each.dequantise(own) for each, own in zip(formats.inputs, words, strict=True)]
-    true = np.clip(bt.inverse_dynamics(arm, *floats) / formats.tau.lsb, formats.tau.lowest, formats.tau.highest)
     # exact but for the rounding of the words; single precision may round the other way near a tie
-    allowed = 0.5 + (1e-3 if kind == "float32" else 1e-9)
-    assert np.abs(tau - true).max() <= allowed
+    assert np.abs(tau - true).max() <= 0.5 + (1e-3 if kind == "float32" else 1e-9)
 
 
-def test_bench_reports_every_contender_once(model: bt.Model) -> None:
-    timings = {timing.name: timing for timing in bench(model, rounds=3, states=64)}
-    assert set(timings) == {"words, straight", "words, dense", *PEERS, "generic Newton-Euler"}
-    assert timings[BASELINE].ratio == 1.0
-    for timing in timings.values():
-        assert 0 < timing.lowest <= timing.ratio <= timing.highest
-        assert timing.nanoseconds > 0
-        assert timing.proved == timing.name.startswith("words")
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_vector_peer_gives_them_too(robot: str) -> None:
+    arm, formats, words, true = words_and_torques(robot)
+    states, scratch = vector_peer(bt.trace_torques(arm), formats)
+    columns = [np.ascontiguousarray(each.T) for each in words]
+    tau = np.empty(columns[0].shape, dtype=np.int64)
+    states(*columns, tau, np.empty(scratch, dtype=np.float32))
+    assert np.abs(tau.T - true).max() <= 0.5 + 2e-3
+
+
+def test_the_vector_peer_is_compiled_to_vectors_and_gathers_nothing() -> None:
+    arm, formats, words, _ = words_and_torques("planar2r", states=TILE)
+    states, scratch = vector_peer(bt.trace_torques(arm), formats)
+    columns = [np.ascontiguousarray(each.T) for each in words]
+    states(*columns, np.empty_like(columns[0]), np.empty(scratch, dtype=np.float32))
+    (code,) = states.inspect_asm().values()
+    assert "gather" not in code
+    assert any(name in code for name in ("mulps", ".4s"))  # x86, ARM
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_pinocchio_is_given_the_same_arm(seed: int) -> None:
+    arm = bt.load_robot("stanford")
+    rng = np.random.default_rng(seed)
+    state = rng.uniform(-1, 1, (3, 6))
+    call = pinocchio_rnea(arm)
+    assert call is not None
+    assert np.allclose(call(*state), bt.inverse_dynamics(arm, *state), rtol=1e-9, atol=1e-9)

@@ -1,0 +1,127 @@
+"""What is measured, and what is told of it; no time is compared with anything."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bddtorque as bt
+from bddtorque.bench.calls import EMPTY, python_calls
+from bddtorque.bench.contenders import BASELINE, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.latency import latency
+from bddtorque.bench.running import interleaved, machine
+from bddtorque.bench.sizes import form_sizes, look_ups, straight_sizes
+from bddtorque.plan.plan import Lookup, Product
+
+OWN = {
+    "words, one state at a time",
+    "words, batch in rows",
+    "words, batch in columns",
+    "program, chosen forms",
+    "program, dense forms",
+    "bits, diagrams walked",
+}
+PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
+
+
+@pytest.fixture(scope="module", params=["tables", "host"])
+def model(request: pytest.FixtureRequest) -> bt.Model:
+    return bt.compile("planar2r", bits=8, target=request.param, workers=1, cache=None)
+
+
+@pytest.fixture(scope="module")
+def found(model: bt.Model) -> list[Contender]:
+    return contenders(model, states=128, seed=4)
+
+
+def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list[Contender]) -> None:
+    timings = {timing.name: timing for timing in interleaved(found, rounds=3)}
+    assert set(timings) == OWN | PEERS | ({"words, tables only"} if model.plan.target == "tables" else set())
+    assert timings[BASELINE].ratio == timings[VECTOR_BASELINE].vector_ratio == 1.0
+    for timing in timings.values():
+        assert 0 < timing.lowest <= timing.ratio <= timing.highest
+        assert timing.nanoseconds > 0
+        assert timing.proved == (timing.name not in PEERS)
+        assert timing.to_plain()["name"] == timing.name
+
+
+def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> None:
+    rng_words = [each.words() for each in found if each.proved and each.words is not None]
+    assert len(rng_words) == sum(each.proved for each in found)
+    for words in rng_words:
+        assert np.array_equal(words, rng_words[0][: len(words)])
+
+
+@pytest.mark.slow  # everything is compiled again
+def test_a_contender_with_other_words_is_refused(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    import bddtorque.bench.contenders as module
+
+    original = module._tables_only if model.plan.target == "tables" else module._evaluated
+
+    def altered(*given: object, **named: object) -> object:
+        contender = original(*given, **named)
+        return module.Contender(
+            contender.name, contender.run, contender.states, True, words=lambda: contender.words() + 1
+        )
+
+    monkeypatch.setattr(module, original.__name__, altered)
+    with pytest.raises(bt.BddTorqueError, match="words of all evaluators alike required"):
+        contenders(model, states=64, seed=0)
+
+
+@pytest.mark.parametrize("states", [0, 63, 100])
+def test_states_that_fill_no_tile_are_refused(model: bt.Model, states: int) -> None:
+    with pytest.raises(bt.BddTorqueError, match="a multiple of 64 states required"):
+        contenders(model, states, seed=0)
+
+
+def test_ratios_are_taken_beside_the_baseline(found: list[Contender]) -> None:
+    slow = replace(next(each for each in found if each.name == BASELINE), name="slow", states=1)
+    baselines = [each for each in found if each.name in (BASELINE, VECTOR_BASELINE)]
+    timings = interleaved([*baselines, slow], rounds=9)
+    # the same run, said to be of one state instead of 128
+    assert timings[2].ratio > 20
+
+
+def test_sizes_count_what_a_state_reads(model: bt.Model) -> None:
+    wires = model.plan.wires
+    found = sum(isinstance(wire, Lookup) for wire in wires)
+    assert sum(look_ups(model.plan, native=True).values()) == found
+    assert straight_sizes(model, native=True, item_bytes=4).touched == 4 * found
+    products = [wire for wire in wires if isinstance(wire, Product)]
+    more = sum(look_ups(model.plan, native=False).values()) - found
+    assert more >= len(products) and (more > 0) == bool(products)
+    dense = form_sizes(model, "dense")
+    assert dense.tables == sum(table.values.nbytes for table in model.tables)
+    assert form_sizes(model, "lockstep").touched > dense.touched  # a walk reads a node a bit
+
+
+def test_calls_from_python(model: bt.Model) -> None:
+    calls = {call.name: call for call in python_calls(model, rounds=3)}
+    assert list(calls) == [EMPTY, "kernel", "torque_words", "torque", "torque_words of lists"]
+    assert calls[EMPTY].ratio == 1.0
+    assert all(0 < call.lowest <= call.ratio <= call.highest for call in calls.values())
+
+
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="reads the time stamp of x86")
+def test_latency_of_single_calls(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bddtorque.bench.latency.COLD_CALLS", 3)
+    found = latency(model, rounds=3)
+    assert 0 < found.median <= found.most <= found.worst
+    assert found.median <= found.worst_state <= found.worst
+    assert 0 < found.cold <= found.cold_worst
+    assert found.cold > found.median  # tables come from memory
+    assert (found.calls, found.cold_calls) == (3 * 4096, 3)
+
+
+def test_other_processors_are_refused(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(bt.BddTorqueError, match="an x86-64 processor required, this is riscv64"):
+        latency(model)
+
+
+def test_the_machine_is_named() -> None:
+    assert {"processor", "python", "bddtorque", "numpy", "numba", "llvmlite"} <= set(machine())
