@@ -43,13 +43,18 @@ def block_of(method: str, widths: tuple[int, int], shift: int, limb: int) -> tup
 
 
 def with_method(model: Model, method: str, only: tuple[str, ...] = METHODS) -> Model:
-    """Return the model with every product (that has one of the methods `only`) taken by another method."""
+    """Return the model with every product (that has one of the methods `only`) taken by another method.
+
+    Products whose table would be too large, such as those of a host's exact words, stay as they are.
+    """
     plan, tables, diagrams = model.plan, list(model.tables), list(model.diagrams)
     blocks, wires = list(plan.blocks), list(plan.wires)
     for k, wire in enumerate(wires):
         if isinstance(wire, Product) and wire.method in only:
             widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
             block, limb = block_of(method, widths, wire.shift, 5)
+            if sum(block.input_widths) > 20:
+                continue
             if block not in blocks:
                 blocks.append(block)
                 tables.append(tabulate(block)[0])
@@ -132,7 +137,8 @@ def test_quarter_squares_know_the_lowest_word():
 def test_a_plan_gives_the_same_words_by_any_method(method, target):
     model = bt.compile("planar3r_a", bits=8, target=target, source="recursive", workers=1, cache=None)
     other = with_method(model, method)
-    assert {wire.method for wire in other.plan.wires if isinstance(wire, Product)} == {method}
+    methods = {wire.method for wire in other.plan.wires if isinstance(wire, Product)}
+    assert method in methods and (target == "host" or methods == {method})
     rng = np.random.default_rng(1)
     states = [rng.integers(-128, 127, (2_000, 3), endpoint=True) for _ in range(3)]
     words = model.torque_words(*states)
