@@ -66,6 +66,8 @@ def _exceedance(axes: Axes, sweep: Sweep) -> None:
         seen = share > 0
         axes.step(errors[seen], share[seen], where="post", color=colour, label=joint.joint, linewidth=1.3)
         axes.plot(joint.tables.largest, 1 / sweep.states, marker="o", markersize=4, color=colour)
+        if joint.search_largest:
+            axes.plot(joint.search_largest, 0.7 / sweep.states, marker="^", markersize=5, color=colour, clip_on=False)
         axes.axvline(joint.proved, color=colour, linestyle="--", linewidth=1.0)
     axes.set_yscale("log")
     axes.set_ylim(0.5 / sweep.states, 1.5)
@@ -73,5 +75,7 @@ def _exceedance(axes: Axes, sweep: Sweep) -> None:
     axes.set_xlabel("|compiled − true|, units of the last bit")
     axes.set_ylabel("share of states beyond")
     axes.plot([], [], color="gray", linestyle="--", linewidth=1.0, label="proved for every input word")
-    axes.plot([], [], color="gray", linestyle="", marker="o", markersize=4, label="largest found")
+    axes.plot([], [], color="gray", linestyle="", marker="o", markersize=4, label="largest of these states")
+    if sweep.searched:
+        axes.plot([], [], color="gray", linestyle="", marker="^", markersize=5, label="found by search")
     axes.legend(frameon=False, loc="lower left")
