@@ -1,5 +1,6 @@
 """The examples run as a user would run them, and show what they say."""
 
+import os
 import runpy
 import subprocess
 import sys
@@ -13,7 +14,14 @@ import bddtorque as bt
 FOLDER = Path(__file__).parents[2] / "examples"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(autouse=True)
+def alone(tmp_path_factory, monkeypatch):
+    """Keep what is compiled out of the user's cache, and compile in this process: the arms are small."""
+    monkeypatch.setenv("BDDTORQUE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+
+
+@pytest.fixture
 def example():
     """Return the names that an example defines, without running its main."""
 
@@ -95,6 +103,7 @@ def test_mujoco_tracks(example, tmp_path, capsys):
     assert "wrist_3_joint" in capsys.readouterr().out
 
 
+@pytest.mark.slow  # Numba compiles the loop once more
 def test_an_example_runs_as_a_script_from_anywhere(tmp_path):
     script = FOLDER / "computed_torque_njit.py"
     ran = subprocess.run([sys.executable, "-W", "error", script, "--bits", "6", "--duration", "1.5"], cwd=tmp_path,
