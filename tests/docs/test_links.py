@@ -37,6 +37,12 @@ def test_scripts_that_are_named_exist(name):
         assert (ROOT / script).exists() or (ROOT / "bddtorque" / script).exists(), f"{name}: {script}"
 
 
+@pytest.mark.parametrize("name", ["docs/experiments.md", "experiments/README.md"])
+def test_experiments_that_are_named_exist(name):
+    named = re.findall(r"`([\w*]+\.py)`", text_of(name))
+    assert named and all(list((ROOT / "experiments").glob(script)) for script in named)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_make_targets_that_are_named_exist(name):
     makefile = text_of("Makefile")
