@@ -1,33 +1,142 @@
-"""Compiled words beside float peers, ns a state and as ratios to the strongest peer, interleaved on one core.
+"""The speed of compiled words beside float peers: 2R, 3R, PUMA 560, UR5, both targets, 12 bits; the bars of issue 5.
 
-Peers go from the same words to the same words: customised float64 with libm, the same with a polynomial sine-cosine,
-and float32 with a sine table of 4096 entries. Run it on a quiet machine.
+Peers go from the same words to the same words: customised float64 with libm (L), the same with a polynomial sine-cosine
+(P), float32 with a sine table of 4096 entries (T), and float32 on structure of arrays in vector lanes (V). Ratios come
+from interleaved rounds on one core. Where a bar is missed, the profile of the plan says what limits it. Run it on a
+quiet machine.
 
     python experiments/bench_words.py [--quick]
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
+
+from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.bench.running import bench, machine
+from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
+from bddtorque.bench.plots import bench_figure
+from bddtorque.bench.report import Report, measure
+from bddtorque.bench.running import machine
+from bddtorque.bench.sizes import look_ups
+from bddtorque.model import Model
+from bddtorque.plan.plan import Product, Sum
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
+ONE, ROWS, COLUMNS = "words, one state at a time", "words, batch in rows", "words, batch in columns"
+LIBM = "float64, libm"
+CALL_BARS = {"kernel": 1.3, "torque_words": 2.0, "torque": 3.0}
+
+
+def profile(model: Model) -> dict[str, int]:
+    """Return what a plan asks of a processor: multiplications, additions, roundings, look-ups, bytes of input words."""
+    wires, outputs = model.plan.wires, model.plan.outputs
+    sums = [each for each in (*wires, *outputs) if hasattr(each, "parts") and hasattr(each, "shift")]
+    rounded = [each for each in (*wires, *outputs) if isinstance(each, Product | Sum) and each.shift]
+    return {
+        "products": sum(isinstance(wire, Product) for wire in wires),
+        "scaled": sum(abs(part[1]) != 1 for each in sums for part in each.parts),
+        "additions": sum(max(len(each.parts) - 1, 0) for each in sums),
+        "roundings": len(rounded) + len(outputs),
+        "look-ups": sum(look_ups(model.plan, native=True).values()),
+        "words in and out, bytes": 8 * 4 * len(outputs),
+    }
+
+
+def row(report: Report, model: Model) -> dict[str, object]:
+    """Return one line of the table."""
+    ratios = {name: report.timing(name) for name in (ONE, ROWS, COLUMNS, LIBM, VECTOR_BASELINE, BASELINE)}
+    only = next((each for each in report.timings if each.name == "words, tables only"), None)
+    latency = report.latency
+    assert latency is not None
+    return {
+        "arm": report.robot,
+        "target": report.target,
+        "source": report.source,
+        "proved": round(report.bound, 3),
+        "T ns": ratios[BASELINE].nanoseconds,
+        "words ns": ratios[ONE].nanoseconds,
+        "/ T": ratios[ONE].ratio,
+        "L / words": ratios[LIBM].ratio / ratios[ONE].ratio,
+        "V ns": ratios[VECTOR_BASELINE].nanoseconds,
+        "rows / V": ratios[ROWS].vector_ratio,
+        "columns / V": ratios[COLUMNS].vector_ratio,
+        "tables only / T": "" if only is None else f"{only.ratio:.2f}",
+        **{f"{name} call": report.call(name).ratio for name in CALL_BARS},
+        "99.9 % ns": latency.most,
+        "slowest state ns": latency.worst_state,
+        "cold ns": latency.cold,
+        **profile(model),
+    }
+
+
+def judge(report: Report, verdicts: Verdicts) -> list[str]:
+    """Add the bars of issue 5 for a model, and return the names of those it misses."""
+    one = report.timing(ONE)
+    batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
+    bars = []
+    if report.target == "host":
+        bars.append(("words one by one / T", 1.0, one.ratio))
+        bars.append(("words one by one / L", 1 / 3.5, one.ratio / report.timing(LIBM).ratio))
+        bars.append(("batch / V", 2.0, batch))
+        bars += [(f"{name} from Python / empty call", bar, report.call(name).ratio) for name, bar in CALL_BARS.items()]
+    elif report.robot.startswith("planar"):
+        bars.append(("words one by one / T", 2.0, one.ratio))
+    missed = []
+    for what, bar, found in bars:
+        verdicts.add(
+            "issue 5", f"{report.robot} {report.target}: {what}", f"<= {bar:.2f}", f"{found:.2f}", found <= bar
+        )
+        missed += [what] if found > bar else []
+    return missed
+
+
+def explain(missed: Sequence[str], report: Report, found: dict[str, int]) -> str:
+    """Say what a plan that misses a bar asks for, beside the time it takes."""
+    operations = found["products"] + found["scaled"] + found["additions"] + 2 * found["roundings"]
+    one = report.timing(ONE).nanoseconds
+    return (
+        f"{report.robot}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state "
+        f"({found['products']} products, {found['scaled']} scalings, {found['additions']} additions, "
+        f"{found['roundings']} roundings of two additions each), {found['look-ups']} look-ups in "
+        f"{report.timing(ONE).sizes.tables:,} bytes: {one / max(operations, 1):.2f} ns an operation one by one, "
+        f"{report.timing(COLUMNS).nanoseconds / max(operations, 1):.2f} in vectors"
+    )
 
 
 def main() -> None:
-    quick = "--quick" in sys.argv
-    print(", ".join(f"{key} {value}" for key, value in machine().items()))
+    quick = arguments(__doc__).quick
+    print(", ".join(f"{key} {value}" for key, value in machine().items()), "\n")
+    verdicts, rows, reports, profiles = Verdicts(), [], [], []
     for arm in ARMS[:1] if quick else ARMS:
         for target in ("host", "tables"):
             model = bt.compile(arm, target=target)
-            bound = max(model.certificate.bounds)
-            print(f"\n{arm}, 12 bits, target {target}, source {model.plan.source}, proved {bound:.3f} units")
-            for each in bench(model, rounds=5 if quick else 25):
-                proved = "proved" if each.proved else ""
-                spread = f"{each.lowest:.2f} to {each.highest:.2f}"
-                print(f"  {each.name:24}{each.nanoseconds:10.1f} ns   {each.ratio:8.2f} × float32 ({spread})  {proved}")
+            report = measure(model, states=25_600, rounds=5 if quick else 15, with_latency=True)
+            reports.append(report)
+            rows.append(row(report, model))
+            missed = judge(report, verdicts)
+            if missed:
+                profiles.append(explain(missed, report, profile(model)))
+    keys = list(rows[0])
+    for part in (keys[:12], [*keys[:2], *keys[12:]]):
+        show_table([{key: each[key] for key in part} for each in rows])
+        print()
+    write_csv("bench_words", rows)
+    every = [{"arm": each.robot, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
+    write_csv("bench_contenders", every)
+    save_figure("bench_words", bench_figure(reports))
+    print()
+    verdicts.show()
+    for line in profiles:
+        print(f"\n{line}")
+
+
+def flat(timing: object) -> dict[str, object]:
+    """Return a timing without nesting, for the CSV."""
+    plain = timing.to_plain()
+    sizes = plain.pop("sizes") or {"tables": "", "touched": ""}
+    return {**plain, "table_bytes": sizes["tables"], "touched_bytes": sizes["touched"]}
 
 
 if __name__ == "__main__":

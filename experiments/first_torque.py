@@ -1,0 +1,101 @@
+"""Seconds to the first torque: a model in a file, a new process, compiled code found on disk or not.
+
+Every figure is the median of fresh processes, in seconds of the processor, which other work on the machine does not
+lengthen; `wall` is the whole by the clock. *Cold* is a cache folder with nothing in it: Numba compiles the plan's code,
+and the package's own. *Kept* is the second start and all after it. The start of a process is taken apart: importing
+NumPy and Numba; what Numba itself loads when it first runs anything (SciPy's BLAS among it, where SciPy is installed);
+`bt.load`; the first torque; a kernel, which is never kept, since it holds addresses.
+
+    python experiments/first_torque.py [--quick]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from reporting import Verdicts, arguments, show_table, write_csv
+
+import bddtorque as bt
+
+ARMS = ("planar2r", "ur5")
+COMPILE_BAR, FIRST_BAR = 10.0, 1.0
+"""Seconds: of compiling the host kernel of the UR5, and to the first torque of a model whose code is kept."""
+
+CHILD = """
+import json, sys, time
+clock, wall = time.process_time, time.perf_counter()
+if sys.argv[2] == "without":
+    class Hiding:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] == "scipy":
+                raise ImportError("hidden")
+    sys.meta_path.insert(0, Hiding())
+begin = clock()
+import numpy as np, numba
+imported = clock()
+numba.njit(lambda x: x)(1)
+numba_ready = clock()
+import bddtorque as bt
+model = bt.load(sys.argv[1])
+loaded = clock()
+zero = np.zeros(len(model.formats.q))
+model.torque(zero, zero, zero)
+first = clock()
+words = np.zeros(len(zero), dtype=np.int64)
+model.kernel()(words, words, words, words.copy())
+kernel = clock()
+print(json.dumps({"import": imported - begin, "numba": numba_ready - imported, "load": loaded - numba_ready,
+                  "torque": first - loaded, "kernel": kernel - first, "wall": time.perf_counter() - wall}))
+"""
+
+
+def started(file: Path, cache: Path, scipy: str) -> dict[str, float]:
+    """Run a fresh process and return its seconds, part by part."""
+    environment = {**os.environ, "BDDTORQUE_CACHE": str(cache / "bdd"), "NUMBA_CACHE_DIR": str(cache / "numba")}
+    ran = subprocess.run(
+        [sys.executable, "-c", CHILD, str(file), scipy], capture_output=True, text=True, check=True, env=environment
+    )
+    return json.loads(ran.stdout)
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    verdicts, rows = Verdicts(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for arm in ARMS[:1] if quick else ARMS:
+            file = Path(folder) / f"{arm}.bdt"
+            bt.compile(arm, target="host").save(file)
+            cache = Path(folder) / f"cache_{arm}"
+            cold = started(file, cache, "with")
+            rows.append({"arm": arm, "code": "cold", "scipy": "with", **cold})
+            for scipy in ("with", "without"):
+                kept = [started(file, cache, scipy) for _ in range(1 if quick else 5)]
+                medians = {key: statistics.median(each[key] for each in kept) for key in kept[0]}
+                rows.append({"arm": arm, "code": "kept", "scipy": scipy, **medians})
+            compiling = cold["torque"] - rows[-2]["torque"]
+            first = rows[-2]["load"] + rows[-2]["torque"]
+            for what, bar, seconds in (
+                ("compile the code of the plan", COMPILE_BAR, compiling),
+                ("bt.load and first torque, code kept, Numba in use", FIRST_BAR, first),
+                (
+                    "the same in a new process, imports included",
+                    FIRST_BAR,
+                    first + rows[-2]["import"] + rows[-2]["numba"],
+                ),
+            ):
+                verdicts.add("issue 5", f"{arm}: {what}", f"< {bar:g} s", f"{seconds:.2f} s", seconds < bar)
+    show_table(rows)
+    write_csv("first_torque", rows)
+    print()
+    verdicts.show()
+    verdicts.exit()
+
+
+if __name__ == "__main__":
+    main()
