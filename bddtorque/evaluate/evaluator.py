@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
@@ -325,6 +324,8 @@ class _Machine:
 
     def __init__(self, model: Model, form: str, tables_only: bool) -> None:
         if form == "chosen":
+            from bddtorque.diagrams.choosing import choose_forms  # noqa: PLC0415 - half the planner: others start sooner
+
             orders = [diagram.order for diagram in model.diagrams]
             forms = [choice.form for choice in choose_forms(model.tables, orders, model.spec.memory)]
         else:
