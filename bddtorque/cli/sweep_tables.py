@@ -40,7 +40,7 @@ def show(found: Sequence[Sweep], files: Sequence[Path]) -> None:
         console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
     outside = sum(each.outside for each in found)
     if outside:
-        console.print(f"{outside:,} values of the trajectory were out of range: angles wrap, others were saturated")
+        console.print(f"values of the trajectory out of range: {outside:,} (angles wrap, others were saturated)")
     for path in files:
         console.print(f"written: {path}", soft_wrap=True)
 

@@ -6,8 +6,9 @@ interrupted goes on from what the cache has of it, and finds the same as one tha
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,10 +26,12 @@ from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweep.terms import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
-from bddtorque.work import Cache, Progress, Task, Workers, default_cache, usable_processors
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, usable_processors
 
 MOST_TASKS = 64
-"""What a task found waits in memory for the others: no more tasks than needed."""
+"""Tasks of a round. What they found waits in memory for the others of the round, and is then put together."""
+LARGEST_TASK = {"straight": 16}
+"""Batches of a task at most, by form, else 1: about a second, which is what an interruption waits for, and loses."""
 ALONE = 200_000
 """States below which more than one thread, or keeping what was found, is not worth it."""
 STRAIGHT = 1_000_000
@@ -170,7 +173,7 @@ def _spread(
 ) -> dict[str, Any]:
     """Return what all parts found, and what the search found that begins at the worst of them."""
     shared = (job.data, job.evaluator, job.form, job.seed)
-    size = -(-len(parts) // MOST_TASKS)
+    size = min(-(-len(parts) // MOST_TASKS), LARGEST_TASK.get(job.form or "", 1))
     tasks = []
     for first in range(0, len(parts), size):
         own = tuple(parts[first : first + size])
@@ -178,21 +181,50 @@ def _spread(
         tasks.append(Task(measure, (*shared, own), name=f"states from {first * BATCH:,}", cost=cost))
     Workers(workers)  # refuses a bad number
     subject_from(*shared[:3])  # made once, before threads ask for it
+    whole = _Whole(progress or NoProgress())
     with ThreadPoolExecutor(workers or usable_processors()) as threads:
         executor = None if workers == 1 else threads
-        with Workers(workers or usable_processors(), executor=executor, cache=cache, progress=progress) as team:
-            found = joined(team.run(tasks, f"sweeping {model.robot.name}"))
+        with Workers(workers or usable_processors(), executor=executor, cache=cache, progress=whole) as team:
+            found: dict[str, Any] = {}
+            with whole.shown(f"sweeping {model.robot.name}", tasks):
+                for first in range(0, len(tasks), MOST_TASKS):
+                    of_round = team.run(tasks[first : first + MOST_TASKS])
+                    found = joined([found, *of_round] if found else of_round)
             climbs = []
             for joint in range(len(model.formats.tau) if searched else 0):
                 budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
                 climbs.append(Task(search, (*shared, joint, found["worst_states"][joint], budget), cost=budget))
-            worst = team.run(climbs, "searching for the worst states") if climbs else []
+            with whole.shown("searching for the worst states", climbs):
+                worst = team.run(climbs)
     found |= {"search_largest": np.zeros(len(model.formats.tau)), "tried": sum(each["tried"] for each in worst)}
     for joint, each in enumerate(worst):
         found["search_largest"][joint] = max(each["worst"], 0.0)
         if each["worst"] > found["worst"][joint]:
             found["worst"][joint], found["worst_states"][joint] = each["worst"], each["worst_state"]
     return found
+
+
+class _Whole:
+    """Progress of several rounds as one; see `work.Progress`."""
+
+    def __init__(self, told: Progress) -> None:
+        self._told = told
+        self.advance = told.advance
+
+    @contextlib.contextmanager
+    def shown(self, what: str, tasks: Sequence[Task]) -> Iterator[None]:
+        """Tell of all rounds from their beginning to their end."""
+        self._told.start(what, sum(task.cost for task in tasks))
+        try:
+            yield
+        finally:
+            self._told.finish()
+
+    def start(self, what: str, total: float) -> None:
+        """Do nothing: a round is no beginning."""
+
+    def finish(self) -> None:
+        """Do nothing: a round is no end."""
 
 
 def _joints(model: Model, states: int, found: dict[str, Any]) -> tuple[JointSweep, ...]:

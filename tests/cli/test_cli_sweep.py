@@ -110,7 +110,7 @@ def test_a_trajectory_by_name_or_from_a_file(run, model, model_file, tmp_path):
     ran = run("sweep", model_file, "--trajectory", path, "--plot", tmp_path / "path.png")
     assert (ran.code, ran.err) == (0, "")
     assert "2 states of the trajectory path.csv" in ran.out
-    assert "1 values of the trajectory were out of range" in ran.out
+    assert "values of the trajectory out of range: 1 " in ran.out
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
 
 
