@@ -11,6 +11,7 @@ like (`fastmath`): nothing is proved of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -27,6 +28,7 @@ COSINE = (1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800, 1 / 479001600)
 """Taylor's series to x¹³ and x¹²: below 10⁻¹³ on ±45°."""
 
 
+@lru_cache(maxsize=16)  # both targets of an arm have the same peers
 def peer(graph: Graph, formats: Formats, kind: str) -> Callable[..., None]:
     """Return a compiled function states(q, qd, qdd, tau) on word arrays (N, n) that computes a graph in floats."""
     names: dict[str, Any] = {"floor": np.floor, "sin": np.sin, "cos": np.cos, "real": np.float64}

@@ -10,6 +10,7 @@ overlaps; the whole graph is then one loop over the scratch array; torque words 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -33,6 +34,7 @@ def _sine_factors() -> list[float]:
     return [float(each) for each in powers[1 : DEGREE + 1 : 2]]
 
 
+@lru_cache(maxsize=16)
 def vector_peer(graph: Graph, formats: Formats) -> tuple[Callable[..., None], int]:
     """Return a compiled function states(q, qd, qdd, tau, scratch), and how many float32 its scratch array must have."""
     maker = _Maker(graph, formats)
