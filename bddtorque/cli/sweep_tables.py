@@ -57,13 +57,13 @@ def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
     proved = kind == "tables"
     several = len({sweep.name for sweep in found}) > 1
     table = plain_table(title)
-    if several:
-        table.add_column("model", overflow="fold")
     table.add_column("joint", overflow="fold")
     for name in ("bits", *(["proved"] if proved else []), "found", "rms", "p50", "p99", "p99.9"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for each in found:
+        if several:
+            table.add_row(f"{each.name}:")
         for joint in each.joints:
             figures: ErrorFigures = getattr(joint, kind)
             largest = joint.found if proved else figures.largest
@@ -74,9 +74,8 @@ def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
                 *(figures.to_plain()[name] for name in ("p50", "p99", "p99.9")),
             ]
             verdict = (", EXCEEDS" if joint.exceeds else ", within") if proved else ""
-            model = [each.name] if several else []
-            table.add_row(*model, joint.joint, str(joint.bits), *(f"{v:.4f}" for v in units), f"units{verdict}")
-            table.add_row(*[""] * len(model), "", "", *(f"{value * joint.lsb:.3g}" for value in units), joint.unit)
+            table.add_row(joint.joint, str(joint.bits), *(f"{v:.3f}" for v in units), f"units{verdict}")
+            table.add_row("", "", *(f"{value * joint.lsb:.2g}" for value in units), joint.unit)
     return table
 
 

@@ -69,7 +69,7 @@ def test_word_lengths_are_compared(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bits.csv", "bits.svg"]
 
 
-def test_models_stand_side_by_side(run, model_file, tmp_path):
+def test_models_stand_side_by_side(run, model_file, tmp_path, monkeypatch):
     flags = ["--workers", "1", "--no-cache", *QUICK]
     copy = tmp_path / "copy.bdt"
     copy.write_bytes(model_file.read_bytes())
@@ -79,6 +79,8 @@ def test_models_stand_side_by_side(run, model_file, tmp_path):
         "small, copy: 2,000 random and 250 corner states, 250 more in search of the worst, seed 0"
     )
     assert "Size and speed" in ran.out
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "…" not in run("sweep", model_file, copy, *flags, "--terms").out
     assert f"{len(model_file.read_bytes()):,}" in ran.out
     with (tmp_path / "both.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
