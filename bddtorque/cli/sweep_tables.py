@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bddtorque.sweep import ErrorFigures, Sweep
 
 ERRORS = {
-    "tables": "The tables, at the exact values of the input words: what is proved, and found",
+    "tables": "The tables, at the exact values of the input words: proved, and found",
     "inputs": "What the input words themselves cost, before any table",
     "total": "Both together: compiled torques against true ones at the states",
 }
