@@ -13,7 +13,7 @@ help:
 	@echo "make test-fast  the suite without the slow checks"
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
-	@echo "make experiments  run every script of experiments/ (20 minutes on two cores; tables and pictures in its results/)"
+	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
 
