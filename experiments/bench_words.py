@@ -11,6 +11,7 @@ quiet machine.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
@@ -20,8 +21,14 @@ from bddtorque.bench.plots import bench_figure
 from bddtorque.bench.report import Report, measure
 from bddtorque.bench.running import machine
 from bddtorque.bench.sizes import look_ups
+from bddtorque.evaluate.floats import FloatCode, held_in_floats
+from bddtorque.evaluate.integers import integer_statements
+from bddtorque.evaluate.pool import Pool, blocks_read
+from bddtorque.evaluate.straight import input_words
 from bddtorque.model import Model
 from bddtorque.plan.plan import Product, Sum
+from bddtorque.trace.graph import Op
+from bddtorque.trace.robot import trace_torques
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
 ONE, ROWS, COLUMNS = "words, one state at a time", "words, batch in rows", "words, batch in columns"
@@ -29,18 +36,25 @@ LIBM = "float64, libm"
 CALL_BARS = {"kernel": 1.3, "torque_words": 2.0, "torque": 3.0}
 
 
-def profile(model: Model) -> dict[str, int]:
-    """Return what a plan asks of a processor: multiplications, additions, roundings, look-ups, bytes of input words."""
-    wires, outputs = model.plan.wires, model.plan.outputs
-    sums = [each for each in (*wires, *outputs) if hasattr(each, "parts") and hasattr(each, "shift")]
-    rounded = [each for each in (*wires, *outputs) if isinstance(each, Product | Sum) and each.shift]
+def profile(model: Model) -> dict[str, Any]:
+    """Return what the straight-line code of a plan does for a state, counted in its source, beside the float graph."""
+    plan = model.plan
+    code = FloatCode(plan) if held_in_floats(plan) else None
+    if code:
+        body = "\n".join(code.body)
+    else:
+        pool = Pool(plan, blocks_read(plan, native=True))
+        body = "\n".join(integer_statements(plan, pool, input_words(plan, model.formats), native=True))
+    rounded = [each for each in plan.wires if isinstance(each, Product | Sum) and each.shift]
+    graph = trace_torques(model.robot)
     return {
-        "products": sum(isinstance(wire, Product) for wire in wires),
-        "scaled": sum(abs(part[1]) != 1 for each in sums for part in each.parts),
-        "additions": sum(max(len(each.parts) - 1, 0) for each in sums),
-        "roundings": len(rounded) + len(outputs),
-        "look-ups": sum(look_ups(model.plan, native=True).values()),
-        "words in and out, bytes": 8 * 4 * len(outputs),
+        "held in": "float64" if code else "int64",
+        "multiplications": body.count(" * "),
+        "additions": body.count(" + ") + body.count(" - "),
+        "roundings": len(rounded) + len(plan.outputs),
+        "look-ups": sum(look_ups(plan, native=True).values()),
+        "float multiplications": sum(node.op is Op.PRODUCT for node in graph.nodes),
+        "float additions": sum(node.op is Op.SUM for node in graph.nodes),
     }
 
 
@@ -92,16 +106,20 @@ def judge(report: Report, verdicts: Verdicts) -> list[str]:
     return missed
 
 
-def explain(missed: Sequence[str], report: Report, found: dict[str, int]) -> str:
+def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str:
     """Say what a plan that misses a bar asks for, beside the time it takes."""
-    operations = found["products"] + found["scaled"] + found["additions"] + 2 * found["roundings"]
+    operations = found["multiplications"] + found["additions"]
+    peer = found["float multiplications"] + found["float additions"]
     one = report.timing(ONE).nanoseconds
     return (
-        f"{report.robot}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state "
-        f"({found['products']} products, {found['scaled']} scalings, {found['additions']} additions, "
-        f"{found['roundings']} roundings of two additions each), {found['look-ups']} look-ups in "
-        f"{report.timing(ONE).sizes.tables:,} bytes: {one / max(operations, 1):.2f} ns an operation one by one, "
-        f"{report.timing(COLUMNS).nanoseconds / max(operations, 1):.2f} in vectors"
+        f"{report.robot}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state in "
+        f"{found['held in']} ({found['multiplications']} multiplications, {found['additions']} additions, "
+        f"{found['roundings']} roundings among them), {found['look-ups']} look-ups in "
+        f"{report.timing(ONE).sizes.tables:,} bytes, where the float peers do {peer} in float32: "
+        f"{one / max(operations, 1):.2f} ns an operation one by one, "
+        f"{report.timing(ROWS).nanoseconds / max(operations, 1):.2f} in vectors; float "
+        f"{report.timing(BASELINE).nanoseconds / peer:.2f} and "
+        f"{report.timing(VECTOR_BASELINE).nanoseconds / peer:.2f}"
     )
 
 
