@@ -46,7 +46,7 @@ def test_nothing_given_shows_help_and_is_bad_use(run):
     ("arguments", "said"),
     [
         (["nonsense"], "No such command 'nonsense'"),
-        (["compile"], "Missing argument 'SPEC'; see bddtorque compile --help"),
+        (["compile"], "compile: SPEC (a name, a specification or a robot) or --samples FILE required, none given"),
         (["compile", "planar2r", "--bots", "8"], "No such option: --bots"),
         (["info"], "Missing argument 'FILE'"),
         (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected extra argument"),
@@ -61,7 +61,7 @@ def test_messages_are_one_printable_line_whatever_they_quote(monkeypatch, refuse
     def fail(*_: object) -> None:
         raise BddTorqueError("a name\nwith\x1b[31m colours")
 
-    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    monkeypatch.setattr("bddtorque.artefact.load_any", fail)
     assert refused("info", "x.bdt") == "bddtorque: a name with\\x1b[31m colours\n"
 
 
@@ -69,7 +69,7 @@ def test_out_of_memory_is_one_line(monkeypatch, refused):
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    monkeypatch.setattr("bddtorque.artefact.load_any", fail)
     assert "memory" in refused("info", "x.bdt")
 
 
@@ -77,7 +77,7 @@ def test_interruption_is_one_line_and_130(monkeypatch, run):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.artefact.load", interrupt)
+    monkeypatch.setattr("bddtorque.artefact.load_any", interrupt)
     assert run("info", "x.bdt") == (130, "", "bddtorque: interrupted\n")
 
 
@@ -136,7 +136,7 @@ def test_our_own_mistakes_are_not_hidden(monkeypatch, run):
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bddtorque.artefact.load", fail)
+    monkeypatch.setattr("bddtorque.artefact.load_any", fail)
     with pytest.raises(ZeroDivisionError):
         run("info", "x.bdt")
 
