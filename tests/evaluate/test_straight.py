@@ -61,7 +61,7 @@ def test_angles_beyond_joint_limits_are_counted_in_tiles_as_elsewhere():
 def test_straight_code_gives_the_words_of_the_reference_on_other_arms(name, target):
     model = bt.compile(name, bits=8, target=target, source="recursive")
     assert held_in_floats(model.plan)
-    words = some_words(model, 20_000)
+    words = random_words(model, 20_000)
     expected = model.evaluator("words", "dense").torque_words(*words)
     assert np.array_equal(model.evaluator("words", "straight").torque_words(*words), expected)
 
