@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all cascade experiments lint types clean docs
+.PHONY: help demo test test-fast test-all cascade bench experiments lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-fast  the suite without the slow checks"
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
+	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
@@ -20,6 +21,7 @@ help:
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "bddtorque needs CPython 3.11, 3.12 or 3.13; $$($(PYTHON) --version) is $(PYTHON). Try: make PYTHON=python3.12"; exit 2; }
+	@echo "setting up $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
@@ -42,13 +44,17 @@ types: $(READY)
 	$(BIN)/mypy
 
 test: lint types
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n auto -q -m "not slow and not everything"
 
 test-all: lint types
 	$(BIN)/python -m pytest -n auto -q -m ""
+
+bench: $(READY)
+	$(BIN)/python experiments/bench_words.py
+	$(BIN)/python experiments/first_torque.py
 
 cascade: $(READY)
 	$(BIN)/python -m bddtorque.cascade cascade
