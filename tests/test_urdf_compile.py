@@ -155,10 +155,12 @@ def test_what_a_file_does_not_give_is_asked_for(two: Path) -> None:
     assert compiled(two, velocity=2.0, torque=12.0, bits=4).formats.tau[1].high == 12.0
 
 
-def test_friction_is_refused_unless_left_out_aloud(two: Path) -> None:
+def test_friction_is_used_unless_left_out_aloud(two: Path) -> None:
     two.write_text(TWO_LINKS.replace('damping="0"', 'damping="0.5"'))
-    with pytest.raises(BddTorqueError, match=r"<dynamics damping=.0.5.> given; ignore_friction leaves it out"):
-        compiled(two)
+    state = [0.3, 0.2], [1.0, -1.0], [0.0, 0.0]
+    rubbing, smooth = (robot_of(Spec(str(two), ignore_friction=ignored)) for ignored in (False, True))
+    difference = bt.inverse_dynamics(rubbing, *state) - bt.inverse_dynamics(smooth, *state)
+    assert np.abs(difference).max() == pytest.approx(0.5)
     assert any("friction" in note for note in compiled(two, ignore_friction=True, bits=4).report["notes"])
 
 

@@ -44,8 +44,8 @@ def test_a_tiny_term_is_dropped_and_charged(tiny, target):
     read = {wire.name for wire in plan.wires}
     assert "b" not in read and "v" not in read  # nothing of it is left
     largest = tiny * (4 / 5) / (1 / 50)
-    for bound in bounds:
-        assert largest <= bound.dropped <= 3 * largest
+    for bound in bounds:  # where a factor is rounded, what it loses of this is charged as its own
+        assert 0.99 * largest <= bound.dropped <= 3 * largest
     found, proved = found_and_proved(sample, plan)
     assert all(error <= bound < 1.0 for error, bound in zip(found, proved, strict=True))
 

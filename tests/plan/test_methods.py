@@ -23,6 +23,7 @@ from bddtorque.plan.plan import (
     Product,
     ProductBlock,
     SquareBlock,
+    output_format,
     signed_bits,
 )
 from bddtorque.plan.tabulate import tabulate
@@ -53,7 +54,7 @@ def with_method(model: Model, method: str, only: tuple[str, ...] = METHODS) -> M
         if isinstance(wire, Product) and wire.method in only:
             widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
             block, limb = block_of(method, widths, wire.shift, 5)
-            if sum(block.input_widths) > 20:
+            if sum(block.input_widths) > 20 or output_format(block)[0] > 31:
                 continue
             if block not in blocks:
                 blocks.append(block)
