@@ -8,7 +8,8 @@ QUICK = ["--states", "64", "--rounds", "2"]
 
 
 @pytest.mark.slow
-def test_a_file_is_measured(run, model_file):
+def test_a_file_is_measured(run, model_file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # no cell is broken over lines
     ran = run("bench", model_file, *QUICK)
     assert (ran.code, ran.err) == (0, "")
     for part in ("processor", "numba", "target tables", "words, one state at a time", "float32, sine table", "proved",

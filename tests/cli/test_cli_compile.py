@@ -137,7 +137,8 @@ def test_info_as_json(run, model, model_file):
     assert isinstance(told["constant_sequence"]["constant"], bool)
 
 
-def test_info_says_which_forms_are_taken_and_why(run, model, model_file):
+def test_info_says_which_forms_are_taken_and_why(run, model, model_file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # no cell is broken over lines
     told = json.loads(run("info", model_file, "--json").out)
     assert [each["form"] for each in told["chosen_forms"]] == ["dense"] * len(model.tables)
     assert all("the least" in each["reason"] for each in told["chosen_forms"])
