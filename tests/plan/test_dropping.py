@@ -45,7 +45,7 @@ def test_a_tiny_term_is_dropped_and_charged(tiny, target):
     assert "b" not in read and "v" not in read  # nothing of it is left
     largest = tiny * (4 / 5) / (1 / 50)
     for bound in bounds:  # where a factor is rounded, what it loses of this is charged as its own
-        assert 0.99 * largest <= bound.dropped <= 3 * largest
+        assert (0.99 if target == "host" else 1.0) * largest <= bound.dropped <= 3 * largest
     found, proved = found_and_proved(sample, plan)
     assert all(error <= bound < 1.0 for error, bound in zip(found, proved, strict=True))
 
