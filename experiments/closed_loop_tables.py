@@ -134,7 +134,7 @@ def judge(
         period = {row["controller"]: float(row["limit period, ms"]) for row in found if row["arm"] == arm}
         worst = min(period[f"tables, {r} bits"] for r in bits)
         verdicts.add("ours", f"{arm}: limit period of the tables (worst word length) against old data (new), ms",
-                     f"> 5 × {period['float, new']:.1f}", f"{worst:.0f}", worst > 5 * period["float, new"])  # fmt: skip
+                     f"> 10 × {period['float, new']:.1f}", f"{worst:.0f}", worst > 10 * period["float, new"])  # fmt: skip
 
 
 def draw(rows: list[dict[str, object]], found: list[dict[str, object]]) -> None:

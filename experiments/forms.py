@@ -187,8 +187,8 @@ def judge(verdicts: Verdicts, rows: list[dict[str, Any]], gains: dict[str, float
                     f"{name} against plain bits, {case}",
                     f"about {wanted:.4f}",
                     f"{ratio:.4f}",
-                    ratio <= 3 * wanted,
-                    "up to three times: how wide the words of the prototypes were is not recorded",
+                    ratio <= 2 * wanted,
+                    "up to twice: how wide the words of the prototypes were is not recorded",
                 )
     visited = [row for row in rows if row["form"] == "bits"]
     each = statistics.median(row["ns"] / row["node visits"] for row in visited)
