@@ -133,8 +133,13 @@ def judge(
                      0.4 < falls / 2 ** (bits[-1] - bits[0]) < 4)  # fmt: skip
         period = {row["controller"]: float(row["limit period, ms"]) for row in found if row["arm"] == arm}
         worst = min(period[f"tables, {r} bits"] for r in bits)
-        verdicts.add("ours", f"{arm}: limit period of the tables (worst word length) against old data (new), ms",
-                     f"> 10 × {period['float, new']:.1f}", f"{worst:.0f}", worst > 10 * period["float, new"])  # fmt: skip
+        verdicts.add(
+            "ours",
+            f"{arm}: limit period of the tables (worst word length) against old data (new), ms",
+            f"> 10 × {period['float, new']:.1f}",
+            f"{worst:.0f}",
+            worst > 10 * period["float, new"],
+        )
 
 
 def draw(rows: list[dict[str, object]], found: list[dict[str, object]]) -> None:
