@@ -1,4 +1,4 @@
-"""The speed of compiled words beside float peers: 2R, 3R, PUMA 560, UR5, both targets, 12 bits; the bars of issue 5.
+"""The speed of compiled words beside float peers: 2R, 3R, PUMA 560, UR5, both targets, 12 bits; the goals.
 
 Peers go from the same words to the same words: customised float64 with libm (L), the same with a polynomial sine-cosine
 (P), float32 with a sine table of 4096 entries (T), and float32 on structure of arrays in vector lanes (V). Ratios come
@@ -86,7 +86,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
 
 
 def judge(report: Report, verdicts: Verdicts) -> list[str]:
-    """Add the bars of issue 5 for a model, and return the names of those it misses."""
+    """Add the speed goals of a model, and return the names of those it misses."""
     one = report.timing(ONE)
     batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
     bars = []
@@ -99,9 +99,7 @@ def judge(report: Report, verdicts: Verdicts) -> list[str]:
         bars.append(("words one by one / T", 2.0, one.ratio))
     missed = []
     for what, bar, found in bars:
-        verdicts.add(
-            "issue 5", f"{report.robot} {report.target}: {what}", f"<= {bar:.2f}", f"{found:.2f}", found <= bar
-        )
+        verdicts.goal(f"{report.robot} {report.target}: {what}", f"<= {bar:.2f}", f"{found:.2f}", found <= bar)
         missed += [what] if found > bar else []
     return missed
 

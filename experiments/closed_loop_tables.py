@@ -133,8 +133,7 @@ def judge(
                      0.4 < falls / 2 ** (bits[-1] - bits[0]) < 4)  # fmt: skip
         period = {row["controller"]: float(row["limit period, ms"]) for row in found if row["arm"] == arm}
         worst = min(period[f"tables, {r} bits"] for r in bits)
-        verdicts.add(
-            "ours",
+        verdicts.goal(
             f"{arm}: limit period of the tables (worst word length) against old data (new), ms",
             f"> 10 × {period['float, new']:.1f}",
             f"{worst:.0f}",

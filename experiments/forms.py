@@ -175,15 +175,14 @@ def judge(verdicts: Verdicts, rows: list[dict[str, Any]], gains: dict[str, float
     """Compare with the prototypes' figures, as ratios to the plain walk, and with what is asked of bits."""
     for case, gain in gains.items():
         what = f"bits side by side against one after another, {case}"
-        verdicts.add("speed", what, "at least 3 ×", f"{gain:.1f} ×", gain >= 3)
+        verdicts.goal(what, "at least 3 ×", f"{gain:.1f} ×", gain >= 3)
     for key, expected in EXPECTED.items():
         case = next(row["case"] for row in rows if row["case"].startswith(key))
         found = {row["form"]: row["ns"] for row in rows if row["case"] == case}
         for name, nanoseconds in expected.items():
             wanted, ratio = nanoseconds / expected["bits"], found[name] / found["bits"]
             if name != "bits":
-                verdicts.add(
-                    "design 7",
+                verdicts.goal(
                     f"{name} against plain bits, {case}",
                     f"about {wanted:.4f}",
                     f"{ratio:.4f}",
@@ -192,8 +191,7 @@ def judge(verdicts: Verdicts, rows: list[dict[str, Any]], gains: dict[str, float
                 )
     visited = [row for row in rows if row["form"] == "bits"]
     each = statistics.median(row["ns"] / row["node visits"] for row in visited)
-    verdicts.add(
-        "speed",
+    verdicts.goal(
         "plain bits, ns a node visit",
         f"about {NANOSECONDS_A_VISIT}",
         f"{each:.1f}",
@@ -201,8 +199,7 @@ def judge(verdicts: Verdicts, rows: list[dict[str, Any]], gains: dict[str, float
         "depends on the machine and its load",
     )
     wrong = [row["case"] for row in rows if row["chosen"] and row["ns waiting"] > 2 * fastest(rows, row["case"])]
-    verdicts.add(
-        "cost model",
+    verdicts.goal(
         "the form chosen is among the fastest (waiting words, within 2 ×)",
         "in every case",
         "in every case" if not wrong else f"not in {', '.join(wrong)}",

@@ -12,11 +12,17 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 """Where CSV files and pictures go; made when the first is written, not kept under version control."""
+MISSED = "GOAL MISSED"
+"""The verdict on a goal that is not reached."""
 
 
 @dataclass
 class Verdicts:
-    """Facts of the papers, each expected beside found; printed together, and the script fails if one is not as said."""
+    """Facts of the papers and goals of our own, each expected beside found, printed together.
+
+    The script fails if a fact is not as said. A goal is what was aimed at before anything was measured, of speed above
+    all: that it is missed is a finding, shown as such, and no failure.
+    """
 
     rows: list[dict[str, str]] = field(default_factory=list)
     failed: int = 0
@@ -24,7 +30,14 @@ class Verdicts:
     def add(self, fact: str, what: str, expected: object, found: object, holds: bool, note: str = "") -> None:
         """Record one fact (`fact` as the digest numbers it, such as "F05"); `holds` is the verdict, `note` explains."""
         self.failed += not holds
-        verdict = ("as expected" if holds else "NOT AS EXPECTED") + (f" ({note})" if note else "")
+        self._record(fact, what, expected, found, "as expected" if holds else "NOT AS EXPECTED", note)
+
+    def goal(self, what: str, expected: object, found: object, reached: bool, note: str = "") -> None:
+        """Record one goal, reached or missed."""
+        self._record("goal", what, expected, found, "reached" if reached else MISSED, note)
+
+    def _record(self, fact: str, what: str, expected: object, found: object, verdict: str, note: str) -> None:
+        verdict += f" ({note})" if note else ""
         self.rows.append(
             {"fact": fact, "what": what, "expected": str(expected), "found": str(found), "verdict": verdict}
         )

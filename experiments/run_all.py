@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reporting import RESULTS, show_table, write_csv
+from reporting import MISSED, RESULTS, show_table, write_csv
 
 FOLDER = Path(__file__).parent
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost")
@@ -33,13 +33,15 @@ class Outcome:
 
     script: str
     code: int
+    missed: int
     seconds: float
     processor_seconds: float
 
     @property
     def verdict(self) -> str:
-        """Scripts exit with 0 when every figure is as expected."""
-        return "as expected" if self.code == 0 else f"FAILED (exit code {self.code})"
+        """Scripts exit with 0 when every fact is as expected; goals that they miss are counted."""
+        goals = f", {self.missed} goals missed" if self.missed else ""
+        return ("as expected" if self.code == 0 else f"FAILED (exit code {self.code})") + goals
 
 
 def scripts(wanted: Iterable[str] = ()) -> list[Path]:
@@ -63,7 +65,8 @@ def run(script: Path, quick: bool) -> Outcome:
         process = os.posix_spawn(sys.executable, command, os.environ, file_actions=redirected)
         _, status, usage = os.wait4(process, 0)  # which also tells the processor time, unlike subprocess
     code = os.waitstatus_to_exitcode(status)
-    outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
+    missed = (RESULTS / f"{script.stem}.txt").read_text().count(MISSED)
+    outcome = Outcome(script.name, code, missed, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
     times = f"{outcome.seconds:7.1f} s ({outcome.processor_seconds:6.1f} s of processor time)"
     print(f"{times}  {script.name:32} {outcome.verdict}", flush=True)
     return outcome
