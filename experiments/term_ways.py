@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -25,6 +24,7 @@ from bddtorque.evaluate.program import assemble
 from bddtorque.plan.plan import Lookup, Plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.trace.graph import Graph
+from bddtorque.words import Format, Formats, JointFormats
 
 WAYS = {
     "float64": "float64 arithmetic",
@@ -46,9 +46,19 @@ class Contender:
     run: Run
 
 
-def narrowed(formats: Any, torque: int) -> Any:
-    """Return the formats with one torque alone: what a single term gives."""
-    return SimpleNamespace(q=formats.q, qd=formats.qd, qdd=formats.qdd, tau=[formats.tau[torque]])
+@dataclass(frozen=True)
+class OneTorque:
+    """The formats of all inputs and of one torque: of a single term."""
+
+    q: JointFormats
+    qd: JointFormats
+    qdd: JointFormats
+    tau: tuple[Format]
+
+
+def narrowed(formats: Formats, torque: int) -> OneTorque:
+    """Return the formats with one torque alone."""
+    return OneTorque(formats.q, formats.qd, formats.qdd, (formats.tau[torque],))
 
 
 def compiled(plan: Plan) -> tuple[tuple[Table, ...], list[Diagram]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +42,16 @@ def test_every_script_runs_once_whatever_becomes_of_the_others(runner: ModuleTyp
     assert all(0 < each.processor_seconds < 60 for each in outcomes)
 
 
+def test_goals_that_are_missed_are_counted_and_fail_nothing(runner: ModuleType, tmp_path: Path) -> None:
+    goals = (
+        "from reporting import Verdicts\nv = Verdicts()\nv.goal('fast', '<= 1', '2', False)\nv.goal('a', 1, 1, True)\n"
+    )
+    (tmp_path / "reporting.py").write_text((FOLDER / "reporting.py").read_text())
+    (tmp_path / "goals.py").write_text(f"{goals}v.show()\nif __name__ == '__main__':\n    v.exit()\n")
+    (outcome,) = runner.run_all([tmp_path / "goals.py"], quick=False, jobs=1)
+    assert (outcome.code, outcome.verdict) == (0, "as expected, 1 goals missed")
+
+
 def test_scripts_by_name(runner: ModuleType) -> None:
     assert [path.name for path in runner.scripts(["c", "bench_a.py"])] == ["bench_a.py", "c.py"]
     with pytest.raises(SystemExit, match="helper"):
@@ -58,3 +69,12 @@ def test_every_script_says_how_it_is_run_and_can_be_quick(script: str) -> None:
     text = (FOLDER / script).read_text()
     assert f"python experiments/{script}" in text
     assert "--quick" in text
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name not in ("run_all.py", "same_digest.py")])
+def test_every_script_runs_quickly_and_finds_what_it_expects(script: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(FOLDER / script), "--quick"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
