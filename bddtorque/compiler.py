@@ -64,7 +64,9 @@ def compile(
     Parameters
     ----------
     source : the name of a built-in, a spec file, a robot file, a `Spec` or a `Robot`
-    workers, executor : processes (all processors by default), or any `concurrent.futures.Executor`
+    workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
+    executor : any `concurrent.futures.Executor` to make the blocks on instead: threads, processes, a cluster
+        (`bddtorque.work.cluster.connected`). The model is the same; the executor stays open
     cache : where finished blocks are kept; ``"default"``, None, or a `Cache`
     progress : told of every finished block
     engine : ``"auto"``, ``"cudd"`` or ``"autoref"``
@@ -74,16 +76,17 @@ def compile(
     started = time.perf_counter()
     told = progress or NoProgress()
     pinned = None if plan is None else pinned_plan(plan)
+    kept = default_cache() if isinstance(cache, str) else cache
+    team = Workers(workers, executor=executor, cache=kept, progress=progress)
     spec, robot, notes = spec_and_robot(source, options)
     with step(told, f"planning {robot.name}"), within_floats(robot):
         spec, formats, origin, made = planned(spec, robot)
     if pinned is not None:
         check_pinned(pinned, made, "plan" if isinstance(plan, Plan) else str(plan))
     count = workers or usable_processors()
-    check_memory(made, spec.memory, 1 if executor else count)
+    check_memory(made, spec.memory, count if executor is None else 1)
     ready = time.perf_counter()
-    kept = default_cache() if isinstance(cache, str) else cache
-    with Workers(workers, executor=executor, cache=kept, progress=progress) as team:
+    with team:
         tasks = [
             Task(build_block, (block, engine, spec.memory // 2), name=_block_name(made, k), cost=_seconds(block))
             for k, block in enumerate(made.blocks)

@@ -11,6 +11,7 @@ those of any function at all, cannot be made again: then table, diagrams and for
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -33,7 +34,7 @@ from bddtorque.plan.plan import Block, output_format
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots.model import Robot
 from bddtorque.spec import Spec
-from bddtorque.work import Progress, Task, Workers
+from bddtorque.work import Progress, Task, WorkError, Workers
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,39 @@ class Check:
     detail: str
 
 
-def verify(path: str | PathLike[str], workers: int | None = None, progress: Progress | None = None) -> list[Check]:
+def verify(
+    path: str | PathLike[str],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[Check]:
     """Return every check of a file; all of them hold for a file that `compile` wrote and nobody touched.
 
-    A file that cannot be read at all gives the one check that failed.
+    A file that cannot be read at all gives the one check that failed. Workers that fail say nothing of a file: that
+    raises `BddTorqueError`.
+
+    Parameters
+    ----------
+    workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
+    progress : told of every finished block
+    executor : any `concurrent.futures.Executor` to check the blocks on instead
     """
     try:
         data = read_file(path)
     except BddTorqueError as problem:
         return [Check("file", False, str(problem))]
-    return verify_bytes(data, str(path), workers, progress)
+    return verify_bytes(data, str(path), workers, progress, executor)
 
 
 def verify_bytes(
-    data: bytes, where: str = "model", workers: int | None = None, progress: Progress | None = None
+    data: bytes,
+    where: str = "model",
+    workers: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> list[Check]:
     """Do what `verify` does for the bytes of a file."""
-    team = Workers(workers, progress=progress)
+    team = Workers(workers, executor=executor, progress=progress)
     try:
         model = any_from_bytes(data, where)
     except BddTorqueError as problem:
@@ -71,7 +88,8 @@ def verify_bytes(
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
     if isinstance(model, FunctionModel):
-        return [*checks, *_function_checks(model)]
+        # most functions are one table: processes of our own would take longer to start
+        return [*checks, *_function_checks(model, team if executor is not None else Workers(1, progress=progress))]
     try:
         with within_floats(model.robot):
             spec, formats, origin, plan = planned(model.spec, model.robot)
@@ -86,10 +104,12 @@ def verify_bytes(
         return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
     checks.append(Check("plan", True, "made again from robot and spec"))
     try:
-        found = _checked_blocks(model, team)
+        found = _checked_blocks(model, model.spec.memory, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
         with within_floats(model.robot):
             certificate = certify(origin, formats, plan, facts, model.tables)
+    except WorkError:  # says nothing of the file
+        raise
     except BddTorqueError as problem:
         return [*checks, Check("proof", False, one_line(str(problem)))]
     for kind in ("tables", "diagrams", "forms"):
@@ -101,7 +121,7 @@ def verify_bytes(
     return [*checks, Check("certificate", same, detail)]
 
 
-def _function_checks(model: FunctionModel) -> list[Check]:
+def _function_checks(model: FunctionModel, team: Workers) -> list[Check]:
     """Return the checks of a compiled function: all of them, but where its words were given none of what they mean."""
     try:
         draft, how = remade(model)
@@ -110,8 +130,7 @@ def _function_checks(model: FunctionModel) -> list[Check]:
     if draft.plan != model.plan:
         return [Check("plan", False, f"{how} gives another plan, or other words")]
     checks = [Check("plan", True, f"made again from {how}")]
-    blocks = zip(model.plan.blocks, model.tables, model.diagrams, strict=True)
-    found = [check_block(block, table.values, diagram.arrays(), model.memory // 2) for block, table, diagram in blocks]
+    found = _checked_blocks(model, model.memory, team)
     given = sum(isinstance(block, GivenBlock) for block in model.plan.blocks)
     for kind in ("tables", "diagrams", "forms"):
         wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
@@ -139,14 +158,12 @@ def _as_specified(spec: Spec, robot: Robot) -> Robot:
     return spec.with_friction(robot)
 
 
-def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:
+def _checked_blocks(model: Model | FunctionModel, memory: int, team: Workers) -> list[dict[str, Any]]:
     blocks = zip(model.plan.blocks, model.tables, model.diagrams, strict=True)
-    memory = model.spec.memory // 2  # what compiling allowed for one block
+    half = memory // 2  # what compiling allowed for one block
     with team:
         tasks = [
-            Task(
-                check_block, (block, table.values, diagram.arrays(), memory), name=f"block {k}", cost=len(table.values)
-            )
+            Task(check_block, (block, table.values, diagram.arrays(), half), name=f"block {k}", cost=len(table.values))
             for k, (block, table, diagram) in enumerate(blocks)
         ]
         return team.run(tasks, "verifying")

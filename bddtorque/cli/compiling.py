@@ -56,6 +56,7 @@ def compile_command(
     ] = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
+    dask: opt.DaskOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
     samples: SamplesOption = None,
@@ -72,7 +73,7 @@ def compile_command(
     """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
     rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
     if samples is not None:
-        others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec}
+        others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec, "dask": dask}
         _refuse_flags(others, f"{samples}: no robot and none of its options required with --samples")
         path = output_path(str(samples), out or Path(f"{samples.stem}.bdt"))
         compile_data(samples, path, word or [], rules, engine, as_json)
@@ -86,7 +87,7 @@ def compile_command(
     path = output_path(spec, out or Path(f"{Path(spec).stem}.bdt"))
     if write_spec is not None and output_path(spec, write_spec).resolve() == path.resolve():
         raise BddTorqueError(f"{write_spec}: another file for the specification than for the model required")
-    model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan)
+    model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan, dask)
     model.save(path)
     report |= {"file": str(path), "file_bytes": path.stat().st_size}
     if write_spec is not None:
@@ -135,7 +136,13 @@ def output_path(spec: str, path: Path) -> Path:
 
 
 def timed_compile(
-    spec: str, chosen: dict[str, Any], engine: str, workers: int | None, no_cache: bool, plan: Path | None = None
+    spec: str,
+    chosen: dict[str, Any],
+    engine: str,
+    workers: int | None,
+    no_cache: bool,
+    plan: Path | None = None,
+    dask: str | None = None,
 ) -> tuple[Model, dict[str, Any]]:
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     started = time.perf_counter()
@@ -144,11 +151,13 @@ def timed_compile(
     from bddtorque.work import usable_processors  # noqa: PLC0415
 
     ready = time.perf_counter()
-    progress = ShownProgress(processors=workers or usable_processors())
-    with numba_seconds() as cold:
+    with numba_seconds() as cold, opt.cluster(dask) as executor:
+        processors = (workers or usable_processors()) if executor is None else executor.threads
+        progress = ShownProgress(processors=processors)
         model = compile_model(
             spec,
             workers=workers,
+            executor=executor,
             cache=None if no_cache else "default",
             progress=progress,
             engine=engine,

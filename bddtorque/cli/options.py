@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.errors import BddTorqueError
 
+if TYPE_CHECKING:
+    from bddtorque.work.cluster import ClusterExecutor
+
 EngineOption = Annotated[str, typer.Option(metavar="NAME", help="What reduces the diagrams: auto, cudd or autoref.")]
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Processes; all processors unless given.")]
+DaskOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster: its scheduler, such as tcp://host:8786.")
+]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep finished blocks.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: the result as JSON on standard output.")]
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
+    """Give what ``--dask`` names as an executor, None where it is not given."""
+    if address is None:
+        yield None
+        return
+    from bddtorque.work.cluster import connected  # noqa: PLC0415 - Dask is an extra
+
+    with connected(address) as executor:
+        yield executor
 
 
 def read_bits(text: str, where: str = "--bits") -> int | list[int]:

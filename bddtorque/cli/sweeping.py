@@ -14,6 +14,8 @@ from bddtorque.cli.console import ShownProgress, say, write_json
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from bddtorque.model import Model
     from bddtorque.sweep import Sweep, Trajectory
 
@@ -53,6 +55,7 @@ def sweep_command(
     ] = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
+    dask: opt.DaskOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
     *,
@@ -75,23 +78,25 @@ def sweep_command(
 
     several = len(sources) > 1 or len(lengths or ()) > 1
     progress = ShownProgress()
-    found = [
-        sweep(
-            model,
-            states,
-            seed,
-            evaluator=evaluator,
-            trajectory=_trajectory(trajectory, model),
-            searched=search,
-            terms=terms,
-            cost=cost or several,
-            label=label if len(sources) > 1 else "",
-            workers=workers,
-            cache=None if no_cache else "default",
-            progress=progress,
-        )
-        for label, model in _models(sources, lengths, chosen, engine, workers, no_cache)
-    ]
+    with opt.cluster(dask) as executor:
+        found = [
+            sweep(
+                model,
+                states,
+                seed,
+                evaluator=evaluator,
+                trajectory=_trajectory(trajectory, model),
+                searched=search,
+                terms=terms,
+                cost=cost or several,
+                label=label if len(sources) > 1 else "",
+                workers=workers,
+                executor=executor,
+                cache=None if no_cache else "default",
+                progress=progress,
+            )
+            for label, model in _models(sources, lengths, chosen, engine, workers, executor, no_cache)
+        ]
     written = _written(found, csv_file, plot)
     exceeding = [joint for each in found for joint in each.exceeding]
     if as_json:
@@ -175,6 +180,7 @@ def _models(
     chosen: dict[str, Any],
     engine: str,
     workers: int | None,
+    executor: Executor | None,
     no_cache: bool,
 ) -> Iterator[tuple[str, Model]]:
     """Give the models with their labels one after the other, so that only one is held at a time."""
@@ -188,11 +194,7 @@ def _models(
             continue
         from bddtorque.compiler import compile as compile_model  # noqa: PLC0415
 
-        cache = None if no_cache else "default"
+        how: dict[str, Any] = {"workers": workers, "executor": executor, "engine": engine}
+        how["cache"] = None if no_cache else "default"
         for length in lengths or (None,):
-            yield (
-                label,
-                compile_model(
-                    source, workers=workers, cache=cache, progress=ShownProgress(), engine=engine, **chosen, bits=length
-                ),
-            )
+            yield label, compile_model(source, progress=ShownProgress(), **how, **chosen, bits=length)

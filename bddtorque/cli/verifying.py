@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from bddtorque.cli.console import ShownProgress, output, write_json
-from bddtorque.cli.options import JsonOption, WorkersOption
+from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
 from bddtorque.errors import BddTorqueError
 
 
 def verify_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
     workers: WorkersOption = None,
+    dask: DaskOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the bound again from the file alone and check every table, diagram and digest.
@@ -25,7 +26,8 @@ def verify_command(
 
     if not file.is_file():  # nothing to find wanting: bad use
         raise BddTorqueError(f"{file}: a .bdt file required, there is no such file")
-    checks = verify(file, workers=workers, progress=ShownProgress())
+    with cluster(dask) as executor:
+        checks = verify(file, workers=workers, progress=ShownProgress(), executor=executor)
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]

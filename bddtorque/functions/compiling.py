@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,8 @@ from bddtorque.sizes import parse_size
 from bddtorque.trace.graph import Graph
 from bddtorque.words import Format
 from bddtorque.words.argument import argument_of
+from bddtorque.work import Task, run
+from bddtorque.work.lending import check_executor
 
 BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
@@ -67,6 +70,7 @@ def compile_function(
     memory: int | str = MEMORY,
     engine: str = "auto",
     target: str = "tables",
+    executor: Executor | None = None,
 ) -> FunctionModel:
     """Compile a function of one to four words into tables and diagrams, with a certificate.
 
@@ -87,8 +91,11 @@ def compile_function(
         bound, as assumed
     block_bits : input bits of one table, at most; only a traced function may have more in all
     memory, engine, target : as those of `compile`
+    executor : any `concurrent.futures.Executor` to make the tables on; in this process unless given. The function
+        itself is only ever called here
     """
     started = time.perf_counter()
+    check_executor(executor)
     named = name or _name_of(function)
     where = f"function '{named:.60}'"
     words, out = asked_inputs(inputs, where), asked_output(output, where)
@@ -101,7 +108,7 @@ def compile_function(
     if trace not in TRACES:
         raise BddTorqueError(f"{where}, trace: {', '.join(TRACES)} required, {trace!r:.40} given")
     draft, notes = _draft(function, names, formats, out, options, trace, where)
-    return finished(named, names, formats, draft, options, where, started, notes)
+    return finished(named, names, formats, draft, options, where, started, notes, executor=executor)
 
 
 def checked_options(
@@ -205,16 +212,11 @@ def finished(
     notes: Sequence[str] = (),
     spread: float = 0.0,
     rules: dict[str, Any] | None = None,
+    executor: Executor | None = None,
 ) -> FunctionModel:
     """Make the tables of a plan, reduce them, prove the bound, and return the model."""
     check_memory(draft.plan, options.memory, 1)
-    built = []
-    for block in draft.plan.blocks:
-        if isinstance(block, GivenBlock):
-            assert draft.table is not None
-            built.append(reduce_block(block, draft.table, block.error, options.engine, options.memory // 2))
-        else:
-            built.append(build_block(block, options.engine, options.memory // 2))
+    built = _built(draft, options, where, executor)
     whole = [restored(block, each) for block, each in zip(draft.plan.blocks, built, strict=True)]
     tables, diagrams, facts = (tuple(parts) for parts in zip(*whole, strict=True)) if whole else ((), (), ())
     certificate = certify_function(draft, names, formats, tables, facts, options.assumed_error, spread)
@@ -242,6 +244,24 @@ def finished(
         rules or {},
         report,
     )
+
+
+def _built(draft: Draft, options: Options, where: str, executor: Executor | None) -> list[dict[str, Any]]:
+    """Return every table with its diagram, made here or on an executor."""
+    how = options.engine, options.memory // 2
+    tasks = [
+        Task(reduce_block, (block, draft.table, block.error, *how), name=f"table {k + 1}")
+        if isinstance(block, GivenBlock)
+        else Task(build_block, (block, *how), name=f"table {k + 1}", cost=1 << sum(block.input_widths))
+        for k, block in enumerate(draft.plan.blocks)
+    ]
+    if executor is None:
+        return [task() for task in tasks]
+    try:
+        keyed = [(task.key, task) for task in tasks]
+    except TypeError as problem:  # a law of the caller's own may hold anything
+        raise BddTorqueError(f"{where}: a law of plain data required for an executor, {problem}") from None
+    return run([task for _, task in keyed], executor=executor)
 
 
 def certify_function(

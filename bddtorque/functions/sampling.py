@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from bddtorque.functions.samples import (
 )
 from bddtorque.functions.words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
 from bddtorque.words import Format
+from bddtorque.work.lending import check_executor
 
 
 def compile_samples(
@@ -41,6 +43,7 @@ def compile_samples(
     block_bits: int = BLOCK_BITS,
     memory: int | str = MEMORY,
     engine: str = "auto",
+    executor: Executor | None = None,
 ) -> FunctionModel:
     """Compile samples of a function of one to four words into a table and its diagram, with a certificate.
 
@@ -59,8 +62,10 @@ def compile_samples(
         ``"refuse"``: every combination of input words must have a sample
     extrapolation : ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round
     assumed_error : how far a sample is off, in the unit of the output; it is added to the bound, as assumed
+    block_bits, memory, engine, executor : as those of `compile_function`
     """
     started = time.perf_counter()
+    check_executor(executor)
     for key, value, known in (
         ("duplicates", duplicates, DUPLICATES),
         ("merge", merge, MERGES),
@@ -96,7 +101,7 @@ def compile_samples(
     if spread is not None:
         rules["spread"] = float(spread)
     notes = [f"{found.duplicates:,} of {len(read.values):,} samples averaged with others"] if found.duplicates else []
-    return finished(named, names, formats, draft, options, where, started, notes, found.spread, rules)
+    return finished(named, names, formats, draft, options, where, started, notes, found.spread, rules, executor)
 
 
 def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], Asked, Samples]:

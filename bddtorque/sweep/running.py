@@ -1,4 +1,4 @@
-"""Run a sweep: the batches spread over threads, what they found put together.
+"""Run a sweep: the batches spread over threads or any executor, what they found put together in one order.
 
 The kernels hold no lock, so that threads use all processors. Batches are tasks with content keys: a long sweep that was
 interrupted goes on from what the cache has of it, and finds the same as one that was not.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,10 +26,11 @@ from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweep.terms import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
-from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, usable_processors
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache
 
 MOST_TASKS = 64
-"""Tasks of a round. What they found waits in memory for the others of the round, and is then put together."""
+"""Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
+is then put together."""
 LARGEST_TASK = {"straight": 16}
 """Batches of a task at most, by form, else 1: about a second, which is what an interruption waits for, and loses."""
 ALONE = 200_000
@@ -68,6 +69,7 @@ def sweep(
     cost: bool = False,
     label: str = "",
     workers: int | None = None,
+    executor: Executor | None = None,
     cache: Cache | Literal["default"] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -85,7 +87,10 @@ def sweep(
     terms : measure each term by itself as well
     cost : measure size and speed as well
     label : what the model is called beside others
-    workers : threads; by default one for a short sweep, else all processors
+    workers : threads; by default one for a short sweep, else all processors. With `executor`, how many parts it is
+        given at a time
+    executor : any `concurrent.futures.Executor` to sweep on instead: processes, a cluster
+        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit; the executor stays open
     cache : where a long sweep keeps what it has found so far, so that it may be interrupted
     progress : told of every finished part
     """
@@ -104,7 +109,9 @@ def sweep(
     if job.form == "straight":
         _check_forms(job, parts[0])
     kept = (default_cache() if cache == "default" else cache) if long else None
-    found = _spread(job, model, parts, searched, workers if workers is not None or long else 1, kept, progress)
+    alone = workers is None and executor is None and not long
+    with _team(1 if alone else workers, executor, kept, progress) as (team, whole):
+        found = _spread(job, model, parts, searched, team, whole)
     return Sweep(
         model.robot.name,
         model.digest,
@@ -162,14 +169,23 @@ def _check_forms(job: _Job, part: Part) -> None:
         )
 
 
+@contextlib.contextmanager
+def _team(
+    workers: int | None, executor: Executor | None, cache: Cache | None, progress: Progress | None
+) -> Iterator[tuple[Workers, _Whole]]:
+    """Give who does the work: the executor that was given, else so many threads, else this one."""
+    whole = _Whole(progress or NoProgress())
+    if executor is not None or workers == 1:
+        with Workers(workers, executor=executor, cache=cache, progress=whole) as team:
+            yield team, whole
+        return
+    count = Workers(workers).count  # refuses a bad number
+    with ThreadPoolExecutor(count) as threads, Workers(count, executor=threads, cache=cache, progress=whole) as team:
+        yield team, whole
+
+
 def _spread(
-    job: _Job,
-    model: Model,
-    parts: Sequence[Part],
-    searched: int,
-    workers: int | None,
-    cache: Cache | None,
-    progress: Progress | None,
+    job: _Job, model: Model, parts: Sequence[Part], searched: int, team: Workers, whole: _Whole
 ) -> dict[str, Any]:
     """Return what all parts found, and what the search found that begins at the worst of them."""
     shared = (job.data, job.evaluator, job.form, job.seed)
@@ -179,23 +195,21 @@ def _spread(
         own = tuple(parts[first : first + size])
         cost = sum(part.count for part in own)
         tasks.append(Task(measure, (*shared, own), name=f"states from {first * BATCH:,}", cost=cost))
-    Workers(workers)  # refuses a bad number
     subject_from(*shared[:3])  # made once, before threads ask for it
-    whole = _Whole(progress or NoProgress())
-    with ThreadPoolExecutor(workers or usable_processors()) as threads:
-        executor = None if workers == 1 else threads
-        with Workers(workers or usable_processors(), executor=executor, cache=cache, progress=whole) as team:
-            found: dict[str, Any] = {}
-            with whole.shown(f"sweeping {model.robot.name}", tasks):
-                for first in range(0, len(tasks), MOST_TASKS):
-                    of_round = team.run(tasks[first : first + MOST_TASKS])
-                    found = joined([found, *of_round] if found else of_round)
-            climbs = []
-            for joint in range(len(model.formats.tau) if searched else 0):
-                budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
-                climbs.append(Task(search, (*shared, joint, found["worst_states"][joint], budget), cost=budget))
-            with whole.shown("searching for the worst states", climbs):
-                worst = team.run(climbs)
+    found: dict[str, Any] = {}
+    with whole.shown(f"sweeping {model.robot.name}", tasks):
+        at_a_time = max(MOST_TASKS, team.count)
+        for first in range(0, len(tasks), at_a_time):
+            # in the order of the parts, whoever measured them and when: sums of floats depend on it
+            of_round = team.run(tasks[first : first + at_a_time])
+            found = joined([found, *of_round] if found else of_round)
+    climbs = []
+    for joint in range(len(model.formats.tau) if searched else 0):
+        budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
+        start = found["worst_states"][joint]
+        climbs.append(Task(search, (*shared, joint, start, budget), name=f"search {joint + 1}", cost=budget))
+    with whole.shown("searching for the worst states", climbs):
+        worst = team.run(climbs)
     found |= {"search_largest": np.zeros(len(model.formats.tau)), "tried": sum(each["tried"] for each in worst)}
     for joint, each in enumerate(worst):
         found["search_largest"][joint] = max(each["worst"], 0.0)

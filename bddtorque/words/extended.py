@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,10 @@ from bddtorque.words.argument import Argument
 DIGITS = 60
 TIE = 1e-45
 """What is so close to a tie, in units, is one: nothing but an exact tie comes near."""
+
+
+_precision = threading.Lock()
+"""mpmath's precision belongs to the whole process: threads that make tables side by side take turns here."""
 
 
 class _Arithmetic:
@@ -64,7 +69,7 @@ def rounded_exactly(
     graph: Graph, arguments: Mapping[str, Argument], words: Sequence[Mapping[str, int]], lsb: Fraction
 ) -> list[int]:
     """Return the one output of the graph, in units of `lsb`, at each set of words: nearest, ties away from zero."""
-    with mpmath.workdps(DIGITS):
+    with _precision, mpmath.workdps(DIGITS):
         unit = _real(lsb)
         results = []
         for state in words:
@@ -75,7 +80,7 @@ def rounded_exactly(
 
 def law_rounded_exactly(law: Law, values: Sequence[Fraction], lsb: Fraction, centre: Fraction, sign: int) -> int:
     """Return sign·law − centre at rational arguments, in units of `lsb`: nearest, ties away from zero."""
-    with mpmath.workdps(DIGITS):
+    with _precision, mpmath.workdps(DIGITS):
         return _half_away((sign * law.exact(values) - _real(centre)) / _real(lsb))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bddtorque.work.caching import Cache, cache_directory, default_cache
+from bddtorque.work.lending import WorkError
 from bddtorque.work.pool import usable_processors
 from bddtorque.work.running import NoProgress, Progress, Workers, run, step
 from bddtorque.work.tasks import Task, content_key
@@ -12,6 +13,7 @@ __all__ = [
     "NoProgress",
     "Progress",
     "Task",
+    "WorkError",
     "Workers",
     "cache_directory",
     "content_key",

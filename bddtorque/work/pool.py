@@ -54,6 +54,12 @@ class Pool(ProcessPoolExecutor):
         super().__init__(count, mp_context=context, initializer=_ignore_interrupts)
         self.folder = tempfile.mkdtemp(prefix="bddtorque-results-")
 
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes; once they are gone, so is the folder of their results."""
+        super().shutdown(wait=wait, cancel_futures=cancel_futures)
+        if wait:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
 
 def start_pool(count: int) -> Pool:
     """Return a pool of `count` worker processes."""
@@ -101,7 +107,6 @@ def stop_pool(pool: Pool) -> None:
     for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.terminate()
     pool.shutdown(wait=True)
-    shutil.rmtree(pool.folder, ignore_errors=True)
 
 
 def _ignore_interrupts() -> None:

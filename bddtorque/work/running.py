@@ -13,13 +13,9 @@ from typing import Any, Protocol, Self
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.work.caching import MISSING, Cache
+from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
 from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit, usable_processors
 from bddtorque.work.tasks import Task
-
-IN_FLIGHT = 64
-"""Tasks handed to a foreign executor at a time, when nobody says how many."""
-
-Deliver = Callable[[Task, Any], None]
 
 
 class Progress(Protocol):
@@ -70,7 +66,8 @@ class Workers:
     progress : told of every finished task
 
     A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
-    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it.
+    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a
+    foreign executor refuses or cancels is handed to it again, see `lending`.
     """
 
     def __init__(
@@ -83,7 +80,8 @@ class Workers:
     ) -> None:
         if count is not None and (type(count) is not int or count < 1):
             raise BddTorqueError(f"workers: a whole number of at least 1 required, {count!r} given")
-        self.count = count or (IN_FLIGHT if executor else usable_processors())
+        check_executor(executor)
+        self.count = count or (usable_processors() if executor is None else at_a_time(executor))
         self.cache = cache
         self.progress = progress or NoProgress()
         self._executor = executor
@@ -122,11 +120,18 @@ class Workers:
             missing = self._look_up(listed, results)
             # the longest first, so that none of them is left running alone at the end
             missing.sort(key=lambda task: -task.cost)
-            if self._executor is None and (self.count == 1 or multiprocessing.current_process().daemon):
+            if self._executor is not None:
+                lend(self._executor, missing, self.count, deliver)
+            elif self.count == 1 or multiprocessing.current_process().daemon:
                 for task in missing:
                     deliver(task, _noted(task, task))
             else:
                 self._spread(missing, deliver)
+        except ClusterLostError as problem:
+            kept = "nothing was kept, since there is no cache"
+            if self.cache is not None:
+                kept = "what was finished is in the cache, and the same again goes on from there"
+            raise WorkError(f"{problem}; {kept}") from None
         finally:
             self.progress.finish()
         return [results[task.key] for task in listed]
@@ -149,14 +154,14 @@ class Workers:
         waiting, suspects = deque(tasks), deque[Task]()
         running: dict[Future[Any], Task] = {}
         # two for each worker: nobody waits for work, arguments do not pile up, and few are suspected when one dies
-        at_a_time = self.count if self._executor else 2 * self.count
+        most = 2 * self.count
         try:
             while waiting or running or suspects:
                 if suspects and not running:
                     task = suspects.popleft()
                     deliver(task, self._alone(task))
                     continue
-                while waiting and not suspects and len(running) < at_a_time:
+                while waiting and not suspects and len(running) < most:
                     task = waiting.popleft()
                     running[self._submitted(task)] = task
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -175,33 +180,26 @@ class Workers:
 
     def _submitted(self, task: Task) -> Future[Any]:
         try:
-            return submit(self._running_executor(), task)
+            return submit(self._running_pool(), task)
         except BrokenExecutor:  # a worker died while it had nothing to do
-            self._renew(task)
-            return submit(self._running_executor(), task)
+            self.close()
+            return submit(self._running_pool(), task)
 
     def _alone(self, task: Task) -> Any:
         """Run a task again that was running when a worker died, with nothing beside it."""
-        self._renew(task)
+        self.close()
         try:
-            return _noted(task, partial(received, submit(self._running_executor(), task)))
+            return _noted(task, partial(received, submit(self._running_pool(), task)))
         except BrokenExecutor:
-            raise BddTorqueError(
+            raise WorkError(
                 f"task '{task.name}': a worker that lives to its end required, it died twice (killed, crashed or "
                 "out of memory): fewer workers or a smaller memory budget may help"
             ) from None
 
-    def _running_executor(self) -> Executor:
-        if self._executor is not None:
-            return self._executor
+    def _running_pool(self) -> Pool:
         if self._pool is None:
             self._pool = start_pool(self.count)
         return self._pool
-
-    def _renew(self, task: Task) -> None:
-        if self._executor is not None:
-            raise BddTorqueError(f"task '{task.name}': a working executor required, the one given is broken") from None
-        self.close()
 
     def _abandon(self, running: dict[Future[Any], Task], deliver: Deliver) -> None:
         """Keep what is finished, and stop the rest."""
@@ -213,9 +211,6 @@ class Workers:
             pool, self._pool = self._pool, None
             if pool is not None:
                 stop_pool(pool)
-            if self._executor is not None:
-                for future in running:
-                    future.cancel()
 
 
 def run(

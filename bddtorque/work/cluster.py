@@ -1,0 +1,221 @@
+"""A Dask cluster as an executor: `connected("tcp://host:8786")`. Needs the extra `cluster`.
+
+Dask gives a task of a lost worker to another one. What is added here: a look at the versions before anything is sent,
+so that no machine computes with other code; every task looks again, for workers that come later; and one clear line
+when the scheduler, or the last worker, is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pickle
+import platform
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from functools import partial
+from typing import Any
+
+from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.work.lending import ClusterLostError, WorkError
+from bddtorque.work.tasks import environment_digest
+
+TIMEOUT = 10.0
+"""Seconds within which a scheduler must answer, and a first worker be there."""
+NO_WORKERS = 60.0
+"""Seconds without any worker after which the work is given up."""
+ALIKE = ("python", "bddtorque", "numpy", "numba")
+"""What must be of one version on all machines: results, and cached ones, are those of one code."""
+MOST_SAID = 3
+"""Machines that a message names."""
+
+
+class ClusterExecutor(Executor):
+    """A `concurrent.futures.Executor` on the machines of a Dask cluster; see `connected`.
+
+    Attributes
+    ----------
+    address : of the scheduler
+    threads : how many tasks the workers ran at a time when the cluster was connected
+    """
+
+    def __init__(self, client: Any, address: str) -> None:
+        self.address = address
+        self.threads = sum(client.nthreads().values())
+        self._client = client
+        self._environment = environment_digest(__name__)
+        self._deserted: float | None = None
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Send a function of an importable module and its arguments; they and the result travel as bytes."""
+        self._check_connection()
+        sent = pickle.dumps((function, arguments, options))
+        own: Future[Any] = Future()
+        theirs = self._client.submit(run_sent, self._environment, sent, key=f"bddtorque-{uuid.uuid4().hex}", pure=False)
+        own.add_done_callback(partial(_cancelled_too, theirs))
+        theirs.add_done_callback(partial(self._passed_on, own))
+        return own
+
+    def check(self) -> None:
+        """Raise `ClusterLostError` if the scheduler is gone, or there has been no worker for a while."""
+        self._check_connection()
+        try:
+            self.threads = sum(self._client.nthreads().values())
+        except (OSError, RuntimeError):
+            self._check_connection()
+            return
+        if self.threads:
+            self._deserted = None
+        elif self._deserted is None:
+            self._deserted = time.monotonic()
+        elif time.monotonic() - self._deserted > NO_WORKERS:
+            raise ClusterLostError(
+                f"cluster {self.address}: at least one worker required, there has been none for {NO_WORKERS:.0f} s"
+            )
+
+    def _check_connection(self) -> None:
+        if self._client.status != "running":
+            raise self._lost()
+
+    def _lost(self) -> ClusterLostError:
+        return ClusterLostError(
+            f"cluster {self.address}: a scheduler that answers to the end required, the connection to it was lost"
+        )
+
+    def _passed_on(self, own: Future[Any], theirs: Any) -> None:
+        """Give what became of a task to whoever waits for it."""
+        if not own.set_running_or_notify_cancel():
+            return
+        try:
+            if theirs.status == "cancelled":  # nobody but we may cancel: it is the connection that was lost
+                raise self._lost()
+            own.set_result(pickle.loads(theirs.result()))  # what our own workers sent, code that is ours
+        except BaseException as problem:
+            own.set_exception(problem)
+
+
+def run_sent(environment: str, sent: bytes) -> bytes:
+    """Run, on a worker, a function that was sent, and return its result as bytes; refuse to with other code."""
+    if environment_digest(__name__) != environment:
+        raise WorkError(
+            f"worker on {platform.node()}: the same sources of bddtorque, and versions of Python, NumPy and Numba, "
+            "required as where the work comes from, others found"
+        )
+    function, arguments, options = pickle.loads(sent)
+    return pickle.dumps(function(*arguments, **options))
+
+
+@contextlib.contextmanager
+def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecutor]:
+    """Connect to the Dask scheduler at an address and give its cluster as an executor.
+
+    Parameters
+    ----------
+    address : such as ``"tcp://192.168.0.7:8786"``
+    timeout : seconds within which the scheduler must answer, and a first worker be there
+
+    A scheduler that does not answer, a cluster without workers, and machines with other versions of Python,
+    bddtorque, NumPy or Numba are refused in one line. Machines trust one another: whoever reaches the scheduler can
+    run code on its workers.
+    """
+    distributed = _distributed()
+    if not isinstance(address, str) or not address.strip():
+        raise BddTorqueError(f"cluster: an address such as tcp://192.168.0.7:8786 required, {address!r:.60} given")
+    with _quiet(distributed):
+        client = _client(distributed, address, timeout)
+        try:
+            _check_versions(client, address, timeout)
+            yield ClusterExecutor(client, address)
+        finally:
+            with contextlib.suppress(Exception):  # it may be gone
+                client.close(timeout=2)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed  # type: ignore[import-not-found,unused-ignore] # noqa: PLC0415 - an extra
+    except ImportError as problem:
+        raise BddTorqueError(
+            f"cluster: the package distributed required (pip install 'bddtorque[cluster]'), {problem}"
+        ) from None
+    return distributed
+
+
+def _client(distributed: Any, address: str, timeout: float) -> Any:
+    try:
+        return distributed.Client(address, timeout=timeout, set_as_default=False, name="bddtorque")
+    except Exception as problem:  # whatever an address that is none, or a name that is not known, leads to
+        said = str(problem).splitlines()
+        raise BddTorqueError(
+            one_line(
+                f"cluster {address}: a Dask scheduler that answers within {timeout:g} s required, none found"
+                f" ({type(problem).__name__}{f': {said[0]}' if said else ''})"
+            )
+        ) from None
+
+
+def _check_versions(client: Any, address: str, timeout: float) -> None:
+    """Refuse a cluster without workers, and one whose machines have other versions than this one."""
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError:
+        raise BddTorqueError(
+            f"cluster {address}: at least one worker required, none was there within {timeout:g} s"
+        ) from None
+    found = client.get_versions(packages=["bddtorque", "numba"])
+    machines = {
+        "the scheduler": found["scheduler"],
+        **{f"worker {name}": each for name, each in found["workers"].items()},
+    }
+    wrong = different(found["client"]["packages"], {name: each["packages"] for name, each in machines.items()})
+    if wrong:
+        more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+        raise BddTorqueError(
+            f"cluster {address}: the same versions as here required on scheduler and workers, "
+            f"{'; '.join(wrong[:MOST_SAID])}{more}"
+        )
+
+
+def different(here: Mapping[str, str | None], machines: Mapping[str, Mapping[str, str | None]]) -> list[str]:
+    """Return, for each machine with other versions than here, what differs; Python by its first two numbers."""
+    lines = []
+    for name, found in machines.items():
+        differs = [
+            f"{package} {_version(package, found) or 'missing'} (here {_version(package, here)})"
+            for package in ALIKE
+            if _version(package, found) != _version(package, here)
+        ]
+        if differs:
+            lines.append(f"{name} has {', '.join(differs)}")
+    return lines
+
+
+def _version(package: str, versions: Mapping[str, str | None]) -> str | None:
+    version = versions.get(package)
+    return ".".join(version.split(".")[:2]) if version and package == "python" else version
+
+
+def _cancelled_too(theirs: Any, own: Future[Any]) -> None:
+    """Cancel a task of the cluster that nobody waits for any more."""
+    if own.cancelled() and theirs.status == "pending":
+        with contextlib.suppress(Exception):  # the cluster may be gone
+            theirs.cancel()
+
+
+@contextlib.contextmanager
+def _quiet(distributed: Any) -> Iterator[None]:
+    """Keep Dask from telling, in many lines, what is said in one."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    levels = {name: logging.getLogger(name).level for name in names}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+        for name in names:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)

@@ -1,0 +1,174 @@
+"""Tasks lent to an executor of others: plain values go there, plain values come back.
+
+An executor may refuse a task, cancel it, or finish it late and out of order. None of that is the task's fault, so it is
+handed over again, a few times. What a task itself raises ends the run, and so does an executor that is broken. Nothing
+is asked of the other side: neither a file system in common, nor a cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from typing import Any, Protocol, runtime_checkable
+
+from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.work.pool import submit
+from bddtorque.work.tasks import Task
+
+IN_FLIGHT = 64
+"""Tasks handed to a foreign executor at a time, when nobody says how many."""
+TRIES = 5
+"""How often a task is handed over before an executor that refuses or cancels it is given up."""
+PAUSE = 0.05
+"""Seconds before a task is offered again to an executor that has nothing else to do; doubled each time."""
+LOOK = 1.0
+"""Seconds without a result after which an executor that can be looked at is."""
+
+Deliver = Callable[[Task, Any], None]
+
+
+class WorkError(BddTorqueError):
+    """Work that could not be done, through no fault of what it was about: who should have done it failed."""
+
+
+class ClusterLostError(WorkError):
+    """The machines that did the work are gone; what was finished before is not lost."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """An executor that knows whether it is still of use."""
+
+    threads: int
+    """How many tasks it runs at a time."""
+
+    def check(self) -> None:
+        """Raise `ClusterLostError` where waiting any longer would be in vain."""
+
+
+def check_executor(executor: Any) -> None:
+    """Refuse what is no executor."""
+    if executor is not None and not isinstance(executor, Executor):
+        hint = ": what its get_executor() returns would do" if hasattr(executor, "get_executor") else ""
+        raise BddTorqueError(
+            f"executor: a concurrent.futures.Executor required, {type(executor).__qualname__} given{hint}"
+        )
+
+
+def at_a_time(executor: Executor) -> int:
+    """Return how many tasks an executor is given at a time when nobody says: enough for all its threads."""
+    return max(IN_FLIGHT, 2 * executor.threads) if isinstance(executor, Watched) else IN_FLIGHT
+
+
+def lend(executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver) -> None:
+    """Have an executor do the tasks, at most so many at a time, and deliver each result as it comes.
+
+    Whatever ends this early, Ctrl-C included: what is finished by then is delivered, the rest is cancelled.
+    """
+    loan = _Loan(executor, deque(tasks), {}, Counter())
+    try:
+        while loan.waiting or loan.running:
+            loan.hand_over(most)
+            for future in loan.finished():
+                task = loan.running.pop(future)
+                try:
+                    result = future.result()
+                except BaseException as problem:
+                    loan.failed(task, problem)
+                else:
+                    deliver(task, result)
+    except BaseException:
+        loan.abandon(deliver)
+        raise
+
+
+class _Loan:
+    """What waits, what runs, and how often each task came back undone."""
+
+    def __init__(
+        self, executor: Executor, waiting: deque[Task], running: dict[Future[Any], Task], tries: Counter[str]
+    ) -> None:
+        self.executor = executor
+        self.waiting = waiting
+        self.running = running
+        self.tries = tries
+
+    def hand_over(self, most: int) -> None:
+        while self.waiting and len(self.running) < most:
+            task = self.waiting.popleft()
+            try:
+                future = submit(self.executor, task)
+            except Exception as problem:
+                self.refused(task, problem)
+                if self.running:  # it may have had enough for now
+                    return
+                time.sleep(PAUSE * 2 ** (self.tries[task.key] - 1))
+                continue
+            if not isinstance(future, Future) or future in self.running:
+                raise WorkError(
+                    f"task '{task.name}': an executor that returns a new concurrent.futures.Future for each task "
+                    f"required, {type(self.executor).__qualname__} returned {type(future).__qualname__}"
+                )
+            self.running[future] = task
+
+    def finished(self) -> set[Future[Any]]:
+        if not self.running:
+            return set()
+        if not isinstance(self.executor, Watched):
+            return wait(self.running, return_when=FIRST_COMPLETED).done
+        done = wait(self.running, timeout=LOOK, return_when=FIRST_COMPLETED).done
+        if not done:
+            self.executor.check()
+        return done
+
+    def refused(self, task: Task, problem: Exception) -> None:
+        """Take back a task that the executor did not take."""
+        if isinstance(problem, BddTorqueError):
+            raise problem
+        if isinstance(problem, BrokenExecutor):
+            raise _broken(task) from None
+        self._try_again(task, "refused", f": {type(problem).__name__}: {problem}")
+
+    def failed(self, task: Task, problem: BaseException) -> None:
+        """Take back a task that was cancelled; raise what it raised itself."""
+        if isinstance(problem, BrokenExecutor):
+            raise _broken(task) from None
+        kinds = {kind.__name__ for kind in type(problem).__mro__}  # by name: asyncio and Dask have their own
+        if "CancelledError" in kinds:
+            self._try_again(task, "cancelled", "")
+            return
+        if "KilledWorker" in kinds:
+            raise WorkError(
+                f"task '{task.name}': a worker that lives to its end required, those of the cluster died of it again "
+                "and again (killed, crashed or out of memory): workers with more memory, or a smaller memory budget, "
+                "may help"
+            ) from None
+        if isinstance(problem, Exception) and not isinstance(problem, BddTorqueError):
+            problem.add_note(f"in task '{task.name}'")
+        raise problem
+
+    def _try_again(self, task: Task, what: str, why: str) -> None:
+        self.tries[task.key] += 1
+        if self.tries[task.key] >= TRIES:
+            raise WorkError(
+                one_line(f"task '{task.name}': an executor that does it required, it was {what} {TRIES} times{why}")
+            ) from None
+        self.waiting.appendleft(task)
+
+    def abandon(self, deliver: Deliver) -> None:
+        """Keep what is finished, cancel the rest."""
+        try:
+            for future, task in self.running.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    deliver(task, future.result())
+        finally:
+            for future in self.running:
+                with contextlib.suppress(Exception):  # an executor that is gone cannot cancel
+                    future.cancel()
+
+
+def _broken(task: Task) -> WorkError:
+    return WorkError(f"task '{task.name}': a working executor required, the one given is broken")
