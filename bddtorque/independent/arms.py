@@ -1,0 +1,100 @@
+"""The proof of a compiled arm, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .bounds import Composition, compose
+from .cascade import angles_of
+from .certificate import Stated, check_names, check_parts, check_range, fits, torques_of, witness_words
+from .dynamics import Robot, robot_of
+from .findings import Finding, require
+from .plan import Plan
+from .running import run
+from .sections import check_inputs, check_spec, words_of
+from .tables import Facts
+from .truth import Comparison, Words, compare
+
+
+def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
+    """Yield what was found of an arm after its tables: words, ranges, dynamics, certificate, saturation."""
+    robot = robot_of(header["robot"])
+    words = words_of(header["formats"], robot)
+    inputs = zip(("q", "qd", "qdd"), (words.q, words.qd, words.qdd), strict=True)
+    check_inputs(plan, {f"{name}{j}": word for name, row in inputs for j, word in enumerate(row, 1)})
+    accuracy = check_spec(header["spec"], header, robot, words, plan)
+    _check_friction(plan, robot, facts)
+    n = len(robot.joints)
+    yield Finding("words", True, f"robot, spec, formats and plan agree on the words of {n} joints")
+    composition = compose(plan, facts, angles_of(plan, {f"q{j + 1}": j for j in range(n)}))
+    yield Finding("widths", True, "no product and no sum needs more than 62 bits")
+    comparison = compare(plan, robot, words, set(composition.unproved))
+    yield Finding("ranges", True, _check_ranges(plan, composition, comparison))
+    stated = torques_of(header["certificate"])
+    require(
+        [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: every joint required"
+    )
+    shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
+    found = f"the cascade without roundings is within {shown} units of Newton-Euler, everywhere ({comparison.points:,} "
+    yield Finding("dynamics", True, f"{found}positions of a grid, {comparison.monomials} products of motions)")
+    for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
+        where = f"certificate, '{each.name:.40}'"
+        check_names(each, robot.joints[j].name, words.tau[j], where)
+        check_parts(each, bound, comparison.differences[j], where)
+        check_range(each, bound, words.tau[j], where)
+        require(accuracy is None or each.bound < accuracy, f"{where}: below {accuracy} units required by the spec")
+    bounds = ", ".join(f"{each.name} {each.bound:.4f}" for each in stated)
+    yield Finding("certificate", True, f"every figure follows: {bounds}")
+    for j, each in enumerate(stated):
+        _check_saturation(j, each, plan, tables, words, composition)
+    yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))
+
+
+def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
+    """Refuse tables of laws where no joint has one, or that are cut off."""
+    laws = [joint.friction for joint in robot.joints if joint.friction is not None]
+    for k, (block, fact) in enumerate(zip(plan.blocks, facts, strict=True)):
+        require(block.kind != "given", f"block {k}: no given words required in an arm")
+        if block.law is not None:
+            require(block.law in laws, f"block {k}: the friction of a joint required")
+            require(not fact.clamped, f"block {k}: a friction that is not cut off required")
+
+
+def _check_ranges(plan: Plan, composition: Composition, comparison: Comparison) -> str:
+    """Refuse ranges of sums that neither the words before them nor the waves of their values prove."""
+    for place, allowed in composition.unproved.items():
+        reach = comparison.amplitudes[place]
+        require(
+            reach < allowed,
+            f"plan, wire {place}: a range that follows required, {plan.wires[place].low} to {plan.wires[place].high} "
+            f"given, {reach:.6g} before rounding proved",
+        )
+    sums = sum(wire.kind == "sum" for wire in plan.wires)
+    waves = len(composition.unproved)
+    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
+
+
+def _check_saturation(
+    joint: int, stated: Stated, plan: Plan, tables: list[Any], words: Words, composition: Composition
+) -> None:
+    """Refuse what is said on saturation if it is not so; what is not excluded must not be excluded by the range."""
+    where = f"certificate, '{stated.name:.40}', saturation"
+    output = plan.outputs[joint]
+    inside = fits(composition.outputs[joint], output.low, output.high)
+    require(
+        (stated.saturation == "cannot") == inside, f"{where}: {'cannot' if inside else 'can or not excluded'} required"
+    )
+    require(
+        (stated.saturation == "can") == (stated.witness is not None), f"{where}: a witness just where it can required"
+    )
+    if stated.saturation == "can":
+        formats = {"q": words.q, "qd": words.qd, "qdd": words.qdd}
+        rows = witness_words(stated, [len(words.q)] * 3, where)
+        state = {}
+        for (name, row), chosen in zip(formats.items(), rows, strict=True):
+            for j, (word, value) in enumerate(zip(row, chosen, strict=True), 1):
+                require(word.lowest <= value <= word.highest, f"{where}: words of the inputs required")
+                state[f"{name}{j}"] = value
+        total = run(plan, tables, state)[joint]
+        require(not output.low <= total <= output.high, f"{where}: a state that leaves the range required")

@@ -1,0 +1,279 @@
+"""Errors and ranges of every word, carried through the cascade by the rules of docs/certificate.md.
+
+Everything is counted in units of the word itself. `errors` are by where they arose; a product with a sine or cosine
+keeps apart what is at most that sine or cosine times something, so that a sum can join the two of one angle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .findings import require
+from .graph import COSINE, INPUT, SINE, Angle
+from .plan import Block, Plan, Wire
+from .tables import Facts
+
+PARTS = ("dropped", "constants", "tables", "products", "sums")
+UP = 1 + 1e-14
+"""Every step is rounded up by so much: more than the float operations in it can lose."""
+MOST_BITS = 62
+
+Errors = dict[str, float]
+Turning = tuple[Angle, bool]
+"""An angle up to quarter turns and sign, and whether it is its sine."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A word: its range, its errors, and those that are at most |sine or cosine| times `turned`.
+
+    `ideal` is a range of the word before any rounding, which may be sharper than that of the word and its error.
+    """
+
+    low: int
+    high: int
+    errors: Errors = field(default_factory=dict)
+    turned: Errors = field(default_factory=dict)
+    turning: Turning | None = None
+    ideal: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def most(self) -> float:
+        """The largest magnitude of the word."""
+        return float(max(abs(self.low), abs(self.high))) * UP
+
+    @property
+    def all_errors(self) -> Errors:
+        """All errors by where they arose; a sine or cosine is at most 1."""
+        both = {**self.errors, **self.turned}
+        return {part: (self.errors.get(part, 0.0) + self.turned.get(part, 0.0)) * UP for part in both}
+
+    @property
+    def rounding(self) -> float:
+        """What all roundings together can move the word by; left out are those of constants and dropped terms."""
+        found = self.all_errors
+        return sum(found.get(part, 0.0) for part in ("tables", "products", "sums")) * UP
+
+
+@dataclass(frozen=True)
+class OutputBound:
+    """The parts of one output's bound in units, and the range of its sum before it is rounded and clamped."""
+
+    parts: Errors
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Composition:
+    """All outputs, and the wires whose stated range does not follow from the words before it, with what they claim.
+
+    `unproved` holds, for each such wire, what its word must stay below before any rounding so that the claim holds.
+    """
+
+    outputs: list[OutputBound]
+    unproved: dict[int, float]
+
+
+def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composition:
+    """Carry ranges and errors from the tables to the outputs."""
+    turnings = {k: found for k in range(len(plan.wires)) if (found := _turning(plan, k, angles)) is not None}
+    known: list[Known] = []
+    unproved: dict[int, float] = {}
+    for place, wire in enumerate(plan.wires):
+        if wire.kind in ("input", "angle_sum"):
+            low, high = -(1 << (wire.bits - 1)), (1 << (wire.bits - 1)) - 1
+            known.append(Known(low, high, ideal=(low, high)))
+        elif wire.kind == "lookup":
+            fact = facts[wire.block]
+            ends = (fact.low - fact.error) * 1.0, (fact.high + fact.error) * 1.0
+            known.append(Known(fact.low, fact.high, {"tables": fact.error}, ideal=ends))
+        elif wire.kind == "product":
+            known.append(_product(plan, place, known, turnings))
+            inside = wire.low <= known[-1].low and known[-1].high <= wire.high
+            require(inside, f"plan, wire {place}: a range that holds the product required")
+        else:
+            each = _sum(wire, known)
+            ideal, moved = _ideal_sum(plan, wire, known, turnings), each.rounding * UP
+            # a word is whole, and no further from its ideal value than roundings move it
+            low = max(each.low, math.ceil(ideal[0] - moved))
+            high = min(each.high, math.floor(ideal[1] + moved))
+            if not (wire.low <= low and high <= wire.high):
+                unproved[place] = min(-wire.low, wire.high) + 1 - moved
+            ideal = max(ideal[0], wire.low - moved), min(ideal[1], wire.high + moved)
+            known.append(Known(max(each.low, wire.low), min(each.high, wire.high), each.errors, ideal=ideal))
+    outputs = []
+    for output in plan.outputs:
+        errors = _summed(output, known)
+        low, high = _ends(output, known)
+        step = 1 << output.shift
+        parts = {part: errors.get(part, 0.0) * UP for part in PARTS}
+        parts["final_rounding"] = 0.5 if output.shift else 0.0
+        outputs.append(OutputBound(parts, low / step, high / step))
+    return Composition(outputs, unproved)
+
+
+def _turning(plan: Plan, place: int, angles: dict[int, Angle]) -> Turning | None:
+    """Return the angle of a wire that is ± its sine or cosine, over the unit of its table."""
+    wire = plan.wires[place]
+    if wire.kind != "lookup" or len(wire.wires) != 1 or wire.wires[0] not in angles:
+        return None
+    graph = plan.blocks[wire.block].graph
+    if graph is None:
+        return None
+    node = graph.nodes[graph.output >> 1]
+    if node.operation not in (SINE, COSINE) or graph.nodes[node.left >> 1].operation != INPUT:
+        return None
+    (argument,) = plan.blocks[wire.block].arguments
+    if not argument.angle or abs(argument.scale) != 1:
+        return None
+    angle = angles[wire.wires[0]].times(int(argument.scale)).plus(Angle(rest=argument.centre))
+    if angle.multipliers and angle.multipliers[0][1] < 0:
+        angle = angle.times(-1)
+    quarters = angle.turns * 4
+    whole = quarters.numerator // quarters.denominator
+    left = Angle(angle.multipliers, angle.turns - Fraction(whole, 4), angle.rest)
+    return left, bool((whole + (node.operation == SINE)) % 2)
+
+
+def _product(plan: Plan, place: int, known: list[Known], turnings: dict[int, Turning]) -> Known:
+    """|ab − a'b'| <= |a|·e_b + |b'|·e_a; the left factor is a, or the one that is a sine or cosine."""
+    wire = plan.wires[place]
+    left, right = wire.wires
+    if right in turnings:
+        left, right = right, left
+    a, b = known[left], known[right]
+    step, half = 1 << wire.shift, (1 << wire.shift) >> 1
+    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    low, high = (end + half >> wire.shift for end in (min(ends), max(ends)))
+    errors = {part: b.most * error / step * UP for part, error in a.all_errors.items()}
+    if wire.shift:
+        errors["products"] = errors.get("products", 0.0) + 0.5
+    ideal = _ideal_product(a, b, left == right, step)
+    if left in turnings:
+        # |a| is the unit of the table over 1, times |sine or cosine|: what e_b is worth where that is 1
+        size = float(1 / plan.blocks[plan.wires[left].block].lsb) / step * UP
+        turned = {part: size * error * UP for part, error in b.all_errors.items()}
+        return Known(low, high, errors, turned, turnings[left], ideal)
+    most = (a.most + sum(a.all_errors.values())) * UP
+    for part, error in b.all_errors.items():
+        errors[part] = (errors.get(part, 0.0) + most * error / step) * UP
+    return Known(low, high, errors, ideal=ideal)
+
+
+def _ideal_product(a: Known, b: Known, square: bool, step: int) -> tuple[float, float]:
+    if square:
+        return 0.0, max(map(abs, a.ideal)) ** 2 / step * UP
+    ends = [x * y / step for x in a.ideal for y in b.ideal]
+    return _wider(min(ends), max(ends))
+
+
+def _sum(wire: Wire, known: list[Known]) -> Known:
+    """Return what is known of a sum: it is exact, and rounded once where it is shifted."""
+    errors = _summed(wire, known)
+    if wire.shift:
+        errors["sums"] = errors.get("sums", 0.0) + 0.5
+    half = (1 << wire.shift) >> 1
+    low, high = (end + half >> wire.shift for end in _ends(wire, known))
+    return Known(low, high, errors)
+
+
+def _summed(wire: Wire, known: list[Known]) -> Errors:
+    """Return the errors of a sum in its units: c·x + s·y of one angle errs by √(e_x² + e_y²)."""
+    total: Errors = {}
+    turned: dict[Angle, tuple[Errors, Errors]] = {}
+    for part, factor, _ in wire.parts:
+        weight = abs(factor) / (1 << wire.shift) * UP
+        each = known[part]
+        for name, error in each.errors.items():
+            total[name] = (total.get(name, 0.0) + weight * error) * UP
+        if each.turning is not None:
+            angle, is_sine = each.turning
+            pair = turned.setdefault(angle, ({}, {}))[is_sine]
+            for name, error in each.turned.items():
+                pair[name] = (pair.get(name, 0.0) + weight * error) * UP
+    for cosine, sine in turned.values():
+        for name in {**cosine, **sine}:
+            total[name] = (total.get(name, 0.0) + math.hypot(cosine.get(name, 0.0), sine.get(name, 0.0))) * UP
+    for name, units in (("constants", wire.constant_error), ("dropped", wire.dropped)):
+        total[name] = (total.get(name, 0.0) + float(units)) * UP
+    return total
+
+
+def _ends(wire: Wire, known: list[Known]) -> tuple[int, int]:
+    """Return the lowest and highest sum before its shift."""
+    low = high = wire.constant
+    for part, factor, _ in wire.parts:
+        ends = factor * known[part].low, factor * known[part].high
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _ideal_sum(plan: Plan, wire: Wire, known: list[Known], turnings: dict[int, Turning]) -> tuple[float, float]:
+    """Return a range of a sum without any rounding: c·x + s·y of one angle is at most √(x² + y²)."""
+    step = 1 << wire.shift
+    low = high = wire.constant / step
+    pairs: dict[Angle, list[list[tuple[float, float]]]] = {}
+    for part, factor, _ in wire.parts:
+        weight = factor / step
+        ends = [weight * end for end in known[part].ideal]
+        split = _split(plan, part, known, turnings)
+        if split is None:
+            low, high = low + min(ends), high + max(ends)
+        else:
+            (angle, is_sine), size = split
+            pairs.setdefault(angle, [[], []])[is_sine].append((abs(weight) * size, max(map(abs, ends))))
+    for cosines, sines in pairs.values():
+        plain = sum(each for _, each in (*cosines, *sines))
+        joined = math.hypot(sum(each for each, _ in cosines), sum(each for each, _ in sines)) * UP
+        low, high = low - min(plain, joined), high + min(plain, joined)
+    return _wider(low, high)
+
+
+def _split(plan: Plan, place: int, known: list[Known], turnings: dict[int, Turning]) -> tuple[Turning, float] | None:
+    """Return the angle of a wire that is a sine or cosine times something, and how large that is at most."""
+    if place in turnings:
+        return turnings[place], float(1 / plan.blocks[plan.wires[place].block].lsb) * UP
+    wire = plan.wires[place]
+    if wire.kind != "product" or known[place].turning is None:
+        return None
+    left, right = wire.wires
+    if right in turnings:
+        left, right = right, left
+    size = float(1 / plan.blocks[plan.wires[left].block].lsb) * max(map(abs, known[right].ideal)) / (1 << wire.shift)
+    return turnings[left], size * UP * UP
+
+
+def _wider(low: float, high: float) -> tuple[float, float]:
+    slack = (abs(low) + abs(high)) * 1e-14
+    return low - slack, high + slack
+
+
+def check_widths(plan: Plan) -> None:
+    """Refuse words that do not fit: look-ups, products with their tables, sums and products of 62 bits."""
+    for place, wire in enumerate(plan.wires):
+        where = f"plan, wire {place} ('{wire.name:.40}')"
+        if wire.kind == "lookup":
+            block = plan.blocks[wire.block]
+            widths = tuple(plan.bits_of(each) for each in wire.wires)
+            require(block.kind not in ("product", "square"), f"{where}: a table of a function required")
+            require(widths == block.widths, f"{where}: words of {block.widths} bits required, {widths} given")
+        elif wire.kind == "product":
+            bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
+            require(sum(bits) <= MOST_BITS, f"{where}: a product of at most {MOST_BITS} bits required")
+            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: a table that serves the product required")
+    for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
+        most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
+        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': a sum of at most {MOST_BITS} bits required")
+
+
+def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:
+    limb = wire.limb_bits
+    if wire.method == "block":
+        fits = bits[0] <= block.widths[0] and bits[1] <= block.widths[1] if block.kind == "product" else False
+        return fits and block.signed and block.shift == wire.shift and not limb
+    if wire.method in ("limbs", "native"):
+        return block.kind == "product" and not block.signed and block.shift == 0 and block.widths == (limb, limb)
+    return wire.method == "squares" and block.kind == "square" and max(bits) < block.widths[0] and not limb

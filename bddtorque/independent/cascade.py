@@ -1,0 +1,121 @@
+"""The cascade without its roundings: every wire as the real function that its word approximates, in units of the word.
+
+Tables give the exact function over its unit, shifts divide and round nothing. What is left is a sum of products, which
+can be compared with the truth: factors that were rounded to whole numbers, and terms that were left out, show there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from .findings import RefusedError, require
+from .graph import Angle, evaluate
+from .plan import Block, Plan, Wire
+
+
+def angles_of(plan: Plan, axes: dict[str, int]) -> dict[int, Angle]:
+    """Return the angle of every wire that holds one: inputs that wrap, numbered by `axes`, and sums of them."""
+    found: dict[int, Angle] = {}
+    for place, wire in enumerate(plan.wires):
+        if wire.kind == "input" and wire.wraps:
+            found[place] = Angle(((axes[wire.name], 1),))
+        elif wire.kind == "angle_sum":
+            total = Angle(turns=Fraction(wire.constant, 1 << wire.bits) % 1)
+            for part, multiplier, shift in wire.parts:
+                require(part in found, f"plan, wire {place}: a sum of angles alone required")
+                whole = Fraction(multiplier * 2 ** (shift + plan.wires[part].bits), 1 << wire.bits)
+                require(whole.denominator == 1, f"plan, wire {place}: whole multiples of angles required")
+                total = total.plus(found[part].times(int(whole)))
+            found[place] = total
+    return found
+
+
+def arguments_of(
+    plan: Plan, wire: Wire, angles: dict[int, Angle], words: dict[int, Any], algebra: Any
+) -> dict[str, Any]:
+    """Return what the words of a look-up stand for; they must be exact: inputs and sums of angles."""
+    block = plan.blocks[wire.block]
+    require(len(block.arguments) == len(wire.wires), f"'{wire.name:.40}': as many words as arguments required")
+    values: dict[str, Any] = {}
+    for k, (argument, source) in enumerate(zip(block.arguments, wire.wires, strict=True)):
+        read = plan.wires[source]
+        exact = read.kind in ("angle_sum", "input")
+        require(exact and read.bits == argument.bits, f"'{wire.name:.40}': inputs of the block's width required")
+        require((source in angles) == argument.angle, f"'{wire.name:.40}': angles where the block has them required")
+        if argument.angle:
+            values[f"x{k}"] = angles[source].times(int(argument.scale)).plus(Angle(rest=argument.centre))
+        else:
+            values[f"x{k}"] = words[source].scaled(argument.scale) + algebra.number(argument.centre)
+    return values
+
+
+def unrounded(
+    plan: Plan,
+    inputs: dict[str, Any],
+    angles: dict[int, Angle],
+    algebra: Any,
+    opaque: Callable[[int, Block], Any],
+    look: Callable[[int, Any], None] = lambda place, value: None,
+) -> Iterable[Any]:
+    """Yield the outputs, one after another, as numbers of an algebra.
+
+    Parameters
+    ----------
+    inputs : by name, the words that are no angles
+    opaque : what a table that is no graph stands for, by wire and block
+    look : is shown every sum, with its place
+    """
+    last = _last_uses(plan)
+    words: dict[int, Any] = {}
+    for place, wire in enumerate(plan.wires):
+        if place in angles:
+            continue
+        if wire.kind == "input":
+            require(wire.name in inputs, f"plan, wire {place}: an input of the formats required")
+            words[place] = inputs[wire.name]
+        elif wire.kind == "lookup":
+            block = plan.blocks[wire.block]
+            if block.graph is not None:
+                values = arguments_of(plan, wire, angles, words, algebra)
+                words[place] = evaluate(block.graph, values, algebra).scaled(1 / block.lsb)
+            else:
+                words[place] = opaque(place, block)
+        elif wire.kind == "product":
+            left, right = (words.get(source) for source in wire.wires)
+            if left is None or right is None:
+                raise RefusedError(f"plan, wire {place}: a product of numbers, not angles, required")
+            words[place] = (left * right).scaled(Fraction(1, 1 << wire.shift))
+        else:
+            words[place] = summed(wire, words, algebra)
+            look(place, words[place])
+        for done in last.get(place, ()):
+            words.pop(done, None)
+    for output in plan.outputs:
+        yield summed(output, words, algebra)
+
+
+def summed(wire: Wire, words: dict[int, Any], algebra: Any) -> Any:
+    """Return a sum or an output, not rounded."""
+    step = 1 << wire.shift
+    total = algebra.number(Fraction(wire.constant, step))
+    for part, factor, _ in wire.parts:
+        require(part in words, f"'{wire.name:.40}': a sum of numbers, not angles, required")
+        total = total + words[part].scaled(Fraction(factor, step))
+    return total
+
+
+def _last_uses(plan: Plan) -> dict[int, list[int]]:
+    """Return, by wire, the wires that nobody reads after it."""
+    last: dict[int, int] = {}
+    for place, wire in enumerate(plan.wires):
+        for source in (*wire.wires, *(part for part, _, _ in wire.parts)):
+            last[source] = place
+    for output in plan.outputs:
+        for part, _, _ in output.parts:
+            last[part] = len(plan.wires)
+    freed: dict[int, list[int]] = {}
+    for source, place in last.items():
+        freed.setdefault(place, []).append(source)
+    return freed

@@ -1,0 +1,133 @@
+"""The certificate against what was proved: every figure follows, and is the one that the rules give."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .bounds import OutputBound
+from .findings import require
+from .formats import Format
+from .reading import list_of, object_of, real, text, whole
+
+PARTS = ("dropped", "constants", "tables", "products", "sums", "final_rounding", "arithmetic")
+SATURATIONS = ("cannot", "can", "not excluded")
+NEAR = 1e-5
+"""Relative, and in units: how far a figure may stand above what the rules give; tables are rounded up to 2⁻²⁰ units."""
+ROOM = 1e-9
+"""Relative: how far it may stand below, for floats that were rounded otherwise."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a certificate states of one output; `assumed` is 0 for a torque."""
+
+    name: str
+    unit: str
+    lsb: float
+    bound: float
+    parts: dict[str, float]
+    low: float
+    high: float
+    saturation: str
+    witness: list[Any] | None
+    assumed: float = 0.0
+    spread: float = 0.0
+    relative_to: str = ""
+
+
+def torques_of(plain: Any) -> list[Stated]:
+    """Return the certificate of an arm."""
+    given = object_of(plain, ("torques",), "certificate")
+    keys = ("joint", "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
+    torques = enumerate(list_of(given["torques"], "certificate"), 1)
+    return [_stated(object_of(each, keys, f"certificate, torque {k}"), "joint", f"torque {k}") for k, each in torques]
+
+
+def function_of(plain: Any) -> Stated:
+    """Return the certificate of a function."""
+    keys = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread")
+    given = object_of(plain, (*keys, "low", "high", "saturation", "witness"), "certificate")
+    require(
+        given["relative_to"] in ("traced", "law", "samples", "float"), "certificate: what it is relative to required"
+    )
+    return _stated(given, "output", "certificate")
+
+
+def _stated(given: dict[str, Any], name: str, where: str) -> Stated:
+    parts = object_of(given["parts"], PARTS, where)
+    found = {part: real(value, where) for part, value in parts.items()}
+    require(min(found.values()) >= 0, f"{where}: parts of at least 0 required")
+    require(given["saturation"] in SATURATIONS, f"{where}: a known word on saturation required")
+    witness = None if given["witness"] is None else list_of(given["witness"], where)
+    stated = Stated(
+        text(given[name], where),
+        text(given["unit"], where),
+        real(given["lsb"], where),
+        real(given["bound"], where),
+        found,
+        real(given["low"], where),
+        real(given["high"], where),
+        given["saturation"],
+        witness,
+        real(given["assumed"], where) if "assumed" in given else 0.0,
+        real(given["spread"], where) if "spread" in given else 0.0,
+        given.get("relative_to", ""),
+    )
+    total = math.fsum(found.values()) * (1 + 1e-15)
+    bound = (total + stated.assumed) * (1 + 1e-15) if stated.relative_to else total
+    require(stated.bound == bound, f"{where}: a bound that is the sum of its parts required, {stated.bound} given")
+    return stated
+
+
+def check_names(stated: Stated, name: str, word: Format, where: str) -> None:
+    """Refuse a certificate that speaks of another word than the file's."""
+    require(
+        (stated.name, stated.unit, stated.lsb) == (name, word.unit, word.lsb), f"{where}: the word of '{name}' required"
+    )
+
+
+def check_parts(stated: Stated, found: OutputBound, difference: float, where: str) -> None:
+    """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give."""
+    for part, proved in found.parts.items():
+        given = stated.parts[part]
+        require(proved <= given * (1 + ROOM), f"{where}, {part}: at least {proved!r} required, {given!r} given")
+        require(
+            given <= proved * (1 + NEAR) + NEAR,
+            f"{where}, {part}: {proved:.6g} follows by the rules, {given:.6g} given",
+        )
+    allowed = math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
+    require(
+        difference <= allowed,
+        f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (dropped, constants, "
+        f"arithmetic), only {difference:.4g} proved",
+    )
+
+
+def check_range(stated: Stated, found: OutputBound, word: Format, where: str) -> None:
+    """Refuse a range of the output that does not follow, or that is not what the rules give."""
+    total = math.fsum(stated.parts.values()) * (1 + 1e-15)
+    ends = sorted(
+        word.sign * (word.centre + end * word.lsb) + word.offset for end in (found.low - total, found.high + total)
+    )
+    slack = NEAR * (abs(ends[0]) + abs(ends[1]) + word.lsb)
+    for name, given, end in (("low", stated.low, ends[0]), ("high", stated.high, ends[1])):
+        require(abs(given - end) <= slack, f"{where}, {name}: {end!r} follows by the rules, {given!r} given")
+
+
+def fits(found: OutputBound, low: int, high: int) -> bool:
+    """Whether no sum leaves low..high when it is rounded."""
+    return math.floor(found.low + 0.5) >= low and math.floor(found.high + 0.5) <= high
+
+
+def witness_words(stated: Stated, counts: list[int], where: str) -> list[list[int]]:
+    """Return the words of a witness, so many in each of its lists."""
+    if stated.witness is None:
+        return []
+    rows = stated.witness if len(counts) > 1 else [stated.witness]
+    require(len(rows) == len(counts), f"{where}: a witness of {len(counts)} lists required")
+    return [
+        [whole(each, -(2**31), 2**31 - 1, where) for each in list_of(row, where, count)]
+        for row, count in zip(rows, counts, strict=True)
+    ]

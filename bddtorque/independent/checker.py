@@ -1,0 +1,125 @@
+"""Check a file from beginning to end, and say at each step what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .archive import LARGEST_FILE, entries_of
+from .arms import arm_findings
+from .bounds import check_widths
+from .diagrams import table_key, table_of
+from .findings import Finding, RefusedError, require
+from .functions import function_findings
+from .header import check_digests, header_of
+from .plan import Plan, plan_of
+from .reading import list_of
+from .tables import Facts, check_table
+
+MEMORY = 4 * 2**30
+"""Bytes that the tables of a file may take."""
+
+
+def check_file(path: str | PathLike[str], progress: Callable[[str], None] | None = None) -> list[Finding]:
+    """Return all findings on a file; the last one failed where the file is not proved.
+
+    `progress` is told what is being looked at.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as problem:
+        return [Finding("file", False, f"{path}: {problem.strerror or problem}")]
+    return check_bytes(data, progress)
+
+
+def check_bytes(data: bytes, progress: Callable[[str], None] | None = None) -> list[Finding]:
+    """Do what `check_file` does for the bytes of a file."""
+    findings: list[Finding] = []
+    step = "archive"
+    try:
+        for finding in _findings(data):
+            findings.append(finding)
+            step = finding.name
+            if progress:
+                progress(finding.name)
+    except RefusedError as problem:
+        findings.append(Finding(NEXT.get(step, step) if findings else "archive", False, _one_line(str(problem))))
+    except (OverflowError, MemoryError, ZeroDivisionError) as problem:  # numbers that no sound file has
+        findings.append(Finding(NEXT.get(step, step), False, f"numbers that can be worked with required ({problem})"))
+    return findings
+
+
+NEXT = {
+    "archive": "header",
+    "header": "diagrams",
+    "diagrams": "tables",
+    "tables": "words",
+    "words": "widths",
+    "widths": "ranges",
+    "ranges": "dynamics",
+    "dynamics": "certificate",
+    "function": "certificate",
+    "certificate": "saturation",
+}
+"""What comes after each step: it is what failed where a file was refused after that step."""
+
+
+def _findings(data: bytes) -> Iterator[Finding]:
+    entries = entries_of(data)
+    yield Finding("archive", True, f"{len(data):,} bytes, {len(entries)} entries, every byte as specified")
+    header = header_of(entries)
+    plan = plan_of(header["plan"])
+    check_digests(header, entries, [(block.output_bits, block.signed) for block in plan.blocks])
+    yield Finding("header", True, f"canonical, digest {header['digest'][:16]}")
+    tables = _tables(header, entries, plan)
+    yield Finding(
+        "diagrams", True, f"{len(tables)} reduced and in canonical form, with the tables that the header names"
+    )
+    facts = _facts(plan, tables)
+    yield Finding("tables", True, _about(plan, facts))
+    check_widths(plan)
+    read = arm_findings if header["format"] == "bddtorque model" else function_findings
+    yield from read(header, plan, tables, facts)
+
+
+def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: Plan) -> list[Any]:
+    """Return the tables of all blocks, from their diagrams, if they fit memory."""
+    needed = sum(4 << sum(block.widths) for block in plan.blocks)
+    needed += max((12 << sum(block.widths) for block in plan.blocks), default=0)
+    require(needed <= MEMORY, f"tables of at most {MEMORY:,} bytes required, {needed:,} needed")
+    keys = list_of(header["tables"], "tables", len(plan.blocks))
+    tables = []
+    for k, block in enumerate(plan.blocks):
+        words = table_of(entries, k, block)
+        key = table_key(words, block)
+        require(key == keys[k], f"block {k}: the table that the header names required")
+        require(block.kind != "given" or block.table == key, f"block {k}: the table that the plan names required")
+        tables.append(words)
+    return tables
+
+
+def _facts(plan: Plan, tables: list[Any]) -> list[Facts]:
+    return [
+        check_table(block, words, f"block {k}")
+        for k, (block, words) in enumerate(zip(plan.blocks, tables, strict=True))
+    ]
+
+
+def _about(plan: Plan, facts: list[Facts]) -> str:
+    rows = sum(1 << sum(block.widths) for block in plan.blocks)
+    ties = sum(each.undecided for each in facts)
+    given = sum(block.kind == "given" for block in plan.blocks)
+    floats = sum(block.law is not None and not block.law.real_valued for block in plan.blocks)
+    said = f"{rows:,} entries computed anew, {ties:,} of them near ties in whole numbers"
+    if given:
+        said += f"; the words of {given} were given: known by their key, with the error that is stated"
+    if floats:
+        said += f"; {floats} of samples, rounded as float64 computes them"
+    return said
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())[:400]

@@ -1,0 +1,144 @@
+"""Whole-number arithmetic for what floats cannot decide: enclosures in rationals, with π, sine, cosine, exponential.
+
+π is Machin's, 16·arctan(1/5) − 4·arctan(1/239); sines are Taylor's series; all in Python's integers, `BITS` after the
+point, with every rounding counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from .graph import Angle
+
+BITS = 320
+ONE = 1 << BITS
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """All numbers from low to high."""
+
+    low: Fraction
+    high: Fraction
+
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.high, -self.low)
+
+    def __add__(self, other: Enclosure) -> Enclosure:
+        return Enclosure(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other: Enclosure) -> Enclosure:
+        if self.low == self.high and other.low == other.high:
+            return exactly(self.low * other.low)
+        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Enclosure(min(ends), max(ends))
+
+
+def exactly(value: Fraction) -> Enclosure:
+    """Return a rational as an enclosure."""
+    return Enclosure(value, value)
+
+
+class ExactAlgebra:
+    """Graphs in enclosures; an angle's variables are given in turns, as rationals."""
+
+    def __init__(self, turns: dict[int, Fraction]) -> None:
+        self.turns = turns
+
+    @staticmethod
+    def number(value: Fraction) -> Enclosure:
+        """Return a rational as an enclosure."""
+        return exactly(value)
+
+    def sine(self, angle: Angle) -> Enclosure:
+        """Return the sine of an angle."""
+        return sine_of_turns(self._turns(angle), angle.rest)
+
+    def cosine(self, angle: Angle) -> Enclosure:
+        """Return the cosine of an angle."""
+        return sine_of_turns(self._turns(angle) + Fraction(1, 4), angle.rest)
+
+    def _turns(self, angle: Angle) -> Fraction:
+        return sum((m * self.turns[variable] for variable, m in angle.multipliers), angle.turns)
+
+
+@cache
+def pi_fixed() -> tuple[int, int]:
+    """Return π·2^BITS as a whole number, and how far that can be off."""
+    guard = 32
+
+    def arctangent(inverse: int) -> tuple[int, int]:
+        power = (ONE << guard) // inverse
+        total, sign, k = power, -1, 3
+        while power:
+            power //= inverse * inverse
+            total += sign * (power // k)
+            sign, k = -sign, k + 2
+        return total, k  # each term is off by less than 2
+
+    fifth, a = arctangent(5)
+    other, b = arctangent(239)
+    return (16 * fifth - 4 * other) >> guard, ((16 * a + 4 * b) >> guard) + 2
+
+
+def sine_of_turns(turns: Fraction, rest: Fraction = Fraction(0)) -> Enclosure:
+    """Return the sine of 2π·turns + rest."""
+    turns %= 1
+    if not rest and (4 * turns).denominator == 1:
+        return exactly(Fraction((0, 1, 0, -1)[int(4 * turns)]))
+    pi, off = pi_fixed()
+    x = round(2 * pi * turns) + round(rest * ONE)
+    slack = 2 * off + 2
+    quarters = round(Fraction(2 * x, pi))
+    x -= quarters * pi // 2
+    slack += abs(quarters) * off + 1
+    near, lost = _taylor(x, cosine=bool(quarters & 1))
+    near = -near if quarters & 2 else near
+    slack += lost
+    return Enclosure(Fraction(near - slack, ONE), Fraction(near + slack, ONE))
+
+
+def _taylor(x: int, cosine: bool) -> tuple[int, int]:
+    """Return sine or cosine of x/2^BITS, |x| about 1 at most, in the same units, and how far it can be off."""
+    term, k = (ONE, 0) if cosine else (x, 1)
+    total, count = term, 1
+    while term:
+        term = -(term * x * x >> (2 * BITS)) // ((k + 1) * (k + 2))
+        total, k, count = total + term, k + 2, count + 1
+        if term == -1:  # a floor that never reaches 0
+            break
+    return total, 4 * count
+
+
+def exponential_of(x: Fraction) -> Enclosure:
+    """Return e^−x of x >= 0."""
+    if x == 0:
+        return exactly(Fraction(1))
+    if x > 1 << 12:
+        return Enclosure(Fraction(0), Fraction(1, ONE))
+    halvings = max(0, int(x).bit_length()) + 1
+    small = round(x * ONE / (1 << halvings))
+    term, total, k, count = ONE, ONE, 0, 1
+    while abs(term) > 1:
+        k, count = k + 1, count + 1
+        term = -(term * small >> BITS) // k
+        total += term
+    slack = 4 * count + 1
+    for _ in range(halvings):  # (t ± s)² = t² ± s(2t + s), t at most 1
+        total, slack = total * total >> BITS, 2 * slack + (slack * slack >> BITS) + 2
+    return Enclosure(Fraction(max(0, total - slack), ONE), Fraction(total + slack, ONE))
+
+
+def nearest_word(units: Enclosure) -> tuple[int, Fraction]:
+    """Return the nearest whole number, ties away from zero, and the largest distance from it.
+
+    An enclosure of 2^-200 that still holds a tie is taken for one: then both neighbours are as far.
+    """
+    middle = (units.low + units.high) / 2
+    size = abs(middle)
+    below = size.numerator // size.denominator
+    up = size - below >= Fraction(1, 2) - max(units.high - units.low, Fraction(0))
+    word = (below + up) * (-1 if middle < 0 else 1)
+    return word, max(abs(units.low - word), abs(units.high - word))

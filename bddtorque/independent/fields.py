@@ -1,0 +1,187 @@
+"""Polynomials in the motions of the joints, with coefficients known on a grid of positions.
+
+A torque is a polynomial in velocities and accelerations; every coefficient is a trigonometric polynomial in the
+positions. `Field` holds the coefficients at the points of a grid, each a `Ball`, one axis a position: an array has
+length 1 along positions that do not matter, so that little is computed twice.
+
+A function of degree d in an angle is determined by 2d + 1 points. A position that is no angle is t = cos θ times half
+its range: of degree d in it means degree d in θ, and all of its range is reached.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .balls import Ball, ball_of, sine_and_cosine
+from .findings import require
+from .graph import Angle
+
+Monomial = tuple[int, ...]
+"""Motions that are multiplied, by number, ascending; each goes from −1 to 1."""
+
+
+class Field:
+    """A sum of monomials with coefficients on the grid."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[Monomial, Ball]) -> None:
+        self.terms = terms
+
+    def __neg__(self) -> Field:
+        return Field({monomial: -each for monomial, each in self.terms.items()})
+
+    def __add__(self, other: Field) -> Field:
+        total = dict(self.terms)
+        for monomial, each in other.terms.items():
+            total[monomial] = total[monomial] + each if monomial in total else each
+        return Field(total)
+
+    def __sub__(self, other: Field) -> Field:
+        return self + -other
+
+    def __mul__(self, other: Field) -> Field:
+        total: dict[Monomial, Ball] = {}
+        for first, a in self.terms.items():
+            for second, b in other.terms.items():
+                monomial = tuple(sorted(first + second))
+                found = a * b
+                total[monomial] = total[monomial] + found if monomial in total else found
+        return Field(total)
+
+    def scaled(self, factor: Fraction) -> Field:
+        """Return the field times a rational; times 0 it is nothing at all."""
+        if not factor:
+            return Field({})
+        by = ball_of(factor)
+        return Field({monomial: each * by for monomial, each in self.terms.items()})
+
+    def amplitude(self) -> float:
+        """Return a bound on the magnitude for all positions, not just those of the grid, and all motions.
+
+        Each coefficient is a sum of waves; no sum of waves is larger than all their amplitudes together. What the
+        values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²): the
+        transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs.
+        """
+        total = 0.0
+        for each in self.terms.values():
+            value = np.asarray(each.value, dtype=np.float64)
+            radius = np.broadcast_to(each.radius, np.broadcast_shapes(value.shape, np.shape(each.radius)))
+            value = np.broadcast_to(value, radius.shape)
+            waves = np.fft.fftn(value) / value.size
+            # the transform itself: a few units in the last place of each value, for every halving
+            lost = 1e-15 * (2 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
+            total += float(np.abs(waves).sum()) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
+        return total * (1 + 1e-12)
+
+
+class Grid:
+    """The positions at which fields are known; an `Algebra` whose angles are those of the axes.
+
+    Attributes
+    ----------
+    points : how many along each axis, odd
+    """
+
+    def __init__(self, points: list[int]) -> None:
+        self.points = points
+        self._known: dict[Angle, tuple[Ball, Ball]] = {}
+
+    @staticmethod
+    def number(value: Fraction) -> Field:
+        """Return a constant."""
+        return Field({(): ball_of(value)}) if value else Field({})
+
+    @staticmethod
+    def motion(number: int, factor: Fraction) -> Field:
+        """Return a motion times a factor."""
+        return Field({(number,): ball_of(factor)}) if factor else Field({})
+
+    def slide(self, axis: int, factor: Fraction) -> Field:
+        """Return the position of a sliding joint: factor·cos θ."""
+        return self.cosine(Angle(((axis, 1),))).scaled(factor)
+
+    def sine(self, angle: Angle) -> Field:
+        """Return the sine of an angle at all points."""
+        return self._field(self._both(angle)[0])
+
+    def cosine(self, angle: Angle) -> Field:
+        """Return the cosine of an angle at all points."""
+        return self._field(self._both(angle)[1])
+
+    @staticmethod
+    def _field(ball: Ball) -> Field:
+        if np.size(ball.value) == 1 and not np.any(ball.value) and not np.any(ball.radius):
+            return Field({})
+        return Field({(): ball})
+
+    def _both(self, angle: Angle) -> tuple[Ball, Ball]:
+        if angle not in self._known:
+            used = [axis for axis, _ in angle.multipliers]
+            denominator = math.lcm(angle.turns.denominator, *(self.points[axis] for axis in used))
+            require(denominator <= 1 << 50, "angles of fewer bits required")
+            total: Any = np.full([1] * len(self.points), int(angle.turns * denominator), dtype=np.int64)
+            for axis, multiplier in angle.multipliers:
+                steps = np.arange(self.points[axis]) * (multiplier * denominator // self.points[axis] % denominator)
+                total = total + steps.reshape([-1 if axis == k else 1 for k in range(len(self.points))]) % denominator
+            self._known[angle] = sine_and_cosine(total, denominator, angle.rest)
+        return self._known[angle]
+
+
+class Degrees:
+    """An upper bound on the shape of a field: the degree in each position, and its monomials; adds and multiplies."""
+
+    __slots__ = ("monomials", "positions")
+
+    def __init__(self, positions: tuple[int, ...], monomials: frozenset[Monomial]) -> None:
+        self.positions = positions
+        self.monomials = monomials
+
+    def __neg__(self) -> Degrees:
+        return self
+
+    def __add__(self, other: Degrees) -> Degrees:
+        largest = tuple(map(max, self.positions, other.positions))
+        return Degrees(largest, self.monomials | other.monomials)
+
+    def __mul__(self, other: Degrees) -> Degrees:
+        total = tuple(a + b for a, b in zip(self.positions, other.positions, strict=True))
+        pairs = {tuple(sorted(a + b)) for a in self.monomials for b in other.monomials}
+        require(max(map(len, pairs), default=0) <= 4 and len(pairs) <= 4096, "fewer products of motions required")
+        return Degrees(total, frozenset(pairs))
+
+    def scaled(self, factor: Fraction) -> Degrees:
+        """Return the same: a factor changes no degree."""
+        return self
+
+
+class DegreeAlgebra:
+    """The kind of number of `Degrees`."""
+
+    def __init__(self, axes: int) -> None:
+        self.axes = axes
+
+    def number(self, value: Fraction) -> Degrees:
+        """Return the degrees of a constant."""
+        return Degrees((0,) * self.axes, frozenset({()}))
+
+    def motion(self, number: int, factor: Fraction) -> Degrees:
+        """Return the degrees of a motion."""
+        return Degrees((0,) * self.axes, frozenset({(number,)}))
+
+    def slide(self, axis: int, factor: Fraction) -> Degrees:
+        """Return the degrees of a sliding position."""
+        return self.cosine(Angle(((axis, 1),)))
+
+    def sine(self, angle: Angle) -> Degrees:
+        """Return the degrees of the sine of an angle."""
+        return self.cosine(angle)
+
+    def cosine(self, angle: Angle) -> Degrees:
+        """Return the degrees of the cosine of an angle."""
+        own = dict(angle.multipliers)
+        return Degrees(tuple(abs(own.get(axis, 0)) for axis in range(self.axes)), frozenset({()}))

@@ -1,0 +1,24 @@
+"""What the checker says: findings, and the exception that ends a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what, whether it holds, and what was found."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+class RefusedError(Exception):
+    """The file is not what docs/format.md says, or something in it cannot be proved; the message says what."""
+
+
+def require(holds: bool, message: str) -> None:
+    """Refuse the file with a message unless something holds."""
+    if not holds:
+        raise RefusedError(message)

@@ -1,0 +1,192 @@
+"""The proof of a compiled function of words, step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .balls import Ball
+from .bounds import Composition, OutputBound, compose
+from .cascade import angles_of, unrounded
+from .certificate import Stated, check_names, check_parts, check_range, fits, function_of, witness_words
+from .findings import Finding, require
+from .formats import Format, format_of
+from .graph import Angle, evaluate, graph_of
+from .harmonics import WaveAlgebra, Waves
+from .plan import Plan
+from .reading import list_of, object_of, real, text
+from .running import run
+from .sections import check_inputs
+from .tables import Facts, index_words
+
+SLACK = 1e-6
+"""Units that the range of a law is taken wider, as docs/format.md says."""
+
+
+def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
+    """Yield what was found of a function after its tables: words, ranges, the function, certificate, saturation."""
+    keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
+    given = object_of(header["function"], keys, "function")
+    names = [text(each, "function") for each in list_of(given["input_names"], "function")]
+    formats = [format_of(each, "function, input") for each in list_of(given["inputs"], "function", len(names))]
+    require(1 <= len(names) == len(set(names)) <= 4, "function: 1 to 4 inputs of different names required")
+    text(given["name"], "function")
+    rules = given["rules"]
+    require(
+        isinstance(rules, dict) and all(type(each) in (str, int, float, bool) for each in rules.values()),
+        "function: rules as text and numbers required",
+    )
+    output, accuracy = format_of(given["output"], "function, output"), real(given["accuracy"], "function")
+    require(len(plan.outputs) == 1, "plan: one output required")
+    made = plan.outputs[0]
+    require((made.low, made.high) == (output.lowest, output.highest), "plan: the ends of the output word required")
+    require(made.lsb == output.lsb and not output.angle, "plan: the unit of the output word required")
+    inputs = dict(zip(names, formats, strict=True))
+    check_inputs(plan, inputs)
+    stated = function_of(header["certificate"])
+    check_names(stated, output.name, output, "certificate")
+    require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: a graph where traced required")
+    require(plan.source == stated.relative_to, "plan: the source that the certificate is relative to required")
+    require(
+        all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
+        "plan: tables of at most block_bits required",
+    )
+    yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
+    angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
+    composition = compose(plan, facts, angles_of(plan, angles))
+    yield Finding("widths", True, "no product and no sum needs more than 62 bits")
+    if stated.relative_to == "traced":
+        difference, amplitudes = _traced(given["graph"], plan, inputs, output, set(composition.unproved))
+        said = f"the cascade without roundings is within {difference:.2g} units of the graph in the file, in rationals"
+    else:
+        difference, amplitudes, said = 0.0, {}, _direct(plan, inputs, output, stated)
+    yield Finding("ranges", True, _check_ranges(plan, composition, amplitudes))
+    yield Finding("function", True, said)
+    found = composition.outputs[0]
+    check_parts(stated, found, difference, "certificate")
+    law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
+    if law is not None:
+        low, high = _reach_of_law(plan, inputs, output)
+        found = OutputBound(found.parts, low, high)
+    if stated.relative_to == "float":
+        require(stated.low <= stated.high, "certificate: low at most high required")
+    else:
+        check_range(stated, found, output, "certificate")
+    require(math.fsum(stated.parts.values()) < accuracy, f"certificate: below {accuracy} units required")
+    require(stated.assumed >= 0 and stated.spread >= 0, "certificate: errors of at least 0 required")
+    what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"
+    assumed = f", of which {stated.assumed:.4g} are assumed" if stated.assumed else ""
+    yield Finding("certificate", True, f"{what}: {stated.name} {stated.bound:.4f}{assumed}")
+    _check_saturation(stated, plan, tables, inputs, composition)
+    yield Finding("saturation", True, f"{stated.name} {stated.saturation}")
+
+
+def _traced(
+    plain: Any, plan: Plan, inputs: dict[str, Format], output: Format, wanted: set[int]
+) -> tuple[float, dict[int, float]]:
+    """Return how far the cascade is from the graph in units, in rationals, and the amplitudes asked for."""
+    names = tuple(inputs)
+    algebra = WaveAlgebra()
+    words: dict[str, Waves] = {}
+    values: dict[str, Any] = {}
+    axes: dict[str, int] = {}
+    for k, (name, word) in enumerate(inputs.items()):
+        if word.angle:
+            axes[name] = k
+            values[name] = Angle(((k, word.sign),), Fraction(0), Fraction(word.offset))
+        else:
+            words[name] = algebra.motion(k, Fraction(1 << (word.bits - 1)))
+            values[name] = words[name].scaled(word.scale) + algebra.number(word.middle)
+    true = evaluate(graph_of(plain, names, "function"), values, algebra)
+    unit = Fraction(output.lsb)
+    true = true.scaled(output.sign / unit) + algebra.number(-output.sign * output.middle / unit)
+    amplitudes: dict[int, float] = {}
+
+    def look(place: int, value: Waves) -> None:
+        if place in wanted:
+            amplitudes[place] = value.amplitude()
+
+    def opaque(place: int, block: Any) -> Any:
+        require(False, f"plan, wire {place}: a table of a traced function required")
+
+    (found,) = unrounded(plan, words, angles_of(plan, axes), algebra, opaque, look)
+    return (found - true).amplitude(), amplitudes
+
+
+def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:
+    """Refuse a plan that is not one table of all inputs, given out as it is; return what that shows."""
+    lookup = [wire for wire in plan.wires if wire.kind != "input"]
+    require(len(plan.blocks) == 1 and len(lookup) == 1 and lookup[0].kind == "lookup", "plan: one table required")
+    read = tuple(plan.wires[each].name for each in lookup[0].wires)
+    require(read == tuple(inputs), "plan: a table of all inputs, in order, required")
+    made, block = plan.outputs[0], plan.blocks[0]
+    place = plan.wires.index(lookup[0])
+    require(
+        (made.parts, made.constant, made.shift) == (((place, 1, 0),), 0, 0), "plan: the table as the output required"
+    )
+    require(block.lsb == made.lsb, "plan: a table in units of the output required")
+    if stated.relative_to == "float":
+        require(block.kind == "given", "plan: given words required")
+        return "one table of given words: only the function itself can tell whether they are right"
+    require(block.law is not None, "plan: the table of a law required")
+    for argument, word in zip(block.arguments, inputs.values(), strict=True):
+        expected = (word.sign, Fraction(word.offset)) if word.angle else (word.scale, word.middle)
+        require(
+            (argument.angle, argument.scale, argument.centre) == (word.angle, *expected), "plan: the inputs required"
+        )
+    # sign·f − centre, as the word of value v is (sign·(v − offset) − centre)/lsb
+    require(
+        (block.sign, block.centre) == (output.sign, output.sign * output.middle), "plan: the output's word required"
+    )
+    require(
+        (block.low, block.high) == (output.lowest - 1, output.highest + 1), "plan: a table cut one word beyond required"
+    )
+    return "one table of the law in the file, which is what the certificate is relative to"
+
+
+def _check_ranges(plan: Plan, composition: Composition, amplitudes: dict[int, float]) -> str:
+    for place, allowed in composition.unproved.items():
+        require(
+            place in amplitudes and amplitudes[place] < allowed, f"plan, wire {place}: a range that follows required"
+        )
+    sums = sum(wire.kind == "sum" for wire in plan.wires)
+    waves = len(composition.unproved)
+    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
+
+
+def _reach_of_law(plan: Plan, inputs: dict[str, Format], output: Format) -> tuple[int, int]:
+    """Return the words that the law would need over all input words, in floats, as docs/format.md says."""
+    law: Any = plan.blocks[0].law
+    axes = []
+    for word in inputs.values():
+        words = index_words(word.bits)
+        axes.append(word.sign * (word.centre + words * word.lsb) + word.offset)
+    grid = [each.reshape(-1) for each in np.meshgrid(*axes, indexing="ij")]
+    values = law.values([Ball(each) for each in grid]).value
+    centre = float(output.sign * output.middle)
+    ends = sorted((output.sign * float(end) - centre) / output.lsb for end in (np.min(values), np.max(values)))
+    return math.floor(ends[0] - SLACK), math.ceil(ends[1] + SLACK)
+
+
+def _check_saturation(
+    stated: Stated, plan: Plan, tables: list[Any], inputs: dict[str, Format], composition: Composition
+) -> None:
+    """Refuse what is said on saturation if it is not so: one table knows, a sum only by its range."""
+    output = plan.outputs[0]
+    inside = fits(composition.outputs[0], output.low, output.high)
+    direct = (
+        len(plan.blocks) == 1 and output.shift == 0 and all(wire.kind in ("input", "lookup") for wire in plan.wires)
+    )
+    expected = "cannot" if inside else "can" if direct else "not excluded"
+    require(stated.saturation == expected, f"certificate, saturation: {expected} required, {stated.saturation} given")
+    require((expected == "can") == (stated.witness is not None), "certificate: a witness just where it can required")
+    if stated.witness is not None:
+        (chosen,) = witness_words(stated, [len(inputs)], "certificate, witness")
+        for word, value in zip(inputs.values(), chosen, strict=True):
+            require(word.lowest <= value <= word.highest, "certificate, witness: words of the inputs required")
+        total = run(plan, tables, dict(zip(inputs, chosen, strict=True)))[0]
+        require(not output.low <= total <= output.high, "certificate: a witness that leaves the range required")

@@ -1,0 +1,163 @@
+"""Graphs of real functions: sums, products, sines and cosines, evaluated over any kind of number.
+
+Constants stay rationals and angles stay symbols until something else meets them, so that every kind of number sees as
+few operations as there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from .findings import RefusedError, require
+from .reading import list_of, object_of, text, whole
+
+INPUT, CONSTANT, SUM, PRODUCT, SINE, COSINE = range(6)
+OPERANDS = (0, 0, 2, 2, 1, 1)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation; `left` and `right` are references, 2·node + 1 for the opposite sign."""
+
+    operation: int
+    left: int
+    right: int
+    name: str
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes, each after those it reads, and the reference of the one output."""
+
+    nodes: tuple[Node, ...]
+    output: int
+
+    @property
+    def has_sines(self) -> bool:
+        """Whether there is any sine or cosine in it."""
+        return any(node.operation in (SINE, COSINE) for node in self.nodes)
+
+
+@dataclass(frozen=True)
+class Angle:
+    """Σ multiplier·variable + 2π·turns + rest, in rad; each variable is an angle by number."""
+
+    multipliers: tuple[tuple[int, int], ...] = ()
+    turns: Fraction = Fraction(0)
+    rest: Fraction = Fraction(0)
+
+    def plus(self, other: Angle) -> Angle:
+        """Return the sum of two angles."""
+        total = dict(self.multipliers)
+        for variable, multiplier in other.multipliers:
+            total[variable] = total.get(variable, 0) + multiplier
+        kept = tuple(sorted((variable, multiplier) for variable, multiplier in total.items() if multiplier))
+        return Angle(kept, (self.turns + other.turns) % 1, self.rest + other.rest)
+
+    def times(self, factor: int) -> Angle:
+        """Return a whole multiple."""
+        kept = tuple((variable, multiplier * factor) for variable, multiplier in self.multipliers if factor)
+        return Angle(kept, self.turns * factor % 1, self.rest * factor)
+
+
+class Algebra(Protocol):
+    """A kind of number: rationals become one, and so do sines and cosines of angles; sums and products are its own."""
+
+    def number(self, value: Fraction) -> Any:
+        """Return a rational as such a number."""
+
+    def sine(self, angle: Angle) -> Any:
+        """Return the sine of an angle."""
+
+    def cosine(self, angle: Angle) -> Any:
+        """Return the cosine of an angle."""
+
+
+def graph_of(plain: Any, names: tuple[str, ...], where: str) -> Graph:
+    """Return a graph of one output over inputs of these names."""
+    given = object_of(plain, ("nodes", "outputs", "output_names"), f"{where}, graph")
+    nodes: list[Node] = []
+    for k, each in enumerate(list_of(given["nodes"], f"{where}, graph")):
+        here = f"{where}, node {k}"
+        operation, left, right, name, value = list_of(each, here, 5)
+        kind = whole(operation, 0, len(OPERANDS) - 1, here)
+        operands = [
+            whole(reference, 0, 2 * k - 1, here) if side < OPERANDS[kind] else whole(reference, -1, -1, here)
+            for side, reference in enumerate((left, right))
+        ]
+        require(kind != INPUT or name in names, f"{here}: an input of the block required")
+        require(kind == INPUT or name == "", f"{here}: no name required")
+        number = _float(value, here)
+        require(kind == CONSTANT or value == "0x0.0p+0", f"{here}: no value required")
+        nodes.append(Node(kind, operands[0], operands[1], text(name, here), number))
+    (reference,) = list_of(given["outputs"], where, 1)
+    for name in list_of(given["output_names"], where, 1):
+        text(name, where)
+    return Graph(tuple(nodes), whole(reference, 0, 2 * len(nodes) - 1, where))
+
+
+def _float(value: Any, where: str) -> Fraction:
+    try:
+        number = float.fromhex(text(value, where))
+        require(number.hex() == value, f"{where}: a hexadecimal float as Python writes it required")
+        return Fraction(number)
+    except (ValueError, OverflowError):
+        raise RefusedError(f"{where}: a finite hexadecimal float required, {value!r:.40} given") from None
+
+
+def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
+    """Return the output as a number of the algebra; inputs are such numbers, or angles."""
+    values: list[Any] = []
+
+    def take(reference: int) -> Any:
+        value = values[reference >> 1]
+        if not reference & 1:
+            return value
+        return value.times(-1) if isinstance(value, Angle) else -value
+
+    for node in graph.nodes:
+        if node.operation == INPUT:
+            values.append(inputs[node.name])
+        elif node.operation == CONSTANT:
+            values.append(node.value)
+        elif node.operation == SUM:
+            values.append(_sum(take(node.left), take(node.right), algebra))
+        elif node.operation == PRODUCT:
+            values.append(_product(take(node.left), take(node.right), algebra))
+        else:
+            angle = take(node.left)
+            angle = Angle(rest=angle) if isinstance(angle, Fraction) else angle
+            if not isinstance(angle, Angle):
+                raise RefusedError("a graph with sines of angles alone required")
+            values.append(algebra.sine(angle) if node.operation == SINE else algebra.cosine(angle))
+    value = take(graph.output)
+    require(not isinstance(value, Angle), "a graph whose value is no angle required")
+    return algebra.number(value) if isinstance(value, Fraction) else value
+
+
+def _sum(left: Any, right: Any, algebra: Algebra) -> Any:
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left + right
+    if isinstance(left, Angle) or isinstance(right, Angle):
+        both = [Angle(rest=each) if isinstance(each, Fraction) else each for each in (left, right)]
+        require(all(isinstance(each, Angle) for each in both), "sums of angles with angles alone required")
+        return both[0].plus(both[1])
+    return _number(left, algebra) + _number(right, algebra)
+
+
+def _product(left: Any, right: Any, algebra: Algebra) -> Any:
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left * right
+    if isinstance(left, Angle) or isinstance(right, Angle):
+        angle, factor = (left, right) if isinstance(left, Angle) else (right, left)
+        if not isinstance(factor, Fraction) or factor.denominator != 1:
+            raise RefusedError("whole multiples of angles alone required")
+        return angle.times(int(factor))
+    return _number(left, algebra) * _number(right, algebra)
+
+
+def _number(value: Any, algebra: Algebra) -> Any:
+    return algebra.number(value) if isinstance(value, Fraction) else value

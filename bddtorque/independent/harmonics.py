@@ -1,0 +1,123 @@
+"""Sums of waves with exact coefficients: traced functions and cascades of them, compared in rationals.
+
+A term is a product of input words, each from −1 to 1, and a sine or cosine of a whole combination of angles. Products
+of waves become sums of waves, so that equal functions have equal terms.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .findings import require
+from .graph import Angle
+
+Key = tuple[tuple[int, ...], Angle | None, bool]
+"""Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
+MOST_TERMS = 20_000
+
+
+class Waves:
+    """A sum of terms with rational coefficients."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[Key, Fraction]) -> None:
+        self.terms = {key: each for key, each in terms.items() if each}
+        require(len(self.terms) <= MOST_TERMS, f"a function of at most {MOST_TERMS:,} waves required")
+
+    def __neg__(self) -> Waves:
+        return self.scaled(Fraction(-1))
+
+    def __add__(self, other: Waves) -> Waves:
+        total = dict(self.terms)
+        for key, each in other.terms.items():
+            total[key] = total.get(key, Fraction(0)) + each
+        return Waves(total)
+
+    def __sub__(self, other: Waves) -> Waves:
+        return self + -other
+
+    def __mul__(self, other: Waves) -> Waves:
+        total: dict[Key, Fraction] = {}
+        require(len(self.terms) * len(other.terms) <= 50 * MOST_TERMS, "a function of fewer waves required")
+        for first, a in self.terms.items():
+            for second, b in other.terms.items():
+                for key, factor in _product(first, second):
+                    total[key] = total.get(key, Fraction(0)) + a * b * factor
+        return Waves(total)
+
+    def scaled(self, factor: Fraction) -> Waves:
+        """Return the sum times a rational."""
+        return Waves({key: each * factor for key, each in self.terms.items()})
+
+    def amplitude(self) -> float:
+        """Return a bound on the magnitude everywhere: all amplitudes together, rounded up."""
+        return float(sum(map(abs, self.terms.values()), Fraction(0))) * (1 + 1e-15)
+
+
+class WaveAlgebra:
+    """The kind of number of `Waves`."""
+
+    @staticmethod
+    def number(value: Fraction) -> Waves:
+        """Return a constant."""
+        return Waves({((), None, False): value})
+
+    @staticmethod
+    def motion(number: int, factor: Fraction) -> Waves:
+        """Return a word times a factor."""
+        return Waves({((number,), None, False): factor})
+
+    @staticmethod
+    def sine(angle: Angle) -> Waves:
+        """Return the sine of an angle."""
+        return _wave((), angle, True)
+
+    @staticmethod
+    def cosine(angle: Angle) -> Waves:
+        """Return the cosine of an angle."""
+        return _wave((), angle, False)
+
+
+def _wave(words: tuple[int, ...], angle: Angle, sine: bool) -> Waves:
+    key, sign = _canonical(words, angle, sine)
+    return Waves({key: Fraction(sign)}) if sign else Waves({})
+
+
+def _canonical(words: tuple[int, ...], angle: Angle, sine: bool) -> tuple[Key, int]:
+    """Return the one key of a wave, and its sign: the first multiplier positive, quarter turns taken out."""
+    sign = 1
+    leading = angle.multipliers[0][1] if angle.multipliers else angle.rest
+    if leading < 0:
+        angle, sign = angle.times(-1), -1 if sine else 1
+    quarters = angle.turns * 4
+    whole = quarters.numerator // quarters.denominator
+    left = Angle(angle.multipliers, angle.turns - Fraction(whole, 4), angle.rest)
+    for _ in range(whole % 4):  # sin(x + 90°) = cos x, cos(x + 90°) = −sin x
+        sine, sign = not sine, sign if sine else -sign
+    if left == Angle():
+        return (words, None, False), 0 if sine else sign
+    return (words, left, sine), sign
+
+
+def _product(first: Key, second: Key) -> list[tuple[Key, Fraction]]:
+    words = tuple(sorted(first[0] + second[0]))
+    a, b = first[1], second[1]
+    if a is None or b is None:
+        return [((words, b if a is None else a, second[2] if a is None else first[2]), Fraction(1))]
+    half = Fraction(1, 2)
+    plus, minus = a.plus(b), a.plus(b.times(-1))
+    if first[2] and second[2]:  # sin a sin b
+        parts = [(minus, False, half), (plus, False, -half)]
+    elif first[2]:  # sin a cos b
+        parts = [(plus, True, half), (minus, True, half)]
+    elif second[2]:  # cos a sin b
+        parts = [(plus, True, half), (minus, True, -half)]
+    else:
+        parts = [(plus, False, half), (minus, False, half)]
+    found = []
+    for angle, sine, factor in parts:
+        key, sign = _canonical(words, angle, sine)
+        if sign:
+            found.append((key, factor * sign))
+    return found

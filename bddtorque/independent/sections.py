@@ -1,0 +1,145 @@
+"""Whether robot, spec, formats and plan of an arm speak of the same thing (docs/format.md, docs/spec.md)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .dynamics import Robot
+from .findings import require
+from .formats import Format, format_of
+from .plan import Plan
+from .reading import flag, list_of, object_of, real, text, whole
+from .truth import Words
+
+QUANTITIES = {
+    "position": ("rad", "m"),
+    "velocity": ("rad/s", "m/s"),
+    "acceleration": ("rad/s²", "m/s²"),
+    "torque": ("N·m", "N"),
+}
+"""The four words of a joint, with their units where it turns and where it slides."""
+SPEC_KEYS = (
+    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "gravity", "ignore_friction",
+    "input_bits", "joints", "lock", "memory", "payload", "robot", "snap", "source", "target", "tip",
+)  # fmt: skip
+
+
+def words_of(plain: Any, robot: Robot) -> Words:
+    """Return the formats of an arm, one a joint of the robot."""
+    given = object_of(plain, ("joint_names", "q", "qd", "qdd", "tau"), "formats")
+    names = [joint.name for joint in robot.joints]
+    require(given["joint_names"] == names, "formats: the names of the robot's joints required")
+    rows = [
+        [format_of(each, f"formats, {key} {k}") for k, each in enumerate(list_of(given[key], "formats", len(names)), 1)]
+        for key in ("q", "qd", "qdd", "tau")
+    ]
+    for j, joint in enumerate(robot.joints):
+        kinds = [row[j].angle for row in rows]
+        require(kinds == [joint.revolute, False, False, False], f"formats of joint {j + 1}: words of its kind required")
+    return Words(*rows)
+
+
+def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, plan: Plan) -> float | None:
+    """Refuse a spec that asks for other words or another arm; return the accuracy asked for, None for the paper's."""
+    require(isinstance(plain, dict) and list(plain) == sorted(plain), "spec: an object with sorted keys required")
+    require(all(key in SPEC_KEYS for key in plain), f"spec: keys {', '.join(SPEC_KEYS)} required")
+    silent = [key for key, each in plain.items() if each is None or each is False or each in ({}, [])]
+    require(not silent, f"spec: keys that say something required, {', '.join(silent)} given")
+    n = len(robot.joints)
+    _check_words(plain, robot, words)
+    require(
+        whole(plain.get("block_bits"), 1, 64, "spec, block_bits") == plan.block_bits,
+        "spec: the plan's block_bits required",
+    )
+    require(all(sum(block.widths) <= plan.block_bits for block in plan.blocks if block.kind != "product"),
+            "plan: tables of at most block_bits required")  # fmt: skip
+    require(
+        plain.get("target") == plan.target and plan.target in ("tables", "host"),
+        "spec: the target of the plan required",
+    )
+    require(plan.source in ("terms", "recursive"), "plan: source terms or recursive required")
+    require(plain.get("source") in ("auto", plan.source), "spec: the source of the plan required")
+    whole(plain.get("memory"), 1 << 20, 1 << 60, "spec, memory")
+    text(plain.get("robot"), "spec, robot")
+    for key in ("allow_massless", "allow_unphysical", "ignore_friction"):
+        require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: flags that say something required")
+    _check_arm(plain, header["robot"])
+    require(len(plan.outputs) == n, f"plan: {n} outputs required")
+    for j, output in enumerate(plan.outputs):
+        word = words.tau[j]
+        require(output.name == f"tau{j + 1}", f"plan, output {j}: the name tau{j + 1} required")
+        require(
+            (output.low, output.high) == (word.lowest, word.highest), f"plan, output {j}: the ends of its word required"
+        )
+        require(output.lsb == word.lsb, f"plan, output {j}: the unit of its word required")
+    accuracy = plain.get("accuracy")
+    if accuracy == "paper":
+        return None
+    return 1.0 if accuracy == "faithful" else real(accuracy, "spec, accuracy")
+
+
+def check_inputs(plan: Plan, known: dict[str, Format]) -> None:
+    """Refuse a plan that reads what is no input, or as another word than it is."""
+    for place, wire in enumerate(plan.wires):
+        if wire.kind == "input":
+            word = known.get(wire.name)
+            require(
+                word is not None and (word.bits, word.angle) == (wire.bits, wire.wraps),
+                f"plan, wire {place}: an input as its format has it required",
+            )
+
+
+def _check_words(plain: Any, robot: Robot, words: Words) -> None:
+    """Refuse formats that are not those of the bits and ranges asked for."""
+    n = len(robot.joints)
+    inputs = object_of(plain.get("input_bits"), ("position", "velocity", "acceleration"), "spec, input_bits")
+    bits = {**inputs, "torque": plain.get("bits")}
+    joints = list_of(plain.get("joints"), "spec, joints", n)
+    for (quantity, units), formats in zip(QUANTITIES.items(), (words.q, words.qd, words.qdd, words.tau), strict=True):
+        wanted = [whole(each, 2, 32, f"spec, bits of {quantity}") for each in list_of(bits[quantity], "spec, bits", n)]
+        for j, (word, joint) in enumerate(zip(formats, joints, strict=True)):
+            where = f"spec, {quantity} of joint {j + 1}"
+            _check_keys(joint, where)
+            name = robot.joints[j].name
+            require(joint["name"] == name, f"{where}: the joint's name required")
+            sign, offset = whole(joint["sign"], -1, 1, where), real(joint["offset"], where)
+            shift = offset if quantity == "position" else 0.0
+            asked = joint.get(quantity)
+            require(asked is not None or word.angle, f"{where}: a range required")
+            ends = [real(each, where) for each in list_of(asked, where, 2)] if asked else [-math.inf, math.inf]
+            low, high = sorted(sign * (end - shift) for end in ends)
+            found = (word.bits, word.low, word.high, word.sign, word.offset, word.name, word.unit)
+            unit = units[not robot.joints[j].revolute]
+            expected = (wanted[j], low, high, sign, shift, f"{quantity} of joint '{name}'", unit)
+            require(found == expected, f"{where}: the word of the formats required")
+
+
+def _check_keys(joint: Any, where: str) -> None:
+    keys = ("name", "position", "velocity", "acceleration", "torque", "offset", "sign", "friction")
+    open_ = [key for key in ("position", "friction") if not (isinstance(joint, dict) and key in joint)]
+    object_of(joint, tuple(key for key in keys if key not in open_), where)
+
+
+def _check_arm(spec: dict[str, Any], robot: dict[str, Any]) -> None:
+    """Refuse a spec whose gravity, payload or friction is not the robot's."""
+    require("gravity" not in spec or spec["gravity"] == robot["gravity"], "spec: the robot's gravity required")
+    if "payload" in spec:
+        load, own = spec["payload"], robot["payload"]
+        require(isinstance(load, dict) and isinstance(own, dict), "spec: the robot's payload required")
+        point = [[0.0] * 3] * 3
+        asked = (load.get("mass"), load.get("centre_of_mass"), load.get("inertia", point))
+        require(
+            asked == (own["mass"], own["centre_of_mass"], own["inertia"]), "spec: the payload of the robot required"
+        )
+    for said, joint in zip(spec["joints"], robot["joints"], strict=True):
+        friction = said.get("friction")
+        if friction is None:
+            continue
+        require(isinstance(friction, dict), "spec: a friction as a law required")
+        numbers = [friction.get("viscous"), *(friction.get("coulomb") or []), *(friction.get("static") or [])]
+        nothing = friction.get("kind") == "friction" and not any(numbers)
+        require(
+            joint.get("friction") == friction or (nothing and "friction" not in joint),
+            "spec: the friction of the robot required",
+        )

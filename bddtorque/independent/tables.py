@@ -1,0 +1,222 @@
+"""Tables: every entry computed anew, exactly rounded, and how far the words are from what they stand for.
+
+Real functions are computed in floats with a radius; an entry that the radius leaves undecided is decided in whole
+numbers (`exact`). Products and squares are whole numbers anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .balls import TINY, ULP, Ball, ball_of, sine_and_cosine
+from .exact import Enclosure, ExactAlgebra, exactly, nearest_word
+from .findings import RefusedError, require
+from .graph import Angle, evaluate
+from .plan import Argument, Block
+
+Integers = npt.NDArray[np.int64]
+
+CHUNK = 1 << 17
+"""Entries that are computed together."""
+MOST_UNDECIDED = 2_000_000
+"""Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
+UP = 1 + 1e-13
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was found of a table: the largest distance of a word from what it stands for, in units; the ends; ties.
+
+    `clamped` tells whether a law was cut off at the ends of the block.
+    """
+
+    error: float
+    low: int
+    high: int
+    undecided: int = 0
+    clamped: bool = False
+
+
+def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts:
+    """Refuse a table that differs from its definition anywhere; return what was found of it."""
+    low, high = int(words.min()), int(words.max())
+    require(block.low <= low and high <= block.high, f"{where}: words from {block.low} to {block.high} required")
+    if block.kind == "given":
+        return Facts(float(Fraction(block.error) / block.lsb) * UP, low, high)
+    if block.kind in ("product", "square"):
+        _compare(_whole_numbers(block), words, 0, where)
+        return Facts(0.0, low, high)
+    error, undecided, start, clamped = 0.0, 0, 0, False
+    for axes in _chunks(block.arguments):
+        found, largest, ties, cut = _rounded(block, axes)
+        _compare(found, words, start, where)
+        start += len(found)
+        error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut
+        require(undecided <= MOST_UNDECIDED, f"{where}: fewer entries on ties required than can be decided")
+    return Facts(error, low, high, undecided, clamped)
+
+
+def index_words(bits: int, signed: bool = True) -> Integers:
+    """Return all words in the order of the index."""
+    index = np.arange(1 << bits, dtype=np.int64)
+    return np.where(index >> (bits - 1) & 1, index - (1 << bits), index) if signed else index
+
+
+def _compare(expected: Integers, words: npt.NDArray[np.int32], start: int, where: str) -> None:
+    given = words[start : start + len(expected)]
+    if not np.array_equal(expected, given):
+        at = int(np.argmax(expected != given))
+        raise RefusedError(f"{where}: entry {start + at} must be {expected[at]}, it is {given[at]}")
+
+
+def _whole_numbers(block: Block) -> Integers:
+    if block.kind == "square":
+        words = index_words(block.widths[0])
+        return words * words >> 2
+    left, right = (index_words(width, block.signed) for width in block.widths)
+    exact = left[:, None] * right[None, :]  # 26 bits at most in all
+    return (exact + ((1 << block.shift) >> 1) >> block.shift).reshape(-1)
+
+
+def _chunks(arguments: tuple[Argument, ...]) -> Iterator[list[Integers]]:
+    """Yield the words of every argument for runs of entries, in the order of the index."""
+    axes = [index_words(each.bits) for each in arguments]
+    split, inner = len(axes) - 1, 1
+    while split and inner * len(axes[split]) <= CHUNK:
+        inner *= len(axes[split])
+        split -= 1
+    step = max(1, CHUNK // inner)
+    for leading in product(*(range(len(axis)) for axis in axes[:split])):
+        fixed = [axis[k : k + 1] for axis, k in zip(axes[:split], leading, strict=True)]
+        for start in range(0, len(axes[split]), step):
+            yield [*fixed, axes[split][start : start + step], *axes[split + 1 :]]
+
+
+class _TableAlgebra:
+    """Graphs over the words of a chunk, each argument along an axis of its own."""
+
+    def __init__(self, arguments: tuple[Argument, ...], axes: list[Integers]) -> None:
+        self.arguments = arguments
+        self.axes = [words.reshape([-1 if k == j else 1 for j in range(len(axes))]) for k, words in enumerate(axes)]
+
+    def inputs(self) -> dict[str, Any]:
+        """Return what the words stand for: numbers, and angles as symbols."""
+        return {f"x{k}": self._input(k) for k in range(len(self.arguments))}
+
+    def _input(self, k: int) -> Any:
+        argument = self.arguments[k]
+        if argument.angle:
+            return Angle(((k, int(argument.scale)),) if argument.scale else (), Fraction(0), argument.centre)
+        return Ball(self.axes[k].astype(np.float64)) * ball_of(argument.scale) + ball_of(argument.centre)
+
+    @staticmethod
+    def number(value: Fraction) -> Ball:
+        """Return a rational as a ball."""
+        return ball_of(value)
+
+    def sine(self, angle: Angle) -> Ball:
+        """Return the sine of an angle at all words."""
+        return self._both(angle)[0]
+
+    def cosine(self, angle: Angle) -> Ball:
+        """Return the cosine of an angle at all words."""
+        return self._both(angle)[1]
+
+    def _both(self, angle: Angle) -> tuple[Ball, Ball]:
+        denominator = math.lcm(angle.turns.denominator, *(1 << self.arguments[k].bits for k, _ in angle.multipliers))
+        require(denominator <= 1 << 40, "angles of fewer bits required")
+        total: Any = np.int64(int(angle.turns * denominator))
+        for k, multiplier in angle.multipliers:
+            scale = denominator >> self.arguments[k].bits if denominator & (denominator - 1) == 0 else 0
+            require(scale > 0 and abs(multiplier) < 1 << 16, "whole multiples of binary angles required")
+            total = total + self.axes[k] * (multiplier * scale)
+        return sine_and_cosine(total, denominator, angle.rest)
+
+
+def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, bool]:
+    """Return the words of a chunk, the largest distance in units, how many ties were decided, and whether cut off."""
+    shape = tuple(map(len, axes))
+    units = _law_units(block, axes) if block.law else _graph_values(block, axes) * ball_of(1 / block.lsb)
+    near = np.broadcast_to(units.value, shape).reshape(-1).copy()
+    radius = np.broadcast_to(units.radius, shape).reshape(-1) + ULP * np.abs(near) + TINY
+    require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "finite values of a table required")
+    cut = bool(((near < block.low - 0.5) | (near > block.high + 0.5)).any())
+    if block.law:
+        near = np.clip(near, block.low, block.high)
+    size = np.abs(near)
+    below = np.floor(size)
+    words = np.copysign(below + (size - below >= 0.5), near).astype(np.int64)
+    distance = np.abs(near - words) + radius
+    exact = block.law is None or block.law.real_valued
+    undecided = np.flatnonzero(distance >= 0.5) if exact else np.array([], dtype=np.int64)
+    largest = float(np.max(np.delete(distance, undecided), initial=0.0)) * UP
+    for place in undecided.tolist():
+        at = np.unravel_index(place, shape)
+        found = _decided(block, [int(axis[k]) for axis, k in zip(axes, at, strict=True)])
+        word, off = nearest_word(found)
+        if block.law:
+            word = min(max(word, block.low), block.high)
+            ends = [min(max(end, Fraction(block.low)), Fraction(block.high)) for end in (found.low, found.high)]
+            off = max(abs(end - word) for end in ends)
+        words[place] = word
+        largest = max(largest, float(off) * UP)
+    return words, largest, len(undecided), cut
+
+
+def _graph_values(block: Block, axes: list[Integers]) -> Ball:
+    if block.graph is None:
+        raise RefusedError("a function with a graph required")
+    algebra = _TableAlgebra(block.arguments, axes)
+    found = evaluate(block.graph, algebra.inputs(), algebra)
+    return found if isinstance(found, Ball) else ball_of(found)
+
+
+def _law_units(block: Block, axes: list[Integers]) -> Ball:
+    """Return (sign·law − centre)/lsb in the float operations that docs/format.md lists for laws."""
+    if block.law is None:
+        raise RefusedError("a block with a law required")
+    arguments = []
+    for k, (argument, words) in enumerate(zip(block.arguments, axes, strict=True)):
+        spread = np.broadcast_to(words.reshape([-1 if k == j else 1 for j in range(len(axes))]), tuple(map(len, axes)))
+        arguments.append(_law_argument(argument, spread))
+    found = block.law.values(arguments)
+    centre, unit = float(block.centre), float(block.lsb)
+    slack = 4 * ULP * (np.abs(found.value) + abs(centre))
+    return Ball((block.sign * found.value - centre) / unit, (found.radius + slack) / unit * UP)
+
+
+def _law_argument(argument: Argument, words: Integers) -> Ball:
+    """Return the value of words in the float operations that docs/format.md lists for laws."""
+    scale, centre = float(argument.scale), float(argument.centre)
+    if not argument.angle:
+        return Ball(words * scale + centre, 4 * ULP * (np.abs(words * scale) + abs(centre)))
+    half = 1 << (argument.bits - 1)
+    held = (words * int(argument.scale) + half) % (2 * half) - half
+    return Ball(held * (2 * math.pi / (2 * half)) + centre, 8 * ULP * (math.pi + abs(centre)))
+
+
+def _decided(block: Block, words: list[int]) -> Enclosure:
+    """Return one entry in units, in whole numbers."""
+    values: dict[str, Any] = {}
+    turns: dict[int, Fraction] = {}
+    for k, (argument, word) in enumerate(zip(block.arguments, words, strict=True)):
+        if argument.angle:
+            turns[k] = Fraction(word, 1 << argument.bits)
+            values[f"x{k}"] = Angle(((k, int(argument.scale)),) if argument.scale else (), Fraction(0), argument.centre)
+        else:
+            values[f"x{k}"] = exactly(argument.scale * word + argument.centre)
+    unit = exactly(1 / block.lsb)
+    if block.graph is not None:
+        value: Enclosure = evaluate(block.graph, values, ExactAlgebra(turns))
+        return value * unit
+    law: Any = block.law
+    found: Enclosure = law.exact(values["x0"].low)
+    return (exactly(Fraction(block.sign)) * found + exactly(-block.centre)) * unit

@@ -1,0 +1,171 @@
+"""How far the cascade without its roundings is from the true torque, for every position and every motion.
+
+Both are polynomials in the motions whose coefficients are trigonometric polynomials in the positions. So is their
+difference, which is therefore known everywhere once it is known on a grid (`fields`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .cascade import angles_of, unrounded
+from .dynamics import Robot, State, torques
+from .fields import DegreeAlgebra, Field, Grid
+from .findings import RefusedError, require
+from .formats import Format
+from .graph import Angle
+from .plan import Block, Plan
+
+MOST_NUMBERS = 30_000_000
+"""Grid points times monomials that are worked through: beyond, memory and time would run out."""
+SECOND, THIRD = 2, 3
+"""Degree of a torque in each position: the second where rotations are exact; Newton-Euler's own where they are not."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """The formats of an arm, joint by joint."""
+
+    q: list[Format]
+    qd: list[Format]
+    qdd: list[Format]
+    tau: list[Format]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was found: for each torque how far the cascade is off, in units; the grid; the amplitudes asked for."""
+
+    differences: list[float]
+    points: int
+    monomials: int
+    amplitudes: dict[int, float]
+
+
+def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int]) -> Comparison:
+    """Compare the plan with the arm; `wanted` are sums whose largest magnitude is asked for as well, in their units."""
+    joints = range(len(robot.joints))
+    axes = {f"q{j + 1}": j for j in joints}
+    angles = angles_of(plan, axes)
+    degrees = DegreeAlgebra(len(robot.joints))
+    shape = list(unrounded(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees)))
+    own = SECOND if robot.orthogonal else THIRD
+    largest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
+    grid = Grid([2 * degree + 1 for degree in largest])
+    monomials = len(set().union(*(each.monomials for each in shape)))
+    still = _still(robot, shape)
+    size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
+    require(size <= MOST_NUMBERS, f"a comparison of at most {MOST_NUMBERS:,} numbers required, {size:,} needed")
+    taus = torques(robot, _state(words, grid), grid)
+    amplitudes: dict[int, float] = {}
+
+    def look(place: int, value: Field) -> None:
+        if place in wanted:
+            amplitudes[place] = value.amplitude()
+
+    law = _laws(plan, robot, words, grid)
+    differences = []
+    outputs = unrounded(plan, _inputs(words, grid), angles, grid, law, look)
+    for j, (found, word) in enumerate(zip(outputs, words.tau, strict=True)):
+        # a torque of value v has the word (sign·(v − offset) − centre)/lsb
+        true = taus[j].scaled(word.sign / Fraction(word.lsb)) + grid.number(
+            -word.sign * word.middle / Fraction(word.lsb)
+        )
+        for place in _friction_wires(plan, j, robot):
+            unit = plan.blocks[plan.wires[place].block].lsb
+            true = true + law(place, plan.blocks[plan.wires[place].block]).scaled(word.sign * unit / Fraction(word.lsb))
+        differences.append((found - true).amplitude())
+        taus[j] = None
+    return Comparison(
+        differences, math.prod(grid.points[axis] for axis in joints if axis not in still), monomials, amplitudes
+    )
+
+
+def _still(robot: Robot, shape: list[Any]) -> set[int]:
+    """Return positions that cannot matter: the first, where gravity goes along its axis and no output reads it."""
+    first = robot.joints[0]
+    along = [sum((first.rotation[i][k] * robot.gravity[i] for i in range(3)), Fraction(0)) for k in range(3)]
+    if (not first.revolute or not any(along[:2])) and not any(each.positions[0] for each in shape):
+        return {0}
+    return set()
+
+
+def _inputs(words: Words, algebra: Any) -> dict[str, Any]:
+    """Return the words that are no angles, each 2^(bits − 1) times a number from −1 to 1."""
+    n = len(words.q)
+    found = {}
+    for j in range(n):
+        half = {name: Fraction(1 << (each[j].bits - 1)) for name, each in _motions(words)}
+        if not words.q[j].angle:
+            found[f"q{j + 1}"] = algebra.slide(j, Fraction(1 << (words.q[j].bits - 1)))
+        found[f"qd{j + 1}"] = algebra.motion(j, half["qd"])
+        found[f"qdd{j + 1}"] = algebra.motion(n + j, half["qdd"])
+    return found
+
+
+def _motions(words: Words) -> list[tuple[str, list[Format]]]:
+    return [("qd", words.qd), ("qdd", words.qdd)]
+
+
+def _state(words: Words, grid: Grid) -> State:
+    """Return what the words stand for at the joints."""
+    inputs = _inputs(words, grid)
+
+    def values(name: str, formats: list[Format]) -> list[Any]:
+        return [
+            inputs[f"{name}{j}"].scaled(each.scale) + grid.number(each.middle)
+            if not each.angle
+            else grid.number(Fraction(0))
+            for j, each in enumerate(formats, 1)
+        ]
+
+    angles = [Angle(((j, each.sign),), Fraction(0), Fraction(each.offset)) for j, each in enumerate(words.q)]
+    return State(
+        values("q", words.q),
+        [grid.sine(each) for each in angles],
+        [grid.cosine(each) for each in angles],
+        values("qd", words.qd),
+        values("qdd", words.qdd),
+    )
+
+
+def _friction_wires(plan: Plan, joint: int, robot: Robot) -> list[int]:
+    """Return the one wire that looks up the friction of a joint, if it has any."""
+    law = robot.joints[joint].friction
+    if law is None:
+        return []
+    for place, wire in enumerate(plan.wires):
+        if wire.kind == "lookup" and plan.blocks[wire.block].law == law:
+            source = plan.wires[wire.wires[0]]
+            if source.kind == "input" and source.name == f"qd{joint + 1}":
+                return [place]
+    raise RefusedError(f"plan: a table of the friction of joint {joint + 1} required")
+
+
+def _laws(plan: Plan, robot: Robot, words: Words, algebra: Any) -> Callable[[int, Block], Any]:
+    """Return what stands for the table of a law: a motion of its own, which only the same law can cancel."""
+    first = 2 * len(robot.joints)
+
+    def law(place: int, block: Block) -> Any:
+        wire = plan.wires[place]
+        require(
+            block.kind == "law" and block.centre == 0 and block.sign == 1, f"plan, wire {place}: a friction required"
+        )
+        source = plan.wires[wire.wires[0]]
+        names = {f"qd{j + 1}": each for j, each in enumerate(words.qd)}
+        known = names.get(source.name) if source.kind == "input" else None
+        (argument,) = block.arguments
+        require(
+            known is not None
+            and not argument.angle
+            and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
+            f"plan, wire {place}: friction of a velocity as its format has it required",
+        )
+        most = max(abs(block.low), abs(block.high)) + 1
+        return algebra.motion(first + place, Fraction(most))
+
+    return law
