@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,27 +11,36 @@ from bddtorque.cli.console import ShownProgress, output, write_json
 from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
 from bddtorque.errors import BddTorqueError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bddtorque.independent import Finding
+    from bddtorque.verify import Check
+
 
 def verify_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
     workers: WorkersOption = None,
     dask: DaskOption = None,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent", help="Prove it with the checker that shares no code with the compiler, instead."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the bound again from the file alone and check every table, diagram and digest.
 
     Exit code 1 if anything is not as it was compiled.
     """
-    from bddtorque.verify import verify  # noqa: PLC0415
-
     if not file.is_file():  # nothing to find wanting: bad use
         raise BddTorqueError(f"{file}: a .bdt file required, there is no such file")
-    with cluster(dask) as executor:
-        checks = verify(file, workers=workers, progress=ShownProgress(), executor=executor)
+    if independent and (workers is not None or dask is not None):
+        raise BddTorqueError("verify --independent: no --workers and no --dask required (it works alone), one given")
+    checks: Sequence[Check | Finding] = _independent(file) if independent else _verified(file, workers, dask)
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
-        write_json({"file": str(file), "verified": passed, "checks": plain})
+        write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain})
     else:
         console = output()
         for check in checks:
@@ -39,3 +48,16 @@ def verify_command(
         console.print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
     if not passed:
         raise typer.Exit(1)
+
+
+def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:
+    from bddtorque.verify import verify  # noqa: PLC0415
+
+    with cluster(dask) as executor:
+        return verify(file, workers=workers, progress=ShownProgress(), executor=executor)
+
+
+def _independent(file: Path) -> list[Finding]:
+    from bddtorque.independent import check_file  # noqa: PLC0415
+
+    return check_file(file)

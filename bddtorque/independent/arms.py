@@ -7,7 +7,16 @@ from typing import Any
 
 from .bounds import Composition, compose
 from .cascade import angles_of
-from .certificate import Stated, check_names, check_parts, check_range, fits, torques_of, witness_words
+from .certificate import (
+    Stated,
+    check_difference,
+    check_names,
+    check_parts,
+    check_range,
+    fits,
+    torques_of,
+    witness_words,
+)
 from .dynamics import Robot, robot_of
 from .findings import Finding, require
 from .plan import Plan
@@ -35,13 +44,15 @@ def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: l
     require(
         [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: every joint required"
     )
+    for each, difference in zip(stated, comparison.differences, strict=True):
+        check_difference(each, difference, f"certificate, '{each.name:.40}'")
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
     found = f"the cascade without roundings is within {shown} units of Newton-Euler, everywhere ({comparison.points:,} "
     yield Finding("dynamics", True, f"{found}positions of a grid, {comparison.monomials} products of motions)")
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where = f"certificate, '{each.name:.40}'"
         check_names(each, robot.joints[j].name, words.tau[j], where)
-        check_parts(each, bound, comparison.differences[j], where)
+        check_parts(each, bound, where)
         check_range(each, bound, words.tau[j], where)
         require(accuracy is None or each.bound < accuracy, f"{where}: below {accuracy} units required by the spec")
     bounds = ", ".join(f"{each.name} {each.bound:.4f}" for each in stated)

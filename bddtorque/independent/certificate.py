@@ -88,7 +88,7 @@ def check_names(stated: Stated, name: str, word: Format, where: str) -> None:
     )
 
 
-def check_parts(stated: Stated, found: OutputBound, difference: float, where: str) -> None:
+def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
     """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give."""
     for part, proved in found.parts.items():
         given = stated.parts[part]
@@ -97,6 +97,10 @@ def check_parts(stated: Stated, found: OutputBound, difference: float, where: st
             given <= proved * (1 + NEAR) + NEAR,
             f"{where}, {part}: {proved:.6g} follows by the rules, {given:.6g} given",
         )
+
+
+def check_difference(stated: Stated, difference: float, where: str) -> None:
+    """Refuse a cascade that is further from the truth than rounded constants, dropped terms and floats account for."""
     allowed = math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
     require(
         difference <= allowed,

@@ -47,8 +47,9 @@ def check_bytes(data: bytes, progress: Callable[[str], None] | None = None) -> l
                 progress(finding.name)
     except RefusedError as problem:
         findings.append(Finding(NEXT.get(step, step) if findings else "archive", False, _one_line(str(problem))))
-    except (OverflowError, MemoryError, ZeroDivisionError) as problem:  # numbers that no sound file has
-        findings.append(Finding(NEXT.get(step, step), False, f"numbers that can be worked with required ({problem})"))
+    except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RecursionError) as problem:
+        said = f"contents that can be worked with required ({type(problem).__name__}: {problem})"
+        findings.append(Finding(NEXT.get(step, step) if findings else "archive", False, _one_line(said)))
     return findings
 
 

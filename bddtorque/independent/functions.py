@@ -12,7 +12,16 @@ import numpy as np
 from .balls import Ball
 from .bounds import Composition, OutputBound, compose
 from .cascade import angles_of, unrounded
-from .certificate import Stated, check_names, check_parts, check_range, fits, function_of, witness_words
+from .certificate import (
+    Stated,
+    check_difference,
+    check_names,
+    check_parts,
+    check_range,
+    fits,
+    function_of,
+    witness_words,
+)
 from .findings import Finding, require
 from .formats import Format, format_of
 from .graph import Angle, evaluate, graph_of
@@ -65,9 +74,10 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     else:
         difference, amplitudes, said = 0.0, {}, _direct(plan, inputs, output, stated)
     yield Finding("ranges", True, _check_ranges(plan, composition, amplitudes))
+    check_difference(stated, difference, "certificate")
     yield Finding("function", True, said)
     found = composition.outputs[0]
-    check_parts(stated, found, difference, "certificate")
+    check_parts(stated, found, "certificate")
     law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
     if law is not None:
         low, high = _reach_of_law(plan, inputs, output)
