@@ -7,16 +7,17 @@ up to what is there, and an array is accepted if writing it again gives its very
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.reading import opened
 
 START = b"PK\x03\x04"
 """The first bytes of any zip archive that has an entry."""
@@ -34,17 +35,19 @@ Integers = npt.NDArray[Any]
 def read_file(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file that may be an archive, or refuse; of what cannot be one, only the first few."""
     try:
-        with Path(path).open("rb") as file:
-            start = file.read(len(START))
-            rest = file.read(LARGEST_FILE) if start == START else b""  # not all of an endless device
+        with opened(path) as file:
+            data = file.read(len(START))
+            if data == START:  # else not: devices have no end
+                file.seek(0)
+                data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_FILE) + 1)
     except FileNotFoundError:
         raise BddTorqueError(one_line(f"{path}: a .bdt file required, there is no such file")) from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
         why = getattr(problem, "strerror", None) or problem
         raise BddTorqueError(one_line(f"{path}: a readable .bdt file required, {why}")) from None
-    if len(start) + len(rest) > LARGEST_FILE:
+    if len(data) > LARGEST_FILE:
         raise BddTorqueError(one_line(f"{path}: a .bdt file of at most {LARGEST_FILE:,} bytes required, more given"))
-    return start + rest
+    return data
 
 
 def pack(entries: dict[str, bytes]) -> bytes:

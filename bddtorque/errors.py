@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 LONGEST_MESSAGE = 500
+LONGEST_LINE = 1000
+"""Characters of any message, whatever it quotes."""
+LONGEST_NAME = 100
+MOST_NAMES = 1000
+"""Names beyond these are not compared: files can hold a great many, and comparing takes the square of their length."""
 
 
 class BddTorqueError(ValueError):
-    """Bad input: the message is one line that names what was required, what was given and where."""
+    """Bad input: the message is one line that names what was required, what was given and where.
+
+    It is made so whatever it quotes: names from files may hold line ends, colours of a terminal and text that runs
+    backwards, and go on for a megabyte.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message, LONGEST_LINE))
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
     """Return a hint such as `` (did you mean 'mass'?)`` for a name that is not among `known`, or nothing."""
-    close = get_close_matches(given, sorted(known), n=1, cutoff=0.5)
+    if len(given) > LONGEST_NAME:
+        return ""
+    short = islice((name for name in known if len(name) <= LONGEST_NAME), MOST_NAMES)
+    close = get_close_matches(given, sorted(short), n=1, cutoff=0.5)
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
     """Return text fit for a message, whatever names it quotes: printable, on one line, and not too long."""
-    if len(text) > LONGEST_MESSAGE:
-        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+    if len(text) > longest:
+        text = f"{text[: longest // 2]} ... {text[-longest // 2 :]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -6,22 +6,26 @@ Read in pieces, so that a file of any length takes the memory of one piece.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.reading import Lines, opened
 
 PIECE = 1 << 16
 """States read at a time."""
 QUANTITIES = ("q", "qd", "qdd")
+LONGEST_HEADER = 10_000
+"""Bytes of the header of an npy file; an ordinary one has 118."""
 LARGEST_WORD = 2**63 - 1
 
 Rows = npt.NDArray[Any]
@@ -50,10 +54,11 @@ def read_states(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piec
 
 def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
     try:
-        states = np.lib.format.open_memmap(path, mode="r", max_header_size=10_000)
+        opened(path).close()  # a pipe would be waited for
+        states = np.lib.format.open_memmap(path, mode="r", max_header_size=LONGEST_HEADER)
     except FileNotFoundError:
         raise BddTorqueError(f"{path}: an npy file required, there is no such file") from None
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError, KeyError, OverflowError, MemoryError) as problem:
+    except Exception as problem:  # the header is read as Python's text, which can fail in any way there is
         raise BddTorqueError(f"{path}: an npy file of numbers required, this cannot be read ({problem})") from None
     width = 3 * len(joints)
     if states.ndim != 2 or states.shape[1] != width:
@@ -81,14 +86,16 @@ def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
     name = "standard input" if str(path) == "-" else str(path)
     with ExitStack() as stack:
         try:
-            file = sys.stdin if str(path) == "-" else stack.enter_context(path.open(encoding="utf-8-sig", newline=""))
-            reader = csv.reader(file, strict=True)
+            file = sys.stdin if str(path) == "-" else stack.enter_context(_text(path))
+            lines = Lines(file, name)
+            reader = csv.reader(lines, strict=True)
             wanted = column_names(joints)
             columns = _header(next(reader, None), wanted, name)
             order = [columns.index(column) for column in wanted]
             rows: list[list[Any]] = []
             first = reader.line_num + 1
             for cells in reader:
+                lines.row_over()
                 if not cells:  # an empty line
                     continue
                 rows.append(_row(cells, columns, words, f"{name}, line {reader.line_num}"))
@@ -99,10 +106,16 @@ def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
                 yield f"{name}, lines {first} to {reader.line_num}", _array(rows, order, words)
         except FileNotFoundError:
             raise BddTorqueError(f"{name}: a CSV file of states required, there is no such file") from None
-        except (OSError, UnicodeError) as problem:
+        except BddTorqueError:
+            raise
+        except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
             raise BddTorqueError(f"{name}: a readable CSV file in UTF-8 required, {problem}") from None
         except csv.Error as problem:
             raise BddTorqueError(f"{name}, line {reader.line_num}: CSV required, {problem}") from None
+
+
+def _text(path: Path) -> IO[str]:
+    return io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
 
 
 def _header(cells: list[str] | None, wanted: list[str], name: str) -> list[str]:

@@ -11,8 +11,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
+from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -24,6 +27,7 @@ import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.functions.interpolant import Interpolant, Nearest
+from bddtorque.reading import Lines, opened
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN, wrap_turn
 
@@ -116,34 +120,39 @@ def _checked(samples: Samples) -> Samples:
 
 def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
     where = one_line(str(path))
-    rows: list[list[float]] = []
-    lines: list[int] = []
+    numbers = array("d")  # not lists: of two million samples these would take half a gigabyte
+    places = array("q")
+    reader: Any = None
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
+        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as file:
+            lines = Lines(file, where)
+            reader = csv.reader(lines, strict=True)
             columns = _header(next(reader, None), names, where)
             wanted = list(names) if names is not None else columns
             order = [columns.index(name) for name in wanted]
             for cells in reader:
+                lines.row_over()
                 if not cells or (len(cells) == 1 and not cells[0].strip()):
                     continue
                 line = f"{where}, line {reader.line_num}"
                 if len(cells) != len(columns):
                     raise BddTorqueError(f"{line}: {len(columns)} cells required, {len(cells)} given")
-                rows.append([_number(cells[k], columns[k], line) for k in order])
-                lines.append(reader.line_num)
-                if len(rows) > MOST_SAMPLES:
+                numbers.extend(_number(cells[k], columns[k], line) for k in order)
+                places.append(reader.line_num)
+                if len(places) > MOST_SAMPLES:
                     raise BddTorqueError(f"{where}: at most {MOST_SAMPLES:,} samples required, more given")
     except FileNotFoundError:
         raise BddTorqueError(f"{where}: a CSV file of samples required, there is no such file") from None
-    except (OSError, UnicodeError) as problem:
+    except BddTorqueError:
+        raise
+    except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
         raise BddTorqueError(one_line(f"{where}: a readable CSV file in UTF-8 required, {problem}")) from None
     except csv.Error as problem:
         raise BddTorqueError(one_line(f"{where}, line {reader.line_num}: CSV required, {problem}")) from None
-    if not rows:
+    if not places:
         raise BddTorqueError(f"{where}: samples below the header required, there are none")
-    numbers = np.array(rows)
-    return _checked(Samples(tuple(wanted), numbers[:, :-1], numbers[:, -1], np.array(lines), where))
+    rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
+    return _checked(Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where))
 
 
 def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:
@@ -153,8 +162,9 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
     for column in columns:
         if not column or not column.isprintable() or re.fullmatch(r"[+-]?[0-9.][0-9eE.+-]*", column):
             raise BddTorqueError(f"{where}, line 1: a header with names required, {column!r:.40} given")
-        if columns.count(column) > 1:
-            raise BddTorqueError(f"{where}, line 1: each column once required, {column!r:.40} stands twice")
+    if len(set(columns)) < len(columns):
+        column = Counter(columns).most_common(1)[0][0]
+        raise BddTorqueError(f"{where}, line 1: each column once required, {column!r:.40} stands twice")
     for name in names or ():
         if name not in columns:
             raise BddTorqueError(

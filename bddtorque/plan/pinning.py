@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from bddtorque.errors import BddTorqueError, one_line
@@ -18,10 +17,12 @@ from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.cost import block_candidates, product_candidates
 from bddtorque.plan.plan import Block, Output, Plan, Product, Wire, output_format
 from bddtorque.plan.reading import plan_from_plain
+from bddtorque.reading import read_at_most
 from bddtorque.writing import write_whole
 
 FORMAT, VERSION = "bddtorque plan", 1
-LARGEST_FILE = 256 * 2**20
+LARGEST_FILE = 64 * 2**20
+"""Bytes, as those of the header of a model, which carries its plan; JSON takes up to 25 times as much memory."""
 LONGEST_VALUE = 60
 """Characters shown of a value that differs."""
 
@@ -69,8 +70,7 @@ def load_plan(path: str | PathLike[str]) -> Plan:
     """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
     where = one_line(str(path))
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+        data = read_at_most(path, LARGEST_FILE)
     except FileNotFoundError:
         raise BddTorqueError(f"{where}: a plan required, there is no such file") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ from bddtorque.robots.files import read_bytes, shown
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
 from bddtorque.robots.model import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
 from bddtorque.robots.toml_table import Table
+from bddtorque.toml_text import toml_values
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (
@@ -24,6 +24,8 @@ _JOINT_KEYS = (
     "friction",
 )  # fmt: skip
 _LINK_KEYS = ("name", "mass", "centre_of_mass", "inertia")
+LARGEST_TOML = 1_000_000
+"""Bytes; the robots built in take a few thousand."""
 _LIMIT_KEYS = ("position", "velocity", "acceleration", "effort")
 
 
@@ -40,9 +42,9 @@ def load_toml(path: str | PathLike[str]) -> Robot:
     BddTorqueError
         One line that says what was required, what was given, and where.
     """
-    data, where = read_bytes(path), shown(path)
+    data, where = read_bytes(path, LARGEST_TOML), shown(path)
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")  # editors put a mark before the text
     except UnicodeDecodeError as error:
         raise BddTorqueError(f"{where}: UTF-8 text required, byte {error.start} is not") from None
     return from_toml(text, where, Path(path).parent)
@@ -53,10 +55,7 @@ def from_toml(text: str, where: str = "TOML text", directory: Path | None = None
 
     `where` begins every error; files of samples are found from `directory`.
     """
-    try:
-        values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also integers beyond what Python converts
-        raise BddTorqueError(f"{where}: valid TOML required, {shown(error)}") from None
+    values = toml_values(text, where)
     try:
         with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
             return _robot(Table(values, where), directory)

@@ -8,7 +8,7 @@ and the library gets only the elements that were checked: no meshes, no extensio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
@@ -16,6 +16,8 @@ from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.robots.files import plain_name, shown
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+MOST_ELEMENTS = 2000
+"""Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100
 _RESEMBLES = 0.7
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -54,6 +56,8 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
         if (element.tag, name) in names:
             raise BddTorqueError(f"{where}: names that differ required, {element.tag} '{name}' is given twice")
         names.add((element.tag, name))
+        if len(names) > MOST_ELEMENTS:
+            raise BddTorqueError(f"{where}: at most {MOST_ELEMENTS:,} links and joints required, more given")
         _check(element, f"{where}, {element.tag} '{name}'")
         kept.append(_pruned(element))
     return kept
@@ -134,8 +138,10 @@ def _check(element: ElementTree.Element, where: str) -> None:
         _CHECKS[tag](element, where)
 
 
-def _refuse_resembling(name: str, known: Iterable[str], where: str) -> None:
+def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
     """Refuse an element that looks like a misspelt one that counts; others, of simulators and tools, pass."""
+    if len(name) > 4 * max(map(len, known)):  # nothing like it, and comparing it would take long
+        return
     for right in known:
         if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
             raise BddTorqueError(f"{where}: unknown element <{shown(name, 60)}> (did you mean <{right}>?)")

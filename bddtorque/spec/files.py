@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
@@ -15,8 +14,10 @@ from typing import Any
 
 from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.functions.joint_friction import joint_friction
+from bddtorque.reading import read_at_most
 from bddtorque.sizes import format_size
 from bddtorque.spec.model import Spec, is_path, spec_from_plain
+from bddtorque.toml_text import toml_values
 from bddtorque.writing import write_whole
 
 ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro")
@@ -72,7 +73,7 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     if path.suffix.lower() in ROBOT_SUFFIXES:
         return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
     content = _read(path)
-    values = _parsed(content, text)
+    values = toml_values(content, text)
     if "robot" not in values and "name" in values:  # a robot names itself, a spec names its robot
         return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
     return _from_values(values, text, path.parent)
@@ -83,7 +84,7 @@ def from_toml(text: str, where: str = "spec", directory: Path | None = None) -> 
 
     `where` begins every error; a relative path of a robot starts at `directory`.
     """
-    return _from_values(_parsed(text, where), where, directory)
+    return _from_values(toml_values(text, where), where, directory)
 
 
 def to_toml(spec: Spec) -> str:
@@ -129,17 +130,9 @@ def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> 
     return plain
 
 
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as problem:  # ValueError: also integers beyond what Python converts
-        raise BddTorqueError(f"{where}: valid TOML required, {' '.join(str(problem).split())}") from None
-
-
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+        data = read_at_most(path, LARGEST_FILE)
     except FileNotFoundError:
         raise BddTorqueError(f"{path}: a specification required, there is no such file") from None
     except IsADirectoryError:

@@ -62,7 +62,7 @@ def test_messages_are_one_printable_line_whatever_they_quote(monkeypatch, refuse
         raise BddTorqueError("a name\nwith\x1b[31m colours")
 
     monkeypatch.setattr("bddtorque.artefact.load_any", fail)
-    assert refused("info", "x.bdt") == "bddtorque: a name with\\x1b[31m colours\n"
+    assert refused("info", "x.bdt") == "bddtorque: a name\\nwith\\x1b[31m colours\n"
 
 
 def test_out_of_memory_is_one_line(monkeypatch, refused):
