@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -32,19 +32,25 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
             with target.open("wb") as file:
                 yield file
             return
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:40]}.", delete=False) as whole:
-            temporary = Path(whole.name)
+        # its name is known before there is such a file, so that Ctrl-C at any moment leaves none behind
+        temporary = beside(target)
+        with temporary.open("xb") as whole:
             yield whole
             whole.flush()
             os.fsync(whole.fileno())
-        temporary.chmod(0o666 & ~_umask())  # temporary files are private; this one is to be like any other
         temporary.replace(target)
         temporary = None
     except OSError as problem:
         raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem.strerror or problem}") from None
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what went wrong first is what matters
+                temporary.unlink()
+
+
+def beside(target: Path) -> Path:
+    """Return a name that nothing has yet, in the folder of a file or folder that is to take its place."""
+    return target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
 
 
 def _resolved(path: str | PathLike[str]) -> Path:
@@ -52,9 +58,3 @@ def _resolved(path: str | PathLike[str]) -> Path:
         return Path(path).resolve()
     except (ValueError, RuntimeError) as problem:  # a NUL in the path, links in a circle
         raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

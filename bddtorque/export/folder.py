@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.writing import beside
 
 MANIFEST = "bddtorque-export.json"
 """Lists the files of an export, so that a later one knows which are its own."""
@@ -67,13 +66,11 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
     try:
         target = directory.resolve()
         check_folder(target, force)
-        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}."))
+        temporary = beside(target)
         try:
+            temporary.mkdir()
             for name, text in files.items():
                 (temporary / name).write_text(text, encoding="ascii", newline="\n")
-            mask = os.umask(0o077)
-            os.umask(mask)
-            temporary.chmod(0o777 & ~mask)  # temporary folders are private; this one is to be like any other
             _put(temporary, target, list(files))
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -90,13 +87,13 @@ def _put(temporary: Path, target: Path, names: list[str]) -> None:
     if not target.exists():
         temporary.rename(target)
         return
-    old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}.")) / "old"
+    aside = beside(target)
+    old = aside / "old"
     try:
+        aside.mkdir()
         target.rename(old)
-        try:
-            temporary.rename(target)
-        except OSError:
-            old.rename(target)
-            raise
+        temporary.rename(target)
     finally:
-        shutil.rmtree(old.parent, ignore_errors=True)
+        if old.exists() and not target.exists():  # an error, or Ctrl-C, between the two: the earlier export comes back
+            old.rename(target)
+        shutil.rmtree(aside, ignore_errors=True)

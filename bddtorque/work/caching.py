@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import secrets
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,9 +39,11 @@ def cache_directory() -> Path | None:
     macOS ``~/Library/Caches/bddtorque``, on Windows ``%LOCALAPPDATA%\bddtorque\cache``.
     """
     chosen = os.environ.get("BDDTORQUE_CACHE")
-    if chosen is not None:
-        return None if chosen.strip().lower() in ("", "off", "none", "0") else Path(chosen).expanduser()
+    if chosen is not None and chosen.strip().lower() in ("", "off", "none", "0"):
+        return None
     try:
+        if chosen is not None:
+            return Path(chosen).expanduser()
         if sys.platform == "win32":
             base = os.environ.get("LOCALAPPDATA")
             return (Path(base) if base else Path.home() / "AppData" / "Local") / "bddtorque" / "cache"
@@ -49,7 +51,9 @@ def cache_directory() -> Path | None:
             return Path.home() / "Library" / "Caches" / "bddtorque"
         base = os.environ.get("XDG_CACHE_HOME")
         return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "bddtorque"
-    except RuntimeError:  # no home
+    except RuntimeError as problem:  # no home, or none of the user that is named
+        if chosen is not None:
+            log.warning("cache: BDDTORQUE_CACHE is no folder (%s); going on without it", problem)
         return None
 
 
@@ -144,14 +148,14 @@ class Cache:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             (self.directory / "CACHEDIR.TAG").write_text(_TAG, encoding="utf-8")  # tells backups to pass by
         path.parent.mkdir(exist_ok=True)
-        descriptor, unfinished = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
+        unfinished = path.with_name(_UNFINISHED + secrets.token_hex(8))
+        try:  # with its name known before there is such a file, Ctrl-C at any moment leaves none behind
+            with unfinished.open("xb") as file:
                 file.write(data)
-            Path(unfinished).replace(path)
+            unfinished.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
-                Path(unfinished).unlink()
+                unfinished.unlink()
             raise
 
     def _make_room(self, added: int) -> None:

@@ -62,9 +62,10 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     folder.mkdir()
     (folder / "arm.bdt").write_bytes(b"old")
     folder.chmod(0o500)
-    if os.geteuid() == 0:  # whom no permission stops
-        monkeypatch.setattr("tempfile.NamedTemporaryFile", failing(errno.EACCES))
-    assert "Permission denied" in refused(folder / "arm.bdt")
+    with monkeypatch.context() as patch:
+        if os.geteuid() == 0:  # whom no permission stops
+            patch.setattr("pathlib.Path.open", failing(errno.EACCES))
+        assert "Permission denied" in refused(folder / "arm.bdt")
     folder.chmod(0o700)
     assert (folder / "arm.bdt").read_bytes() == b"old" and len(list(folder.iterdir())) == 1
 
@@ -76,7 +77,7 @@ def failing(number: int):
     return fail
 
 
-@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace", "pathlib.Path.chmod"])
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace", "pathlib.Path.open"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_a_full_or_broken_disk(step: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "arm.bdt"
