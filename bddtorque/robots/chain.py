@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bddtorque.functions.joint_friction import JointFriction
-from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation
+from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
 from bddtorque.robots.model import Frame, Joint, Kind, Link, Matrix, Robot, Vector, matrix, vector
 
 
@@ -48,11 +48,11 @@ class Segment:
 def moved(body: Link, pose: Pose) -> Link:
     """Return a body given in one frame as seen from another, in which `pose` is that frame."""
     R = pose.rotation
-    inertia, where = R @ np.array(body.inertia) @ R.T, f"link '{body.name}'"
+    inertia, where = times(times(R, np.array(body.inertia)), R.T), f"link '{body.name}'"
     return Link(
         body.name,
         body.mass,
-        vector((R @ np.array(body.centre_of_mass) + pose.translation + 0.0).tolist(), f"{where}, centre of mass"),
+        vector((times(R, np.array(body.centre_of_mass)) + pose.translation + 0.0).tolist(), f"{where}, centre of mass"),
         as_matrix((inertia + inertia.T) / 2, f"{where}, inertia"),  # symmetric to the last bit
     )
 
@@ -85,12 +85,13 @@ def build_robot(
     turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
     for segment in segments:
         to_axis, where = align_z(segment.axis), f"joint '{segment.name}', origin"
+        rotation = times(times(turned.T, segment.origin.rotation), to_axis)
         joints.append(
             Joint(
                 segment.name,
                 segment.kind,
-                rotation=as_matrix(snap_rotation(turned.T @ segment.origin.rotation @ to_axis, snap), where),
-                translation=vector((turned.T @ segment.origin.translation + 0.0).tolist(), where),
+                rotation=as_matrix(snap_rotation(rotation, snap), where),
+                translation=vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where),
                 rotor_inertia=segment.rotor_inertia,
                 lower=segment.limits.lower,
                 upper=segment.limits.upper,
@@ -103,8 +104,8 @@ def build_robot(
         links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))
         turned = to_axis
     frame = Frame(
-        as_matrix(snap_rotation(turned.T @ tip.rotation, snap), "tip"),
-        vector((turned.T @ tip.translation + 0.0).tolist(), "tip"),
+        as_matrix(snap_rotation(times(turned.T, tip.rotation), snap), "tip"),
+        vector((times(turned.T, tip.translation) + 0.0).tolist(), "tip"),
     )
     return Robot(
         name,

@@ -1,10 +1,18 @@
-"""Poses and rotations that the readers share: exact where an angle is a multiple of a quarter turn."""
+"""Poses and rotations that the readers share: exact where an angle is a multiple of a quarter turn.
+
+What is compiled depends on these numbers to the last bit, so they are the same on every machine: sums of products in
+one order, where a library's matrix product may add otherwise or fused, and sines that are correctly rounded, where
+those of a system's own library need not be.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +20,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+_PRECISION = 160
 _NOISE = 1e-15
 """Rotation entries below this are rounding noise of a few last bits, whatever the tolerance asked for."""
 
@@ -24,7 +33,26 @@ class Pose:
     translation: Array
 
     def __matmul__(self, inner: Pose) -> Pose:
-        return Pose(self.rotation @ inner.rotation, self.translation + self.rotation @ inner.translation)
+        moved = self.translation + times(self.rotation, inner.translation)
+        return Pose(times(self.rotation, inner.rotation), moved)
+
+
+def times(left: Array, right: Array) -> Array:
+    """Return a matrix (3, 3) times another or a vector (3,); what is too large for a float is infinite, no warning."""
+    rows = left.tolist()
+    if right.ndim == 1:
+        return np.array([dot(row, right.tolist()) for row in rows])
+    return np.array([[dot(row, column) for column in right.T.tolist()] for row in rows])
+
+
+def dot(left: Iterable[float], right: Iterable[float]) -> float:
+    """Return the scalar product of two vectors (3,), added from the first component to the last."""
+    x, y, z = (float(a) * float(b) for a, b in zip(left, right, strict=True))
+    return x + y + z
+
+
+def _length(vector: Array) -> float:
+    return math.sqrt(dot(vector, vector))
 
 
 def identity() -> Pose:
@@ -37,7 +65,31 @@ def cos_sin(angle: float) -> tuple[float, float]:
     quarters = round(angle / (math.pi / 2))
     if abs(angle - quarters * (math.pi / 2)) <= 2 * math.ulp(max(abs(angle), 1.0)):
         return _QUARTERS[quarters % 4]
-    return math.cos(angle), math.sin(angle)
+    precise = _precise()
+    return _nearest(precise.cos(angle)), _nearest(precise.sin(angle))
+
+
+def angle_of(y: float, x: float) -> float:
+    """Return the angle of the direction (x, y) in rad, from −π to π, correctly rounded."""
+    if y == 0.0 or x == 0.0:
+        return math.atan2(y, x)  # of a quarter turn, or of none, nobody makes anything else
+    return _nearest(_precise().atan2(y, x))
+
+
+@cache
+def _precise() -> Any:
+    """Return arithmetic of so many bits that what it rounds to 53 is right; its precision is nobody else's."""
+    import mpmath  # noqa: PLC0415 - for the compiler alone
+
+    context = mpmath.MPContext()
+    context.prec = _PRECISION
+    return context
+
+
+def _nearest(number: Any) -> float:
+    """Return the float next to a number of many bits: that of a fraction is, whatever mpmath's own would be."""
+    mantissa, exponent = (int(part) for part in number.man_exp)
+    return math.copysign(float(abs(mantissa) * Fraction(2) ** exponent), number)
 
 
 def rotation_x(angle: float) -> Array:
@@ -61,13 +113,13 @@ def rotation_z(angle: float) -> Array:
 def rotation_rpy(angles: Sequence[float]) -> Array:
     """Return Rz(yaw)·Ry(pitch)·Rx(roll) for (roll, pitch, yaw) in rad: the convention of URDF, shape (3, 3)."""
     roll, pitch, yaw = angles
-    return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+    return times(times(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll))
 
 
 def rotation_about(axis: Array, angle: float) -> Array:
     """Return the rotation about a unit axis by an angle in rad, shape (3, 3)."""
     to_axis = align_z(axis)
-    return to_axis @ rotation_z(angle) @ to_axis.T
+    return times(times(to_axis, rotation_z(angle)), to_axis.T)
 
 
 def align_z(axis: Array) -> Array:
@@ -85,8 +137,8 @@ def align_z(axis: Array) -> Array:
     third = np.array([x, y, z])
     # The coordinate axis furthest from `axis` gives the first column: no division by something small.
     first = np.eye(3)[int(np.argmin(np.abs(third)))]
-    first = first - (first @ third) * third
-    first /= np.linalg.norm(first)
+    first = first - dot(first, third) * third
+    first /= _length(first)
     return np.stack([first, np.cross(third, first), third], axis=1)
 
 
@@ -96,9 +148,9 @@ def unit(axis: Array, tolerance: float) -> Array | None:
     if largest == 0.0:
         return None
     scaled = axis / largest  # first, so that the squares can neither overflow nor vanish
-    direction: Array = scaled / np.linalg.norm(scaled)
+    direction: Array = scaled / _length(scaled)
     direction = np.where(np.abs(direction) <= tolerance, 0.0, direction)
-    return direction / np.linalg.norm(direction)
+    return direction / _length(direction)
 
 
 def snap_rotation(rotation: Array, tolerance: float) -> Array:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.functions.joint_friction import JointFriction, joint_friction
+from bddtorque.robots.frames import dot, times
 
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
@@ -157,7 +158,7 @@ class Link:
         """Inertia about the origin of the link frame, kg·m², shape (3, 3) (parallel axes)."""
         c = np.array(self.centre_of_mass)
         about_origin: npt.NDArray[np.float64] = np.array(self.inertia) + self.mass * (
-            c @ c * np.eye(3) - np.outer(c, c)
+            dot(c, c) * np.eye(3) - np.outer(c, c)
         )
         return about_origin
 
@@ -181,15 +182,15 @@ class Link:
         """Return this body and `other` as one; the pose of the frame of `other` in this link's frame is given."""
         R, p = np.array(rotation), np.array(translation)
         mass = self.mass + other.mass
-        own, others = np.array(self.centre_of_mass), R @ np.array(other.centre_of_mass) + p
+        own, others = np.array(self.centre_of_mass), times(R, np.array(other.centre_of_mass)) + p
         centre = (self.mass * own + other.mass * others) / mass if mass > 0 else own
         inertia = np.zeros((3, 3))
         for body_mass, body_centre, body_inertia in (
             (self.mass, own, np.array(self.inertia)),
-            (other.mass, others, R @ np.array(other.inertia) @ R.T),
+            (other.mass, others, times(times(R, np.array(other.inertia)), R.T)),
         ):
             d = body_centre - centre
-            inertia += body_inertia + body_mass * (d @ d * np.eye(3) - np.outer(d, d))
+            inertia += body_inertia + body_mass * (dot(d, d) * np.eye(3) - np.outer(d, d))
         return Link(self.name, mass, vector(centre, self.name), matrix(inertia, self.name))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots.chain import Limits, as_matrix, build_robot, moved
 from bddtorque.robots.files import read_bytes, shown
-from bddtorque.robots.frames import Pose, identity, snap_rotation, unit
+from bddtorque.robots.frames import Pose, identity, snap_rotation, times, unit
 from bddtorque.robots.model import STANDARD_GRAVITY, Link, Robot, Vector, vector
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
@@ -227,7 +227,7 @@ def _gravity(choice: Choice, base: str, given: Sequence[float] | None, snap: flo
             f"{tree.where}: gravity in the axes of base '{base}' required, as joint '{pose}' between it and root "
             f"'{tree.root}' moves; give gravity, or lock the joint"
         )
-    turned = snap_rotation(pose.rotation, snap).T @ np.array(STANDARD_GRAVITY)
+    turned = times(snap_rotation(pose.rotation, snap).T, np.array(STANDARD_GRAVITY))
     return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, times, transform
+from bddtorque.robots.frames import angle_of, cos_sin
 
 Floats = npt.NDArray[np.float64]
 
@@ -126,7 +127,7 @@ def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: flo
     """Lay each x axis along the common normal to the next axis; the last one as the joint before leaves it."""
     for i in range(len(rotation)):
         if i + 1 == len(rotation):
-            turn = _about_z(-math.atan2(-rotation[i][0, 1], rotation[i][0, 0]))  # leaves Rx(α) alone
+            turn = _about_z(-angle_of(-rotation[i][0, 1], rotation[i][0, 0]))  # leaves Rx(α) alone
         else:
             axis, point = rotation[i + 1][:, 2], translation[i + 1]
             if math.hypot(axis[0], axis[1]) > NOISE:
@@ -135,7 +136,7 @@ def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: flo
                 normal = (point[0], point[1])
             else:
                 continue
-            angle = math.atan2(normal[1], normal[0])
+            angle = angle_of(normal[1], normal[0])
             if abs(angle) > math.pi / 2:  # either direction of the normal will do: the nearer
                 angle -= math.copysign(math.pi, angle)
             turn = _about_z(angle)
@@ -147,7 +148,7 @@ def _about_z(angle: float) -> Floats:
     if abs(quarter - round(quarter)) < NOISE:  # exact for right angles
         c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarter) % 4]
     else:
-        c, s = math.cos(angle), math.sin(angle)
+        c, s = cos_sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
@@ -157,7 +158,7 @@ def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:
     for i in range(len(rotation)):
         top = rotation[i][0, :2]
         if revolute[i] and np.count_nonzero(top) == 2:
-            offset[i] = math.atan2(-top[1], top[0])
+            offset[i] = angle_of(-top[1], top[0])
             rotation[i] = _clean_rotation(times(rotation[i], _about_z(-offset[i])))
     return offset
 

@@ -23,7 +23,8 @@ def die(x: int) -> int:
 
 
 def rest(folder: str, x: int, seconds: float) -> int:
-    """Say that it began, by a file with the number of the process, and take so long."""
-    (Path(folder) / f"began{x}").write_text(str(os.getpid()))
+    """Say that it began, by a line with the number of the process in a file, and take so long."""
+    with (Path(folder) / f"began{x}").open("a") as file:
+        file.write(f"{os.getpid()}\n")
     time.sleep(seconds)
     return x

@@ -30,7 +30,7 @@ class Machines:
             **settings,
             "BDDTORQUE_CACHE": "off",
             # workers find the functions of these tests as any other that is installed there
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split()]),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])),
         }
         self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", self._file)
         self._until(Path(self._file).exists, "a scheduler")

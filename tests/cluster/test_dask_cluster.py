@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -95,19 +94,20 @@ def test_a_worker_killed_while_it_works_costs_its_task_alone(
     tasks = [Task(rest, (str(tmp_path), 0, 2.0), name="long", cost=9.0)]
     tasks += [Task(rest, (str(tmp_path), x, 0.0)) for x in range(1, 8)]
 
+    killed: list[str] = []
+
     class KillTheBusy(NoProgress):
         def advance(self, name: str, cost: float, cached: bool) -> None:
-            with contextlib.suppress(FileNotFoundError):
-                busy = tmp_path / "began0"
-                number = int(busy.read_text())
-                busy.unlink()
-                if name != "long" and not (tmp_path / "killed").exists():
-                    (tmp_path / "killed").touch()
-                    os.kill(number, signal.SIGKILL)
+            if not killed:
+                until((tmp_path / "began0").exists)
+                killed.extend((tmp_path / "began0").read_text().split())
+                os.kill(int(killed[0]), signal.SIGKILL)
 
     assert run(tasks, executor=executor, progress=KillTheBusy()) == list(range(8))
-    assert (tmp_path / "killed").exists()
-    assert (tmp_path / "began0").exists()  # begun anew, by another
+    began = [(tmp_path / f"began{x}").read_text().split() for x in range(8)]
+    assert len(began[0]) == 2  # begun anew, by another
+    assert began[0][0] == killed[0] != began[0][1]
+    assert all(len(each) == 1 or killed[0] in each for each in began)  # the others once, unless they were with it
 
 
 def test_the_executor_of_a_client_will_do(cluster: Machines, executor: ClusterExecutor) -> None:

@@ -1,0 +1,295 @@
+"""Separable sums: with a few shared words held still, the summands fall apart into groups that share none.
+
+    tau1 of planar2r, q2 held still:  A(qdd1) + B(qdd2) + C(qd1, qd2) + D(q1)
+
+Then extremes add, and counts convolve (`convolving.py`). The groups are read from the plan: which wires depend on which
+inputs, nothing else. Three steps make them small:
+
+- a sum of angles that is the only reader of one of them is a free word itself: q1 + q2 takes every value equally often,
+  whatever q2 is, if q1 is read nowhere else;
+- sums that are not rounded are taken apart into their summands;
+- of the words inside a group only those matter that meet the words held still: C depends on q̇1 and q̇2 through two words
+  with half a million pairs of values, found once, in place of sixteen million states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from bddtorque.evaluate.reference import run_wires
+from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum
+from bddtorque.questions.enumeration import pieces
+from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced, sources
+
+MOST_HELD_BITS = 16
+"""Bits of the words held still."""
+MOST_GROUP_BITS = 24
+"""Bits of the words of one group."""
+MOST_HELD = 3
+"""Words held still."""
+MOST_COUNTED_BITS = 62
+"""Bits of all groups together: their counts, and products of them, stay within int64."""
+_TOTAL = "total"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Summands that share words with one another, and with no other group but words that are held still.
+
+    Attributes
+    ----------
+    plan : their sum, from the words of the tuples and the held words
+    tables : as those of the subject
+    tuples : the distinct tuples of words that states of the group give, a name each
+    counts : how many states give each tuple, int64
+    held : the wires of the held words that its plan reads
+    """
+
+    plan: Plan
+    tables: tuple[object, ...]
+    tuples: dict[str, Integers]
+    counts: Integers
+    held: tuple[str, ...]
+
+    def values(self, held: dict[str, int]) -> Integers:
+        """Return the sum of the group for each tuple."""
+        inputs = {**self.tuples, **{name: np.int64(held[name]) for name in self.held}}
+        wires = run_wires(self.plan, self.tables, inputs)  # type: ignore[arg-type]
+        parts = self.plan.outputs[0].parts
+        total = sum((factor * wires[wire] for wire, factor in parts), start=np.int64(0))
+        return np.broadcast_to(np.asarray(total, dtype=np.int64), len(self.counts))
+
+
+@dataclass(frozen=True)
+class Separation:
+    """A subject's sum as a sum of groups.
+
+    Attributes
+    ----------
+    subject : with angle sums that are free words as inputs of their own
+    names : the words held still
+    groups : what is left
+    held : values of the wires that groups read of the held words, and of their own summands, by name; a row a value
+    times : how many values of the held words give each row
+    """
+
+    subject: Subject
+    names: tuple[str, ...]
+    groups: tuple[Group, ...]
+    held: dict[str, Integers]
+    times: Integers
+
+    def rows(self) -> Iterator[tuple[int, dict[str, int], int]]:
+        """Give what is fixed of the sum, the words that groups read, and how often, for all values of the held words."""
+        for row, times in enumerate(self.times.tolist()):
+            words = {name: int(values[row]) for name, values in self.held.items()}
+            yield words[_TOTAL], words, times
+
+
+def separated(subject: Subject) -> Separation | None:
+    """Return a subject's sum as a sum of groups, or None where no few words separate it."""
+    subject = flattened(freed(subject))
+    names = _held_words(subject)
+    if names is None:
+        return None
+    support = supports(subject.plan)
+    bit = {wire.name: 1 << k for k, wire in enumerate(subject.inputs)}
+    mask = sum(bit[name] for name in names)
+    parted = _components(subject, support, mask)
+    groups, wanted = [], set()
+    for own, parts in parted:
+        group, read = _group(subject, support, mask, own, parts)
+        groups.append(group)
+        wanted |= read
+    fixed = tuple(part for part in subject.output.parts if not support[part[0]] & ~mask)
+    held, times = _held_rows(subject, names, sorted(wanted), fixed)
+    return Separation(subject, names, tuple(groups), held, times)
+
+
+def supports(plan: Plan) -> list[int]:
+    """Return which inputs each wire depends on, a bit for each input in their order."""
+    found: list[int] = []
+    count = 0
+    for wire in plan.wires:
+        if isinstance(wire, Input):
+            found.append(1 << count)
+            count += 1
+        else:
+            own = 0
+            for source in sources(wire):
+                own |= found[source]
+            found.append(own)
+    return found
+
+
+def freed(subject: Subject) -> Subject:
+    """Return the subject with angle sums as inputs where they are the only reader of one of their words."""
+    plan = subject.plan
+    readers: list[list[int]] = [[] for _ in plan.wires]
+    for k, wire in enumerate(plan.wires):
+        for source in sources(wire):
+            readers[source].append(k)
+    summed = {wire for wire, _ in plan.outputs[0].parts}
+    given = {}
+    for k, wire in enumerate(plan.wires):
+        if isinstance(wire, AngleSum):
+            for source, multiplier, shift in wire.parts:
+                own = plan.wires[source]
+                alone = isinstance(own, Input) and readers[source] == [k] and source not in summed
+                # an odd multiple of a word takes every value once
+                if alone and multiplier & 1 and not shift and own.bits == wire.bits:  # type: ignore[union-attr]
+                    given[k] = Input(wire.name, wire.bits, True)
+    names = [wire.name for wire in (*subject.inputs, *given.values())]
+    if not given or len(set(names)) < len(names):
+        return subject
+    return replace(subject, plan=sliced(plan, subject.output, given))
+
+
+def flattened(subject: Subject) -> Subject:
+    """Return the subject with sums that are not rounded taken apart into their summands."""
+    plan, output = subject.plan, subject.output
+    factors: dict[int, int] = {}
+    constant = output.constant
+    waiting = list(output.parts)
+    while waiting:
+        wire, factor = waiting.pop()
+        step = plan.wires[wire]
+        if isinstance(step, Sum) and not step.shift:
+            waiting += [(source, factor * own) for source, own in step.parts]
+            constant += factor * step.constant
+        else:
+            factors[wire] = factors.get(wire, 0) + factor
+    parts = tuple(sorted((wire, factor) for wire, factor in factors.items() if factor))
+    return replace(subject, plan=sliced(plan, replace(output, parts=parts, constant=constant)))
+
+
+def _components(subject: Subject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return the groups of summands, each with the inputs that it depends on besides the held ones."""
+    groups: list[tuple[int, list[tuple[int, int]]]] = []
+    for part in subject.output.parts:
+        own, parts = support[part[0]] & ~mask, [part]
+        if own:
+            for other in [each for each in groups if each[0] & own]:
+                groups.remove(other)
+                own, parts = own | other[0], other[1] + parts
+            groups.append((own, parts))
+    return groups
+
+
+def _held_words(subject: Subject) -> tuple[str, ...] | None:
+    """Return the words to hold still that leave the least to do, or None if none are few enough."""
+    support, inputs = supports(subject.plan), subject.inputs
+    best: tuple[float, tuple[str, ...]] | None = None
+    for count in range(min(MOST_HELD, len(inputs)) + 1):
+        for chosen in combinations(range(len(inputs)), count):
+            held = sum(inputs[k].bits for k in chosen)
+            if held > MOST_HELD_BITS:
+                continue
+            groups = _components(subject, support, sum(1 << k for k in chosen))
+            bits = [sum(wire.bits for k, wire in enumerate(inputs) if own >> k & 1) for own, _ in groups]
+            if max(bits, default=0) > MOST_GROUP_BITS or sum(bits) > MOST_COUNTED_BITS:
+                continue
+            work = 2.0**held * sum(2.0**each for each in bits)
+            if best is None or work < best[0]:
+                best = work, tuple(inputs[k].name for k in chosen)
+    return None if best is None else best[1]
+
+
+def _group(
+    subject: Subject, support: Sequence[int], mask: int, own: int, parts: list[tuple[int, int]]
+) -> tuple[Group, set[int]]:
+    """Return a group, and the wires of held words that it reads."""
+    plan = subject.plan
+    inner = [part for part in parts if not support[part[0]] & mask]
+    meeting: set[int] = set()  # words of the group that meet held ones
+    read: set[int] = set()
+    waiting = [wire for wire, _ in parts if support[wire] & mask]
+    while waiting:
+        for source in sources(plan.wires[waiting.pop()]):
+            if not support[source] & mask:
+                meeting.add(source)
+            elif not support[source] & ~mask:
+                read.add(source)
+            else:
+                waiting.append(source)
+    given = {wire: Input(_name(wire), plan.bits_of(wire), False) for wire in meeting | read}
+    tuples, counts = _tuples(subject, own, sorted(meeting), inner)
+    outer = tuple(part for part in parts if support[part[0]] & mask)
+    made = sliced(plan, _sum_of(outer), given)
+    if inner:  # the summands that no held word meets enter as one word
+        made = replace(
+            made,
+            wires=(*made.wires, Input(_TOTAL, 63, False)),
+            outputs=(replace(made.outputs[0], parts=(*made.outputs[0].parts, (len(made.wires), 1))),),
+        )
+    inputs = {wire.name for wire in made.wires if isinstance(wire, Input)}
+    kept = {name: words for name, words in tuples.items() if name in inputs}
+    return Group(made, subject.tables, kept, counts, tuple(sorted(inputs - set(kept)))), read
+
+
+def _name(wire: int) -> str:
+    return f"w{wire}"
+
+
+def _sum_of(parts: tuple[tuple[int, int], ...]) -> Output:
+    return Output("group", parts, 0, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, Fraction(1))
+
+
+def _tuples(
+    subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
+) -> tuple[dict[str, Integers], Integers]:
+    """Return the distinct tuples of some words over all states of a group, and how many states give each."""
+    plan = subject.plan
+    whole = sliced(plan, _sum_of((*((wire, 1) for wire in meeting), *inner)))
+    inputs = [wire for k, wire in enumerate(subject.inputs) if own >> k & 1]
+    columns: list[Integers] = []
+    counts = np.empty(0, dtype=np.int64)
+    for piece in pieces(inputs):
+        wires = run_wires(whole, subject.tables, piece.words())
+        parts = whole.outputs[0].parts
+        new = [wires[wire] for wire, _ in parts[: len(meeting)]]
+        if inner:
+            new.append(sum((factor * wires[wire] for wire, factor in parts[len(meeting) :]), start=np.int64(0)))
+        flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in new]
+        both = [np.concatenate(pair) for pair in zip(columns, flat, strict=True)] if columns else flat
+        weights = np.concatenate([counts, np.ones(len(flat[0]), dtype=np.int64)])
+        columns, counts = distinct(both, weights)
+    names = [*map(_name, meeting), *([_TOTAL] if inner else [])]
+    return dict(zip(names, columns, strict=True)), counts
+
+
+def distinct(columns: Sequence[Integers], weights: Integers) -> tuple[list[Integers], Integers]:
+    """Return the distinct rows of some columns, sorted, and the sum of the weights of each."""
+    order = np.lexsort(columns[::-1]) if len(columns) > 1 else np.argsort(columns[0], kind="stable")
+    ordered = [column[order] for column in columns]
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for column in ordered:
+        new[1:] |= column[1:] != column[:-1]
+    first = np.flatnonzero(new)
+    return [column[first] for column in ordered], np.add.reduceat(weights[order], first)
+
+
+def _held_rows(
+    subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: tuple[tuple[int, int], ...]
+) -> tuple[dict[str, Integers], Integers]:
+    """Return the words that groups read, and the sum of the summands that depend on held words alone."""
+    whole = sliced(subject.plan, _sum_of((*((wire, 1) for wire in wanted), *fixed)))
+    inputs = [wire for wire in subject.inputs if wire.name in names]
+    columns: list[list[Integers]] = [[] for _ in range(len(wanted) + 1)]
+    for piece in pieces(inputs):
+        wires = run_wires(whole, subject.tables, {k: v for k, v in piece.words().items()})
+        parts = whole.outputs[0].parts
+        rows = [wires[wire] for wire, _ in parts[: len(wanted)]]
+        start = np.int64(subject.output.constant)
+        rows.append(sum((factor * wires[wire] for wire, factor in parts[len(wanted) :]), start=start))
+        for column, each in zip(columns, rows, strict=True):
+            column.append(np.broadcast_to(each, piece.shape).reshape(-1))
+    joined = [np.concatenate(column) for column in columns]
+    rows, times = distinct(joined, np.ones(len(joined[0]), dtype=np.int64))
+    return dict(zip([*map(_name, wanted), _TOTAL], rows, strict=True)), times

@@ -1,0 +1,278 @@
+"""What a question is about: an output, a term of one, a word inside the plan, or a block; each a plan of one output.
+
+A `Subject` holds the wires that its one output needs and no others, so that every way to an answer (tables, enumeration,
+conditioning, branch and bound) sees the same thing: whole numbers in, one whole number out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.evaluate.reference import run_wires
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
+from bddtorque.words import Format
+from bddtorque.words.rounding import half_up_shift
+
+if TYPE_CHECKING:
+    from bddtorque.diagrams.table import Table
+    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model import Model
+
+Integers = npt.NDArray[np.int64]
+Kind = Literal["output", "term", "word", "block"]
+State = dict[str, int]
+"""Input words by name."""
+
+UNBOUNDED = 1 << 62
+"""Ends of a word that nothing clamps: no sum of a plan needs more bits."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One function from words to a word.
+
+    Attributes
+    ----------
+    name : as the plan is printed: ``tau1``, ``w15``, ``b3``, or the name of a term such as ``J12``
+    title : what that is, for people
+    kind : ``"output"``, ``"term"``, ``"word"`` or ``"block"``
+    plan : the wires it needs, and one output
+    tables : one a block of the plan it was taken from
+    word : the format of the output word, of outputs only
+    unit : of its values; empty where they have none
+    formats : of the input words, by name, where they have one
+    unread : bits of the input words of the whole that this output does not depend on: counts are multiplied
+    place : the output, from 0, that it is or belongs to; the wire or the block otherwise
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    plan: Plan
+    tables: tuple[Table, ...]
+    word: Format | None
+    unit: str
+    formats: Mapping[str, Format]
+    unread: int
+    place: int
+
+    @property
+    def output(self) -> Output:
+        """The one output."""
+        return self.plan.outputs[0]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The input words that it reads."""
+        return tuple(wire for wire in self.plan.wires if isinstance(wire, Input))
+
+    @property
+    def bits(self) -> int:
+        """Bits of the input words that it reads."""
+        return sum(wire.bits for wire in self.inputs)
+
+    @property
+    def rising(self) -> bool:
+        """Whether the value rises with the word."""
+        return self.word is None or self.word.sign > 0
+
+    def value(self, word: int) -> float | None:
+        """Return what an output word stands for, in `unit`; None where it has no unit."""
+        if self.word is not None:
+            return float(self.word.dequantise(word))
+        return float(self.output.lsb * word) if self.unit else None
+
+    def total(self, inputs: Mapping[str, Any]) -> Integers:
+        """Return the exact sums before they are rounded, for input words of shapes that go together."""
+        wires = run_wires(self.plan, self.tables, inputs)
+        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64) + self.output.constant
+        return np.asarray(sum((factor * wires[wire] for wire, factor in self.output.parts), start=start))
+
+    def rounded(self, total: Any) -> Any:
+        """Return the words of sums: rounded by the shift and clamped."""
+        return np.clip(half_up_shift(total, self.output.shift), self.output.low, self.output.high)
+
+    def unclamped(self, total: int) -> int:
+        """Return the word of one sum as it is before it is clamped."""
+        return int(half_up_shift(total, self.output.shift))
+
+    def least_total(self, word: int) -> int:
+        """Return the least sum whose rounded word, before it is clamped, is at least `word`."""
+        return (word << self.output.shift) - ((1 << self.output.shift) >> 1)
+
+
+def needed(plan: Plan, wanted: Iterable[int]) -> list[int]:
+    """Return the wires that some wires are computed from, themselves included, in the order of the plan."""
+    found: set[int] = set()
+    waiting = list(wanted)
+    while waiting:
+        wire = waiting.pop()
+        if wire not in found:
+            found.add(wire)
+            waiting += sources(plan.wires[wire])
+    return sorted(found)
+
+
+def sources(wire: Wire) -> list[int]:
+    """Return the wires that one is computed from."""
+    match wire:
+        case Input():
+            return []
+        case AngleSum(parts=parts):
+            return [source for source, _, _ in parts]
+        case Lookup(wires=read):
+            return list(read)
+        case Product(left=left, right=right):
+            return [left, right]
+        case Sum(parts=summands):
+            return [source for source, _ in summands]
+
+
+def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None) -> Plan:
+    """Return a plan of one output with no wires but those it needs; wires in `given` become inputs."""
+    given = given or {}
+    wires: list[Wire] = [given.get(k, wire) for k, wire in enumerate(plan.wires)]
+    kept = needed(replace(plan, wires=tuple(wires)), [wire for wire, _ in output.parts])
+    place = {wire: k for k, wire in enumerate(kept)}
+    own = replace(output, parts=tuple((place[wire], factor) for wire, factor in output.parts))
+    return replace(plan, wires=tuple(moved(wires[wire], place) for wire in kept), outputs=(own,))
+
+
+def moved(wire: Wire, place: Mapping[int, int]) -> Wire:
+    """Return a wire that reads from other places."""
+    match wire:
+        case Input():
+            return wire
+        case AngleSum(parts=parts):
+            return replace(wire, parts=tuple((place[source], m, shift) for source, m, shift in parts))
+        case Lookup(wires=read):
+            return replace(wire, wires=tuple(place[source] for source in read))
+        case Product(left=left, right=right):
+            return replace(wire, left=place[left], right=place[right])
+        case Sum(parts=summands):
+            return replace(wire, parts=tuple((place[source], factor) for source, factor in summands))
+
+
+def subjects(model: Model | FunctionModel, names: Sequence[str] = ()) -> list[Subject]:
+    """Return what is asked about, by name; all outputs unless names are given.
+
+    A name is an output (``tau1``, or the joint's own), a term of one (``J12``, ``G1``; models of the source `terms`), a
+    word (``w15``) or a block (``b3``) as ``bddtorque plan`` prints them.
+    """
+    if not names:
+        return [_output(model, place) for place in range(len(model.plan.outputs))]
+    return [subject(model, name) for name in names]
+
+
+def subject(model: Model | FunctionModel, name: str) -> Subject:
+    """Return what a name stands for; see `subjects`."""
+    outputs = _output_names(model)
+    if name in outputs:
+        return _output(model, outputs[name])
+    numbered = re.fullmatch(r"([wb])([0-9]{1,9})", name)
+    if numbered:
+        kind, place = numbered[1], int(numbered[2])
+        count = len(model.plan.wires) if kind == "w" else len(model.plan.blocks)
+        if place >= count:
+            what = "words" if kind == "w" else "blocks"
+            raise BddTorqueError(f"ask: one of the {count} {what} {kind}0 to {kind}{count - 1} required, {name} given")
+        return _word(model, place) if kind == "w" else _block(model, place)
+    terms = _terms(model)
+    if name in terms:
+        return terms[name]
+    known = [*outputs, *terms]
+    listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    raise BddTorqueError(
+        f"ask: an output or a term ({listed}), a word (w0, ...) or a block (b0, ...) required, {name!r:.40} given"
+        f"{nearest(name, known)}"
+    )
+
+
+def _output_names(model: Model | FunctionModel) -> dict[str, int]:
+    names = {output.name: k for k, output in enumerate(model.plan.outputs)}
+    if _is_arm(model):
+        names |= {joint: k for k, joint in enumerate(model.formats.joint_names)}  # type: ignore[union-attr]
+    return names
+
+
+def _is_arm(model: Model | FunctionModel) -> bool:
+    return hasattr(model, "robot")
+
+
+def input_formats(model: Model | FunctionModel) -> dict[str, Format]:
+    """Return the formats of all input words, by the names that plans have for them."""
+    if _is_arm(model):
+        kinds = zip(QUANTITIES, model.formats.inputs, strict=True)  # type: ignore[union-attr]
+        return {f"{kind}{j}": word for kind, words in kinds for j, word in enumerate(words, 1)}
+    return dict(zip(model.input_names, model.inputs, strict=True))  # type: ignore[union-attr]
+
+
+def output_format_of(model: Model | FunctionModel, place: int) -> Format:
+    """Return the format of an output word."""
+    return model.formats.tau[place] if _is_arm(model) else model.output  # type: ignore[union-attr]
+
+
+def _output(model: Model | FunctionModel, place: int) -> Subject:
+    output, formats, word = model.plan.outputs[place], input_formats(model), output_format_of(model, place)
+    title = f"torque of {model.formats.joint_names[place]}" if _is_arm(model) else model.output.name  # type: ignore[union-attr]
+    plan = sliced(model.plan, output)
+    read = {wire.name for wire in plan.wires if isinstance(wire, Input)}
+    unread = sum(each.bits for name, each in formats.items() if name not in read)
+    return Subject(output.name, title, "output", plan, model.tables, word, word.unit, formats, unread, place)
+
+
+def _unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int, lsb: Fraction) -> Output:
+    return Output(name, parts, constant, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, lsb)
+
+
+def _word(model: Model | FunctionModel, place: int) -> Subject:
+    wire = model.plan.wires[place]
+    name = f"w{place}"
+    plan = sliced(model.plan, _unclamped(name, ((place, 1),), 0, Fraction(1)))
+    title = f"{wire.kind.replace('_', ' ')} {wire.name}"
+    return Subject(name, title, "word", plan, model.tables, None, "", input_formats(model), 0, place)
+
+
+def _block(model: Model | FunctionModel, place: int) -> Subject:
+    block = model.plan.blocks[place]
+    name = f"b{place}"
+    inputs = tuple(Input(f"x{k}", bits, True) for k, bits in enumerate(block.input_widths))
+    lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
+    wires = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
+    plan = replace(model.plan, wires=wires, outputs=(_unclamped(name, ((len(inputs), 1),), 0, lsb),))
+    widths = "+".join(map(str, block.input_widths))
+    title = f"{block.kind} block of {widths} bits"
+    return Subject(name, title, "block", plan, model.tables, None, "", {}, 0, place)
+
+
+def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
+    """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
+    if not _is_arm(model) or model.plan.source != "terms":
+        return {}
+    from bddtorque.sweep.terms import ALONE, STANDING, _groups, _name, motions_of  # noqa: PLC0415 - half the package
+
+    found = {}
+    motions = motions_of(model.plan)
+    for torque, output in enumerate(model.plan.outputs):
+        own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
+        for group in _groups(own):
+            parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
+            name = "+".join(_name(torque, motion) for motion in sorted(group))
+            constant = output.constant if STANDING in group else 0
+            lsb = output.lsb / (1 << output.shift)
+            plan = sliced(model.plan, _unclamped(name, parts, constant, lsb))
+            unit = output_format_of(model, torque).unit
+            title = f"term of {output.name}"
+            found[name] = Subject(
+                name, title, "term", plan, model.tables, None, unit, input_formats(model), 0, torque
+            )
+    return found
