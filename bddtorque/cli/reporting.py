@@ -1,0 +1,82 @@
+"""``bddtorque report``: a compiled robot as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.options import JsonOption
+from bddtorque.errors import BddTorqueError
+
+if TYPE_CHECKING:
+    from bddtorque.model import Model
+    from bddtorque.report import Report
+
+
+def report_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled robot, .bdt.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The page; FILE's name with .html, in this folder, unless given."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one page about a compiled robot that needs no network.
+
+    The arm to be moved, its torques computed in the page from the compiled tables beside what is proved of them, maps
+    of errors, the plan and small diagrams as pictures, what terms and tables cost.
+    """
+    path = _page_path(file, out or Path(f"{file.stem}.html"))
+    from bddtorque.artefact import load  # noqa: PLC0415
+    from bddtorque.report import write_report  # noqa: PLC0415
+
+    model = load(file)
+    report = write_report(model, path, progress=ShownProgress())
+    if as_json:
+        write_json(
+            {
+                "file": str(file),
+                "page": str(path),
+                "digest": model.digest,
+                **report.to_plain(),
+                "bound": list(model.certificate.bounds),
+            }
+        )
+        return
+    from bddtorque.cli.describing import grid  # noqa: PLC0415
+
+    output().print(grid(report_lines(model, report, path)))
+
+
+def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, str]]:
+    """Return what was written, name by name."""
+    live = (
+        f"computed in the page from {len(model.tables)} tables, {report.table_bytes:,} bytes"
+        if report.live
+        else "left out: the tables are too large for a page"
+    )
+    return [
+        ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        ("torques", live),
+        ("maps", f"{report.maps} maps of errors, at most {max(report.largest_found):.3f} units found"),
+        ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
+        ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
+    ]
+
+
+def _page_path(file: Path, path: Path) -> Path:
+    """Return where the page goes; refuse, before any work, a place that cannot be written or holds the model."""
+    if not path.parent.is_dir():
+        raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
+    if path.is_dir():
+        raise BddTorqueError(f"{path}: a file to write required, this is a folder")
+    if path.exists() and file.exists() and path.samefile(file):
+        raise BddTorqueError(f"{path}: another file than the model required, it would be overwritten")
+    if path.suffix.lower() == ".bdt":
+        raise BddTorqueError(f"{path}: a file for a page, such as {path.stem}.html, required; .bdt is for models")
+    return path

@@ -1,0 +1,80 @@
+"""The arm as a picture, for pages without script, and the first that others show; `page/arm.js` moves it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.report.markup import Markup, element, number
+from bddtorque.report.view import Placed, View, placed_joints, points_of
+from bddtorque.robots.model import Robot
+
+Array = npt.NDArray[np.float64]
+
+SIDE = 200.0
+"""Half the side of the picture, in its own units: one reach."""
+FLOOR, JOINT, AXIS = 0.55, 0.05, 0.1
+"""Radius of the floor and of a joint, half the length of its axis: in reaches."""
+CORNERS = {True: 28, False: 4}
+"""Of the polygon that stands for a joint, by whether it turns: a disc or a square across the axis."""
+
+
+def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
+    """Return the arm at positions q (rad or m) as SVG."""
+    joints, tip = placed_joints(robot, q)
+    points = points_of(joints, tip)
+    flat = points - np.outer(points @ view.axes[2], view.axes[2])
+    shapes = [
+        _polygon(_ring(np.zeros(3), view.axes[0], view.axes[1], FLOOR * view.reach, 48), view, "floor"),
+        _polyline(flat, view, "shadow"),
+    ]
+    for k in range(len(points) - 1):
+        slides = k % 2 == 1 and not joints[k // 2].revolute
+        if k % 2 == 0 or slides:
+            shapes.append(_polyline(points[k : k + 2], view, "rod" if slides else "link"))
+    shapes += [shape for place, joint in enumerate(joints, 1) for shape in _joint(joint, place, view)]
+    for axis, class_ in zip(tip.rotation.T, ("tip tip-x", "tip tip-y", "tip tip-z"), strict=True):
+        shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
+    return element(
+        "svg",
+        element("g", *shapes, id="arm-shapes"),
+        id="arm",
+        viewbox=f"{-SIDE:g} {-SIDE:g} {2 * SIDE:g} {2 * SIDE:g}",
+        role="img",
+        aria_label=f"The arm {robot.name}, {len(joints)} joints, drawn as sticks. Arrow keys turn the view.",
+        tabindex="0",
+    )
+
+
+def _joint(joint: Placed, place: int, view: View) -> list[Markup]:
+    across, beside, along = joint.fixed.rotation.T
+    origin = joint.fixed.translation
+    ring = _ring(origin, across, beside, JOINT * view.reach, CORNERS[joint.revolute])
+    ends = [origin - AXIS * view.reach * along, origin + AXIS * view.reach * along]
+    right, down, _ = view.screen(origin) * SIDE
+    return [
+        _polyline(ends, view, "axis"),
+        _polygon(ring, view, "joint revolute" if joint.revolute else "joint prismatic"),
+        element("text", str(place), x=float(right) + 12.0, y=float(down) - 10.0, class_="joint-name"),
+    ]
+
+
+def _ring(centre: Array, across: Array, beside: Array, radius: float, corners: int) -> Array:
+    angles = (np.arange(corners) + 0.5) * (2 * math.pi / corners)
+    found: Array = centre + radius * (np.outer(np.cos(angles), across) + np.outer(np.sin(angles), beside))
+    return found
+
+
+def _polygon(points: npt.ArrayLike, view: View, class_: str) -> Markup:
+    return element("polygon", points=_coordinates(points, view), class_=class_)
+
+
+def _polyline(points: npt.ArrayLike, view: View, class_: str) -> Markup:
+    return element("polyline", points=_coordinates(points, view), class_=class_)
+
+
+def _coordinates(points: npt.ArrayLike, view: View) -> str:
+    return " ".join(f"{number(x)},{number(y)}" for x, y, _ in (view.screen(points) * SIDE).tolist())

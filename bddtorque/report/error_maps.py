@@ -1,0 +1,96 @@
+"""Maps of the error: compiled − true torque over the positions of two joints, everything else held at one state.
+
+The truth is float Newton-Euler at the exact values of the words, as in sweeps. The colours end at the proved bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.model import Model
+from bddtorque.report.png import Colour, data_address, indexed_png
+from bddtorque.sweep.measuring import subject_of
+from bddtorque.words import Format
+
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.int64]
+Axis = tuple[int, int]
+"""A quantity (0 position, 1 velocity) and a joint."""
+
+STOPS: tuple[Colour, ...] = (
+    (21, 60, 120),
+    (55, 120, 184),
+    (150, 195, 222),
+    (245, 242, 236),
+    (244, 180, 140),
+    (209, 92, 68),
+    (124, 20, 40),
+)
+"""Colours from minus to plus the bound, evenly spaced; the page's own map has the same."""
+COLOURS = 61
+POINTS = {1: 96, 3: 64, 6: 48}
+"""Points along each side, by the number of maps a torque has at most; fewer where there are more."""
+FEWEST_POINTS = 32
+
+
+@dataclass(frozen=True)
+class ErrorMap:
+    """The errors of all torques over two axes.
+
+    Attributes
+    ----------
+    across, up : the axes
+    errors : (n, rows, columns) in units of the last bit; row 0 holds the lowest words of `up`
+    """
+
+    across: Axis
+    up: Axis
+    errors: Floats
+
+
+def map_axes(joints: int) -> list[tuple[Axis, Axis]]:
+    """Return the pairs of positions that are mapped; of a single joint its position and its velocity."""
+    if joints == 1:
+        return [((0, 0), (1, 0))]
+    return [((0, i), (0, j)) for i, j in combinations(range(joints), 2)]
+
+
+def error_maps(model: Model, start: Sequence[Sequence[int]]) -> Iterator[ErrorMap]:
+    """Yield a map for each pair of axes, the other words as in `start` (q, qd and qdd words)."""
+    subject = subject_of(model)
+    pairs = map_axes(len(model.formats.q))
+    points = next((each for most, each in POINTS.items() if len(pairs) <= most), FEWEST_POINTS)
+    for across, up in pairs:
+        columns, rows = (_words(model.formats.inputs[kind][joint], points) for kind, joint in (across, up))
+        states = [np.tile(np.array(words, dtype=np.int64), (len(rows) * len(columns), 1)) for words in start]
+        states[across[0]][:, across[1]] = np.tile(columns, len(rows))
+        states[up[0]][:, up[1]] = np.repeat(rows, len(columns))
+        errors = subject.table_errors(states)
+        yield ErrorMap(across, up, errors.T.reshape(-1, len(rows), len(columns)))
+
+
+def map_picture(errors: Floats, bound: float) -> str:
+    """Return errors (rows, columns) as a picture, an address that holds it; the lowest row at the bottom."""
+    shares = np.clip((errors / bound + 1) / 2, 0.0, 1.0) if bound > 0 else np.full(errors.shape, 0.5)
+    places = np.rint(shares * (COLOURS - 1)).astype(np.uint8)
+    return data_address(indexed_png(places[::-1], palette()))
+
+
+def palette() -> list[Colour]:
+    """Return the colours from minus to plus the bound."""
+    at = np.linspace(0, len(STOPS) - 1, COLOURS)
+    mixed = [np.interp(at, range(len(STOPS)), [stop[k] for stop in STOPS]) for k in range(3)]
+    return [
+        (round(float(red)), round(float(green)), round(float(blue))) for red, green, blue in zip(*mixed, strict=True)
+    ]
+
+
+def _words(word: Format, points: int) -> Words:
+    """Return every word, or as many as there are points, evenly spaced."""
+    count = min(points, 1 << word.bits)
+    return word.lowest + (((2 * np.arange(count, dtype=np.int64) + 1) << word.bits) // (2 * count))

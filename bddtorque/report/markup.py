@@ -1,0 +1,86 @@
+"""HTML and SVG as text: every word and every attribute is escaped here, so that no name of a robot can say more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+VOID = ("br", "circle", "ellipse", "img", "input", "line", "meta", "path", "polygon", "polyline", "rect")
+"""Elements that hold nothing."""
+
+
+class Markup(str):
+    """Text that is markup already; everything else is escaped when it is put into an element."""
+
+    __slots__ = ()
+
+
+def element(name: str, /, *content: object, **attributes: object) -> Markup:
+    """Return an element; ``class_`` and ``for_`` stand for class and for, underscores within names for hyphens.
+
+    Attributes that are None or False are left out, True ones stand by their name alone.
+    """
+    said = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in VOID:
+        return Markup(f"<{name}{said}>" if name in ("br", "img", "input", "meta") else f"<{name}{said}/>")
+    return Markup(f"<{name}{said}>{joined(content)}</{name}>")
+
+
+def joined(content: Iterable[object]) -> Markup:
+    """Return pieces of markup and text one after another, the text escaped."""
+    return Markup("".join(each if isinstance(each, Markup) else escape(str(each)) for each in content))
+
+
+def table(
+    caption: str,
+    head: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    *,
+    class_: str | None = None,
+    footer: Sequence[object] | None = None,
+) -> Markup:
+    """Return a table that scrolls by itself where it is too wide; the first column names the rows."""
+    parts = [
+        element("caption", caption),
+        element("thead", element("tr", *(element("th", cell, scope="col") for cell in head))),
+        element("tbody", *(_row(row) for row in rows)),
+    ]
+    if footer is not None:
+        parts.append(element("tfoot", _row(footer)))
+    inside = element("table", *parts, class_=class_)
+    return element("div", inside, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def json_script(identifier: str, data: Any) -> Markup:
+    """Return data for the page's script; no text in it can end the element or begin another."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for mark in "<>&":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return Markup(f'<script type="application/json" id="{escape(identifier)}">{text}</script>')
+
+
+def number(value: float) -> str:
+    """Return a coordinate or size in few characters."""
+    return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0" if abs(value) < 0.005 else "-0")
+
+
+def _row(cells: Sequence[object]) -> Markup:
+    first, *others = cells
+    return element("tr", element("th", first, scope="row"), *(_cell(cell) for cell in others))
+
+
+def _cell(cell: object) -> Markup:
+    return cell if isinstance(cell, Markup) and cell.startswith("<td") else element("td", cell)
+
+
+def _attribute(key: str, value: object) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    name = {"viewbox": "viewBox", "preserveaspectratio": "preserveAspectRatio"}.get(name, name)
+    if value is True:
+        return f" {name}"
+    shown = number(value) if isinstance(value, float) else str(value)
+    return f' {name}="{escape(shown)}"'

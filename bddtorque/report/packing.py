@@ -1,0 +1,86 @@
+"""Tables in few bytes, for a page: differences of neighbouring words, sorted by significance of their bytes, deflated.
+
+A table of a smooth function has small differences, and one of squares or products small differences of differences. So
+a table is kept as its words, their first or their second differences, whichever is smallest, modulo 2^32. Differences
+of either sign are folded (0, −1, 1, −2, ... become 0, 1, 2, 3, ...), so that the upper bytes are all zero.
+`page/plan.js` undoes it.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.diagrams.table import Table
+
+MOST_DIFFERENCES = 2
+BYTES_A_WORD = 4
+"""Words of a block have at most 31 bits (docs/format.md)."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A table made small.
+
+    Attributes
+    ----------
+    rows : how many words there are
+    differences : how often neighbours were subtracted: 0, 1 or 2
+    planes : bytes a word that are kept; those above are zero
+    data : deflated bytes (zlib), the least significant byte of every word first
+    """
+
+    rows: int
+    differences: int
+    planes: int
+    data: bytes
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON, the bytes in base 64."""
+        text = base64.b64encode(self.data).decode("ascii")
+        return {"rows": self.rows, "differences": self.differences, "planes": self.planes, "data": text}
+
+
+def pack(table: Table) -> Packed:
+    """Return a table in the way that takes the fewest bytes."""
+    words = table.values.astype(np.int64)
+    tried = []
+    for differences in range(MOST_DIFFERENCES + 1):
+        folded = _folded(words)
+        planes = max(1, -(-int(folded.max()).bit_length() // 8))
+        data = zlib.compress(_planes(folded, planes), 9)
+        tried.append(Packed(len(words), differences, planes, data))
+        words = np.diff(words, prepend=np.int64(0))
+    return min(tried, key=lambda each: len(each.data))
+
+
+def unpack(packed: Packed) -> npt.NDArray[np.int64]:
+    """Return the words again, shape (rows,); the page does the same."""
+    planes = np.frombuffer(zlib.decompress(packed.data), dtype=np.uint8).reshape(packed.planes, packed.rows)
+    folded = sum(planes[k].astype(np.int64) << (8 * k) for k in range(packed.planes))
+    words: npt.NDArray[np.int64] = np.asarray((folded >> 1) ^ -(folded & 1))
+    for _ in range(packed.differences):
+        words = np.cumsum(words)
+    return words.astype(np.int32).astype(np.int64)
+
+
+def packed_bytes(packed: Sequence[Packed]) -> int:
+    """Return how many characters some tables take in a page."""
+    return sum(-(-len(each.data) // 3) * 4 for each in packed)
+
+
+def _folded(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return differences, brought to 32 bits, as numbers of at least 0: twice as large, odd ones for negative ones."""
+    held = words.astype(np.int32).astype(np.int64)
+    return np.asarray((held << 1) ^ (held >> 63)) & 0xFFFFFFFF
+
+
+def _planes(folded: npt.NDArray[np.int64], planes: int) -> bytes:
+    as_bytes = np.ascontiguousarray(folded.astype("<u4")).view(np.uint8).reshape(-1, BYTES_A_WORD)
+    return np.ascontiguousarray(as_bytes[:, :planes].T).tobytes()

@@ -1,0 +1,83 @@
+// Begins when the page is read: makes the tables whole, checks them, and brings the arm to life.
+
+/** Unpack all tables; returns how many have the key that the digest covers, or null where keys cannot be taken. */
+async function readTables(tables) {
+  let checked = 0;
+  for (const table of tables) {
+    table.words = await unpackedTable(table);
+    delete table.data;
+    const key = await tableKey(table, table.words);
+    if (key === null) checked = null;
+    else if (key !== table.key) throw new Error("a table of this page is not the one that was compiled");
+    else if (checked !== null) checked++;
+  }
+  return checked;
+}
+
+/** Compare the page's words with those of the evaluator on the states that came along; returns how many are equal. */
+function compared(plan, checks) {
+  return checks.states.filter((state, k) => {
+    const words = plan.torqueWords(...state);
+    return words.every((word, j) => word === checks.words[k][j]);
+  }).length;
+}
+
+function say(identifier, text) {
+  document.getElementById(identifier).textContent = text;
+}
+
+async function begin() {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  document.documentElement.classList.add("script");
+  const arm = new ArmDrawing(document.getElementById("arm"), data.robot, data.view);
+  const torques = new TorqueTable(data);
+  let plan = null;
+  let map = null;
+  const show = () => {
+    const words = sliders.words();
+    const values = valuesOf(data.formats, words);
+    arm.show(values[0]);
+    torques.show(plan && plan.torqueWords(...words), trueTorques(data.robot, ...values));
+    if (map) map.later();
+  };
+  const sliders = new Sliders(data.formats, data.start, show);
+  const still = (word) => Math.round(clampedUnits(word, unitsOf(word, 0))); // the word nearest to no motion
+  const rest = [data.start[0], data.formats.qd.map(still), data.formats.qdd.map(still)];
+  const random = () =>
+    QUANTITIES.map((name) => data.formats[name].map((word) => lowestWord(word) + Math.floor(Math.random() * 2 ** word.bits)));
+  const buttons = { "set-start": () => data.start, "set-rest": () => rest, "set-random": random };
+  for (const [name, words] of Object.entries(buttons)) {
+    document.getElementById(name).addEventListener("click", () => {
+      sliders.set(words());
+      show();
+    });
+  }
+  document.getElementById("set-view").addEventListener("click", () => arm.reset());
+  show();
+  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints };
+  globalThis.bddtorque = page;
+  if (data.plan) {
+    const checked = await readTables(data.tables);
+    plan = new Plan(data.plan, data.tables);
+    const equal = compared(plan, data.checks);
+    const all = data.checks.states.length;
+    const keys =
+      checked === null
+        ? "This browser offers no SHA-256 here, so that the keys of the tables were not checked."
+        : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
+    if (equal !== all) throw new Error(`only ${equal} of ${all} states have the words of the evaluator`);
+    say("live-said", `${keys} On ${all} states that came along the page gives the evaluator's very words.`);
+    map = new LiveMap(data, plan, sliders);
+    page.plan = plan;
+    page.map = map;
+    show();
+  }
+  document.documentElement.classList.add("ready");
+}
+
+begin().catch((problem) => {
+  say("live-said", `Live torques are off: ${problem.message}`);
+  document.documentElement.classList.add("failed");
+  console.error(problem);
+});

@@ -1,0 +1,175 @@
+"""The plan as a picture: words from left to right, each stage of the cascade a column.
+
+A small plan is drawn wire by wire. In a large one the wires of a column that are made alike (of one kind, from one
+table or by one method) are one box with their number on it, and lines are as thick as many words take that way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum, Wire, output_format
+from bddtorque.processors.building import sources
+from bddtorque.report.layered import depths, ordered_layers, spread
+from bddtorque.report.markup import Markup, element
+
+MOST_WIRES = 48
+"""Drawn one by one; more are put together."""
+MOST_COLUMNS = 12
+WIDTH, HEIGHT, GAP, COLUMN = 124.0, 34.0, 10.0, 196.0
+LABEL = 19
+"""Letters that fit a box."""
+KINDS = {
+    "input": "input words",
+    "angle_sum": "sums of angles, which wrap",
+    "lookup": "tables",
+    "product": "products",
+    "sum": "sums, rounded once",
+    "output": "torque words",
+}
+
+Box = tuple[int, str, str]
+"""Column, kind, and what tells it from others of that column and kind."""
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A box: what it says, in two lines, and what a pointer that rests on it is told."""
+
+    label: str
+    below: str
+    title: str
+
+
+def plan_picture(plan: Plan) -> Markup:
+    """Return the plan as SVG with a legend."""
+    boxes, drawn = _boxes(plan)
+    edges: Counter[tuple[Box, Box]] = Counter()
+    for place, wire in enumerate(plan.wires):
+        edges.update((boxes[source], boxes[place]) for source in sources(wire) if boxes[source] != boxes[place])
+    for k, output in enumerate(plan.outputs):
+        edges.update((boxes[wire], boxes[len(plan.wires) + k]) for wire, _ in output.parts)
+    columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
+    crossing = [edge for edge in edges if edge[0][0] != edge[1][0]]
+    layers = ordered_layers(columns, crossing)
+    height = max(map(len, layers)) * (HEIGHT + GAP) + 2 * GAP
+    middles = {
+        box: (place * COLUMN + WIDTH / 2 + GAP, y)
+        for place, layer in enumerate(layers)
+        for box, y in zip(layer, spread(len(layer), HEIGHT + GAP, height), strict=True)
+    }
+    width = len(layers) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
+    lines = [_line(middles[one], middles[other], one[1], edges[one, other]) for one, other in crossing]
+    shapes = [_shape(box, drawn[box], *middles[box]) for box in drawn]
+    picture = element(
+        "svg",
+        *lines,
+        *shapes,
+        viewbox=f"0 0 {width:g} {height:g}",
+        width=f"{width:g}",
+        height=f"{height:g}",
+        role="img",
+        class_="plan",
+        aria_label=f"The plan: {_counted(plan)}.",
+    )
+    legend = [
+        element("li", element("span", class_=f"swatch {kind}"), f" {what}")
+        for kind, what in KINDS.items()
+        if any(box[1] == kind for box in drawn)
+    ]
+    scrolled = element("div", picture, class_="scroll", tabindex="0", role="region", aria_label="The plan as a picture")
+    return Markup(scrolled + element("ul", *legend, class_="legend"))
+
+
+def grouped(plan: Plan) -> bool:
+    """Return whether the plan is too large to be drawn wire by wire."""
+    return len(plan.wires) > MOST_WIRES
+
+
+def _counted(plan: Plan) -> str:
+    counts = plan.counts()
+    names = ("inputs", "angle_sums", "lookups", "products", "sums", "blocks")
+    return ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in names)
+
+
+def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
+    """Return the box of every wire and output, and what is in each box."""
+    stages = depths({place: sources(wire) for place, wire in enumerate(plan.wires)})
+    last = 1 + max(stages.values(), default=0)
+    columns = min(last, MOST_COLUMNS)
+    boxes: list[Box] = []
+    members: dict[Box, list[int]] = {}
+    for place, wire in enumerate(plan.wires):
+        # inputs keep a column of their own
+        column = 0 if isinstance(wire, Input) else 1 + (stages[place] - 1) * (columns - 1) // max(last - 1, 1)
+        box = (column, wire.kind, _alike(wire) if grouped(plan) else str(place))
+        boxes.append(box)
+        members.setdefault(box, []).append(place)
+    drawn = {box: _described(plan, wires) for box, wires in members.items()}
+    for k, output in enumerate(plan.outputs):
+        torque: Box = (columns, "output", str(k))
+        boxes.append(torque)
+        drawn[torque] = _Drawn(output.name, f"{len(output.parts):,} summands", f"{output.name}: one torque word")
+    return boxes, drawn
+
+
+def _alike(wire: Wire) -> str:
+    match wire:
+        case Lookup(block=block):
+            return f"b{block}"
+        case Product(method=method):
+            return method
+        case _:
+            return ""
+
+
+def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
+    first = plan.wires[wires[0]]
+    low, high = min(map(plan.bits_of, wires)), max(map(plan.bits_of, wires))
+    bits = f"{low} bits" if low == high else f"{low} to {high} bits"
+    names = ", ".join(plan.wires[place].name for place in wires[:12]) + (", ..." if len(wires) > 12 else "")
+    if isinstance(first, Lookup):
+        block = plan.blocks[first.block]
+        bits = f"b{first.block}: {'+'.join(map(str, block.input_widths))} → {output_format(block)[0]} bits"
+    if len(wires) == 1:
+        return _Drawn(_cut(first.name), bits, f"w{wires[0]} {first.kind.replace('_', ' ')}: {first.name}")
+    return _Drawn(f"{len(wires):,} {_what(first)}", bits, names)
+
+
+def _what(wire: Wire) -> str:
+    match wire:
+        case Input():
+            return "input words"
+        case AngleSum():
+            return "angle sums"
+        case Lookup():
+            return "look-ups"
+        case Product(method=method):
+            return "products" if method == "native" else f"× {method}"
+        case Sum():
+            return "sums"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LABEL else f"{text[: LABEL - 1]}…"
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], kind: str, words: int) -> Markup:
+    (x0, y0), (x1, y1) = (start[0] + WIDTH / 2, start[1]), (end[0] - WIDTH / 2, end[1])
+    bend = max((x1 - x0) / 2, 24.0)
+    path = f"M{x0:.0f},{y0:.0f}C{x0 + bend:.0f},{y0:.0f} {x1 - bend:.0f},{y1:.0f} {x1:.0f},{y1:.0f}"
+    return element("path", d=path, class_=f"wire {kind}", stroke_width=1.2 + 0.9 * math.log2(words))
+
+
+def _shape(box: Box, drawn: _Drawn, x: float, y: float) -> Markup:
+    return element(
+        "g",
+        element("title", drawn.title),
+        element("rect", x=x - WIDTH / 2, y=y - HEIGHT / 2, width=WIDTH, height=HEIGHT, rx=5.0),
+        element("text", drawn.label, x=x, y=y - 3.0, class_="name"),
+        element("text", drawn.below, x=x, y=y + 11.0, class_="bits"),
+        class_=f"box {box[1]}",
+    )

@@ -1,0 +1,162 @@
+"""What the script of the page is given: the arm, the words, the plan and the tables, as plain data.
+
+JavaScript counts exactly up to 2^53 in its ordinary numbers. Steps of the plan that may get beyond are marked *wide*
+and run in BigInt, and their constants are text, since JSON's readers would round them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bddtorque.diagrams.table import Table
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.export.ranges import Word, known_words
+from bddtorque.model import Model
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.report.packing import Packed
+from bddtorque.report.view import View
+from bddtorque.robots.model import Robot
+from bddtorque.sweep.states import Batch, states_of
+from bddtorque.words import Format
+
+EXACT = 1 << 53
+"""Whole numbers up to here are exact in a float64."""
+CHECKS = 96
+"""States whose words go along, so that every page compares itself with the evaluator; two thirds of them random."""
+
+
+def script_data(
+    model: Model, packed: Sequence[Packed] | None, start: Sequence[Sequence[int]], view: View
+) -> dict[str, Any]:
+    """Return all that the script reads; without `packed` there are no tables, and no torques in the page.
+
+    Parameters
+    ----------
+    start : the q, qd and qdd words that the page begins with
+    view : from where the arm is looked at
+    """
+    formats = model.formats
+    data: dict[str, Any] = {
+        "robot": robot_data(model.robot),
+        "formats": {name: [_format(word) for word in getattr(formats, name)] for name in (*QUANTITIES, "tau")},
+        "bounds": list(model.certificate.bounds),
+        "start": [list(map(int, words)) for words in start],
+        "view": view.to_plain(),
+        "plan": None,
+        "tables": [],
+        "checks": None,
+    }
+    if packed is not None:
+        data["plan"] = plan_data(model.plan, model.tables)
+        data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
+        data["checks"] = checks_of(model)
+    return data
+
+
+def robot_data(robot: Robot) -> dict[str, Any]:
+    """Return the arm as the page's own Newton-Euler and its drawing read it."""
+    chain = chain_of(robot)
+    return {
+        "joints": [
+            {
+                "name": joint.name,
+                "revolute": joint.revolute,
+                "rotation": np.asarray(chain.rotation[j]).tolist(),
+                "translation": np.asarray(chain.translation[j]).tolist(),
+                "body": np.asarray(chain.body[j]).tolist(),
+                "rotor": float(chain.rotor[j]),
+                "friction": None if joint.friction is None else joint.friction.to_plain(),
+            }
+            for j, joint in enumerate(robot.joints)
+        ],
+        "base_acceleration": np.asarray(chain.base_acceleration).tolist(),
+        "tip": {"rotation": list(map(list, robot.tip.rotation)), "translation": list(robot.tip.translation)},
+    }
+
+
+def plan_data(plan: Plan, tables: Sequence[Table]) -> dict[str, Any]:
+    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
+    words = known_words(plan, tables, "plan")
+    return {
+        "wires": [_wire(plan, place, words) for place in range(len(plan.wires))],
+        "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],
+    }
+
+
+def checks_of(model: Model) -> dict[str, Any]:
+    """Return states in words and the torque words that the evaluator gives for them: random ones, and corners."""
+    corners = CHECKS // 3
+    batches = [Batch(False, 0, CHECKS - corners), Batch(True, 0, corners)]
+    states = [states_of(batch, model.formats, 0) for batch in batches]
+    together = [np.concatenate(each) for each in zip(*states, strict=True)]
+    words = [kind.quantise(each) for kind, each in zip(model.formats.inputs, together, strict=True)]
+    return {
+        "states": np.stack(words, axis=1).tolist(),
+        "words": model.torque_words(*words).tolist(),
+    }
+
+
+def _format(word: Format) -> dict[str, Any]:
+    return {
+        "wraps": word.kind == "angle",
+        "bits": word.bits,
+        "lsb": word.lsb,
+        "centre": word.centre,
+        "sign": word.sign,
+        "offset": word.offset,
+        "unit": word.unit,
+    }
+
+
+def _table(table: Table, packed: Packed) -> dict[str, Any]:
+    return {
+        "widths": list(table.input_widths),
+        "bits": table.output_bits,
+        "signed": table.signed,
+        "bytes": table.values.itemsize,
+        "key": table.content_key,
+        **packed.to_plain(),
+    }
+
+
+def _wire(plan: Plan, place: int, words: Sequence[Word]) -> list[Any]:
+    match plan.wires[place]:
+        case Input(name=name, bits=bits, wraps=wraps):
+            kind = name.rstrip("0123456789")
+            return ["input", QUANTITIES.index(kind), int(name[len(kind) :]) - 1, bits, int(wraps)]
+        case AngleSum(bits=bits, parts=parts, constant=constant):
+            reach = abs(constant) + sum(
+                abs(factor << shift) * words[wire].expected.magnitude for wire, factor, shift in parts
+            )
+            wide = reach >= EXACT // 2
+            factors = [[wire, _number(factor << shift, wide)] for wire, factor, shift in parts]
+            return ["angle", int(wide), bits, _number(constant, wide), factors]
+        case Lookup(block=block, wires=wires):
+            return ["lookup", block, list(wires)]
+        case Product() as product:
+            return _product(product, words)
+        case Sum() as total:
+            return ["sum", *_summed(total, words)]
+
+
+def _product(wire: Product, words: Sequence[Word]) -> list[Any]:
+    left, right = words[wire.left].expected.magnitude, words[wire.right].expected.magnitude
+    wide = max(left * right + (1 << wire.shift), left, right) >= EXACT
+    return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits]
+
+
+def _summed(each: Sum | Output, words: Sequence[Word]) -> list[Any]:
+    """Return whether a sum is wide, its shift, its constant and its parts."""
+    sizes = [abs(factor) * words[wire].expected.magnitude for wire, factor in each.parts]
+    factors = [abs(factor) for _, factor in each.parts]
+    wide = max([sum(sizes) + abs(each.constant) + (1 << each.shift), *factors]) >= EXACT
+    parts = [[wire, _number(factor, wide)] for wire, factor in each.parts]
+    return [int(wide), each.shift, _number(each.constant, wide), parts]
+
+
+def _number(value: int, wide: bool) -> int | str:
+    return str(value) if wide else value

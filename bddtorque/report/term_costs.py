@@ -1,0 +1,130 @@
+"""What each term takes: counted in steps of the processors of `bddtorque.processors`, not timed.
+
+A test of a bit and an addition of two words take a step each, and a walk through a diagram as many as its longest path
+has tests. One processor does everything that a term needs one after another; with enough of them only the longest chain
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bddtorque.model import Model
+from bddtorque.plan.plan import Lookup, Plan, Product
+from bddtorque.processors.building import operations_of, wires_needed
+from bddtorque.processors.operations import WORD_STEPS, Operation
+from bddtorque.sweep.terms import Motion, Motions, motions_of
+
+
+@dataclass(frozen=True)
+class TermCost:
+    """What some summands of one torque take.
+
+    Attributes
+    ----------
+    torque : the joint, from 0
+    name : gravity, inertia q̈1, ...; or that all terms are made together
+    lookups, products : wires of these kinds that the term needs
+    serial : steps of one processor that computes the term by itself
+    longest : steps where there are processors for everything
+    """
+
+    torque: int
+    name: str
+    lookups: int
+    products: int
+    serial: float
+    longest: float
+
+
+@dataclass(frozen=True)
+class TorqueCost:
+    """What a whole torque takes: all its terms, their sum, the rounding; as `TermCost`."""
+
+    torque: int
+    serial: float
+    longest: float
+
+
+def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
+    """Return what the terms of every torque take, and the torques themselves."""
+    plan = model.plan
+    operations = operations_of(plan, model.diagrams)
+    own, done = _steps(operations, len(plan.wires))
+    motions = motions_of(plan)
+    terms: list[TermCost] = []
+    torques: list[TorqueCost] = []
+    finished = _finished(operations)
+    for torque, output in enumerate(plan.outputs):
+        groups: dict[str, list[int]] = {}
+        for wire, _ in output.parts:
+            groups.setdefault(term_name(motions[wire]), []).append(wire)
+        for name, wires in groups.items():
+            terms.append(_term(plan, torque, name, wires, own, done))
+        needed = wires_needed(plan, [wire for wire, _ in output.parts])
+        last = sum(WORD_STEPS.duration(each) for each in operations if each.owner == output.name)
+        torques.append(TorqueCost(torque, sum(own[wire] for wire in needed) + last, finished[torque]))
+    return terms, torques
+
+
+def term_name(motions: Motions) -> str:
+    """Return what people call a term with these motions."""
+    if len(motions) != 1:
+        return "several terms in one" if motions else "constant"
+    (motion,) = motions
+    return _motion_name(motion)
+
+
+def _motion_name(motion: Motion) -> str:
+    if not motion:
+        return "gravity"
+    numbers = [name.lstrip("qd") for name in motion]
+    if motion[0].startswith("qdd"):
+        return f"inertia, q̈{numbers[0]}"
+    if len(motion) == 1:
+        return f"friction, q̇{numbers[0]}"
+    if len(motion) == 2 and numbers[0] == numbers[1]:
+        return f"centripetal, q̇{numbers[0]}²"
+    return "Coriolis, " + "·".join(f"q̇{each}" for each in numbers)
+
+
+def _term(
+    plan: Plan, torque: int, name: str, wires: Sequence[int], own: Sequence[float], done: Sequence[float]
+) -> TermCost:
+    needed = wires_needed(plan, wires)
+    kinds = [plan.wires[wire] for wire in needed]
+    return TermCost(
+        torque,
+        name,
+        sum(isinstance(each, Lookup) for each in kinds),
+        sum(isinstance(each, Product) for each in kinds),
+        sum(own[wire] for wire in needed),
+        max(done[wire] for wire in wires),
+    )
+
+
+def _steps(operations: Sequence[Operation], wires: int) -> tuple[list[float], list[float]]:
+    """Return for each wire the steps of its own operations, and when the last of them is done at the earliest."""
+    own, done = [0.0] * wires, [0.0] * wires
+    ends = _ends(operations)
+    for each in operations:
+        if each.owner.startswith("w"):
+            wire = int(each.owner[1:])
+            own[wire] += WORD_STEPS.duration(each)
+            done[wire] = max(done[wire], ends[each.name])
+    return own, done
+
+
+def _ends(operations: Sequence[Operation]) -> dict[str, float]:
+    """Return when each operation is done where there are processors for all."""
+    ends: dict[str, float] = {}
+    for each in operations:
+        before = max((ends[name] for name in each.predecessors), default=0.0)
+        ends[each.name] = before + WORD_STEPS.duration(each)
+    return ends
+
+
+def _finished(operations: Sequence[Operation]) -> dict[int, float]:
+    ends = _ends(operations)
+    return {each.output: ends[each.name] for each in operations if each.output >= 0}

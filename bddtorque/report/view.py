@@ -1,0 +1,125 @@
+"""Where the joints of an arm are, and from where a drawing looks at them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.robots.frames import Pose, identity
+from bddtorque.robots.model import Robot
+
+Array = npt.NDArray[np.float64]
+
+TRIED = 400
+"""Random positions that say how far an arm reaches."""
+MARGIN = 1.12
+AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
+"""From where an arm in space is looked at: from the front and somewhat above."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One joint at a position: its frame before and after its own motion, in base axes."""
+
+    fixed: Pose
+    moved: Pose
+    revolute: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """A parallel projection.
+
+    Attributes
+    ----------
+    axes : (3, 3), two level directions and the one against gravity, in base axes, as rows
+    azimuth, elevation : where the eye is, rad
+    reach : half the side of the square that is seen, m
+    """
+
+    axes: Array
+    azimuth: float
+    elevation: float
+    reach: float
+
+    def screen(self, points: npt.ArrayLike) -> Array:
+        """Return points (..., 3) in base axes as (right, down, towards the eye), in units of the reach."""
+        level = np.asarray(points) @ self.axes.T / self.reach
+        sine, cosine = math.sin(self.azimuth), math.cos(self.azimuth)
+        out = cosine * level[..., 0] + sine * level[..., 1]
+        right = cosine * level[..., 1] - sine * level[..., 0]
+        up = math.cos(self.elevation) * level[..., 2] - math.sin(self.elevation) * out
+        near = math.sin(self.elevation) * level[..., 2] + math.cos(self.elevation) * out
+        return np.stack([right, -up, near], axis=-1)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for the page."""
+        return {
+            "axes": self.axes.tolist(),
+            "azimuth": self.azimuth,
+            "elevation": self.elevation,
+            "reach": self.reach,
+        }
+
+
+def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]:
+    """Return the joints at positions q (rad or m) from base to tip, and the pose of the tip, in base axes."""
+    found: list[Placed] = []
+    pose = identity()
+    for joint, position in zip(robot.joints, q, strict=True):
+        fixed = pose @ Pose(np.array(joint.rotation), np.array(joint.translation))
+        if joint.revolute:
+            cosine, sine = math.cos(position), math.sin(position)
+            motion = Pose(np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
+        else:
+            motion = Pose(np.eye(3), np.array([0.0, 0.0, position]))
+        pose = fixed @ motion
+        found.append(Placed(fixed, pose, joint.revolute))
+    return found, pose @ Pose(np.array(robot.tip.rotation), np.array(robot.tip.translation))
+
+
+def points_of(joints: Sequence[Placed], tip: Pose) -> Array:
+    """Return the corners of the stick figure from the base to the tip, (2n + 2, 3)."""
+    middle = [pose.translation for joint in joints for pose in (joint.fixed, joint.moved)]
+    return np.array([np.zeros(3), *middle, tip.translation])
+
+
+def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float]]) -> View:
+    """Return how to look at an arm: along its axes if it moves in an upright plane, else from the front and above.
+
+    Parameters
+    ----------
+    q : where it stands, rad or m
+    spans : the lowest and the highest position of each joint
+    """
+    rng = np.random.default_rng(0)
+    low, high = np.array(spans).T
+    far = [np.abs(points_of(*placed_joints(robot, each))).max(initial=0.0) for each in [q]]
+    for position in rng.uniform(low, high, (TRIED, len(low))):
+        far.append(float(np.linalg.norm(points_of(*placed_joints(robot, position)), axis=1).max()))
+    reach = MARGIN * max(far) or 1.0
+    joints, _ = placed_joints(robot, q)
+    directions = np.array([joint.fixed.rotation[:, 2] for joint in joints])
+    up = _up(robot)
+    first = directions[0]
+    if np.allclose(np.abs(directions @ first), 1.0, atol=1e-6) and abs(float(first @ up)) < 1e-6:
+        return View(_level_axes(up, first), 0.0, 0.0, reach)
+    along = np.eye(3)[int(np.argmin(np.abs(up)))]
+    return View(_level_axes(up, along), AZIMUTH, ELEVATION, reach)
+
+
+def _up(robot: Robot) -> Array:
+    gravity = np.array(robot.gravity)
+    size = float(np.linalg.norm(gravity))
+    return -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
+
+
+def _level_axes(up: Array, along: Array) -> Array:
+    first = along - up * float(along @ up)
+    first = first / np.linalg.norm(first)
+    return np.array([first, np.cross(up, first), up])
