@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .bounds import Composition, compose
+from .bounds import Composition, check_ranges, compose
 from .cascade import angles_of
 from .certificate import (
     Stated,
+    allowed_difference,
     check_difference,
     check_names,
     check_parts,
@@ -23,7 +24,7 @@ from .plan import Plan
 from .running import run
 from .sections import check_inputs, check_spec, words_of
 from .tables import Facts
-from .truth import Comparison, Words, compare
+from .truth import Words, compare
 
 
 def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
@@ -38,12 +39,13 @@ def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: l
     yield Finding("words", True, f"robot, spec, formats and plan agree on the words of {n} joints")
     composition = compose(plan, facts, angles_of(plan, {f"q{j + 1}": j for j in range(n)}))
     yield Finding("widths", True, "no product and no sum needs more than 62 bits")
-    comparison = compare(plan, robot, words, set(composition.unproved))
-    yield Finding("ranges", True, _check_ranges(plan, composition, comparison))
     stated = torques_of(header["certificate"])
     require(
         [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: every joint required"
     )
+    limits = [allowed_difference(each) for each in stated]
+    comparison = compare(plan, robot, words, set(composition.unproved), limits)
+    yield Finding("ranges", True, check_ranges(plan, composition, comparison.reaches))
     for each, difference in zip(stated, comparison.differences, strict=True):
         check_difference(each, difference, f"certificate, '{each.name:.40}'")
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
@@ -70,20 +72,6 @@ def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
         if block.law is not None:
             require(block.law in laws, f"block {k}: the friction of a joint required")
             require(not fact.clamped, f"block {k}: a friction that is not cut off required")
-
-
-def _check_ranges(plan: Plan, composition: Composition, comparison: Comparison) -> str:
-    """Refuse ranges of sums that neither the words before them nor the waves of their values prove."""
-    for place, allowed in composition.unproved.items():
-        reach = comparison.amplitudes[place]
-        require(
-            reach < allowed,
-            f"plan, wire {place}: a range that follows required, {plan.wires[place].low} to {plan.wires[place].high} "
-            f"given, {reach:.6g} before rounding proved",
-        )
-    sums = sum(wire.kind == "sum" for wire in plan.wires)
-    waves = len(composition.unproved)
-    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
 
 
 def _check_saturation(

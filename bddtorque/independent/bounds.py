@@ -21,8 +21,8 @@ UP = 1 + 1e-14
 MOST_BITS = 62
 
 Errors = dict[str, float]
-Turning = tuple[Angle, bool]
-"""An angle up to quarter turns and sign, and whether it is its sine."""
+Turning = tuple[Angle, bool, int]
+"""An angle up to quarter turns and sign, whether it is its sine, and with which sign."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class OutputBound:
 class Composition:
     """All outputs, and the wires whose stated range does not follow from the words before it, with what they claim.
 
-    `unproved` holds, for each such wire, what its word must stay below before any rounding so that the claim holds.
+    `unproved` holds, for each such wire, what roundings can move its word by.
     """
 
     outputs: list[OutputBound]
@@ -101,7 +101,7 @@ def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composi
             low = max(each.low, math.ceil(ideal[0] - moved))
             high = min(each.high, math.floor(ideal[1] + moved))
             if not (wire.low <= low and high <= wire.high):
-                unproved[place] = min(-wire.low, wire.high) + 1 - moved
+                unproved[place] = moved
             ideal = max(ideal[0], wire.low - moved), min(ideal[1], wire.high + moved)
             known.append(Known(max(each.low, wire.low), min(each.high, wire.high), each.errors, ideal=ideal))
     outputs = []
@@ -130,12 +130,16 @@ def _turning(plan: Plan, place: int, angles: dict[int, Angle]) -> Turning | None
     if not argument.angle or abs(argument.scale) != 1:
         return None
     angle = angles[wire.wires[0]].times(int(argument.scale)).plus(Angle(rest=argument.centre))
+    sine, sign = node.operation == SINE, -1 if graph.output & 1 else 1
+    sign = -sign if sine and node.left & 1 else sign
     if angle.multipliers and angle.multipliers[0][1] < 0:
-        angle = angle.times(-1)
+        angle, sign = angle.times(-1), -sign if sine else sign
     quarters = angle.turns * 4
     whole = quarters.numerator // quarters.denominator
     left = Angle(angle.multipliers, angle.turns - Fraction(whole, 4), angle.rest)
-    return left, bool((whole + (node.operation == SINE)) % 2)
+    for _ in range(whole % 4):  # sin(x + 90°) = cos x, cos(x + 90°) = −sin x
+        sine, sign = not sine, sign if sine else -sign
+    return left, sine, sign
 
 
 def _product(plan: Plan, place: int, known: list[Known], turnings: dict[int, Turning]) -> Known:
@@ -190,7 +194,7 @@ def _summed(wire: Wire, known: list[Known]) -> Errors:
         for name, error in each.errors.items():
             total[name] = (total.get(name, 0.0) + weight * error) * UP
         if each.turning is not None:
-            angle, is_sine = each.turning
+            angle, is_sine, _ = each.turning
             pair = turned.setdefault(angle, ({}, {}))[is_sine]
             for name, error in each.turned.items():
                 pair[name] = (pair.get(name, 0.0) + weight * error) * UP
@@ -212,43 +216,70 @@ def _ends(wire: Wire, known: list[Known]) -> tuple[int, int]:
 
 
 def _ideal_sum(plan: Plan, wire: Wire, known: list[Known], turnings: dict[int, Turning]) -> tuple[float, float]:
-    """Return a range of a sum without any rounding: c·x + s·y of one angle is at most √(x² + y²)."""
+    """Return a range of a sum without any rounding.
+
+    What is multiplied with the same word is added up first; c·x + s·y of one angle is at most √(x² + y²).
+    """
     step = 1 << wire.shift
     low = high = wire.constant / step
-    pairs: dict[Angle, list[list[tuple[float, float]]]] = {}
+    alone = {part for part, _, _ in wire.parts}
+    beside: dict[int, tuple[float, float]] = {}
     for part, factor, _ in wire.parts:
-        weight = factor / step
-        ends = [weight * end for end in known[part].ideal]
-        split = _split(plan, part, known, turnings)
-        if split is None:
-            low, high = low + min(ends), high + max(ends)
+        shared, other, size = _factored(plan, part, alone, turnings)
+        ends = [factor / step * size * end for end in ((1.0, 1.0) if other is None else known[other].ideal)]
+        before = beside.get(shared, (0.0, 0.0))
+        least, most = _wider(min(ends), max(ends))
+        beside[shared] = _wider(before[0] + least, before[1] + most)
+    pairs: dict[Angle, list[tuple[float, float]]] = {}
+    for shared, (least, most) in beside.items():
+        if shared in turnings:
+            angle, sine, sign = turnings[shared]
+            size = sign * float(1 / plan.blocks[plan.wires[shared].block].lsb)
+            pair = pairs.setdefault(angle, [(0.0, 0.0), (0.0, 0.0)])
+            ends = [size * least, size * most]
+            first, last = _wider(min(ends), max(ends))
+            pair[sine] = _wider(pair[sine][0] + first, pair[sine][1] + last)
         else:
-            (angle, is_sine), size = split
-            pairs.setdefault(angle, [[], []])[is_sine].append((abs(weight) * size, max(map(abs, ends))))
-    for cosines, sines in pairs.values():
-        plain = sum(each for _, each in (*cosines, *sines))
-        joined = math.hypot(sum(each for each, _ in cosines), sum(each for each, _ in sines)) * UP
-        low, high = low - min(plain, joined), high + min(plain, joined)
-    return _wider(low, high)
+            ends = [x * y for x in (least, most) for y in known[shared].ideal]
+            first, last = _wider(min(ends), max(ends))
+            low, high = _wider(low + first, high + last)
+    for cosine, sine_part in pairs.values():
+        reach = math.hypot(max(map(abs, cosine)), max(map(abs, sine_part))) * UP
+        low, high = _wider(low - reach, high + reach)
+    return low, high
 
 
-def _split(plan: Plan, place: int, known: list[Known], turnings: dict[int, Turning]) -> tuple[Turning, float] | None:
-    """Return the angle of a wire that is a sine or cosine times something, and how large that is at most."""
-    if place in turnings:
-        return turnings[place], float(1 / plan.blocks[plan.wires[place].block].lsb) * UP
+def _factored(plan: Plan, place: int, alone: set[int], turnings: dict[int, Turning]) -> tuple[int, int | None, float]:
+    """Return a part as shared·other·size: of a product the factor that other parts may share, and the other one."""
     wire = plan.wires[place]
-    if wire.kind != "product" or known[place].turning is None:
-        return None
+    if wire.kind != "product" or wire.wires[0] == wire.wires[1]:  # a square knows its own range better
+        return place, None, 1.0
     left, right = wire.wires
-    if right in turnings:
+
+    def likely(word: int) -> tuple[bool, bool, bool]:
+        return word in turnings, word in alone, plan.wires[word].kind != "input"
+
+    if likely(right) > likely(left):
         left, right = right, left
-    size = float(1 / plan.blocks[plan.wires[left].block].lsb) * max(map(abs, known[right].ideal)) / (1 << wire.shift)
-    return turnings[left], size * UP * UP
+    return left, right, 1 / (1 << wire.shift)
 
 
 def _wider(low: float, high: float) -> tuple[float, float]:
     slack = (abs(low) + abs(high)) * 1e-14
     return low - slack, high + slack
+
+
+def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, tuple[float, float]]) -> str:
+    """Refuse ranges of sums that neither the words before them nor the waves of their values prove; say how many."""
+    for place, moved in composition.unproved.items():
+        wire, (low, high) = plan.wires[place], reaches[place]
+        require(
+            wire.low <= math.ceil(low - moved) and math.floor(high + moved) <= wire.high,
+            f"plan, wire {place}: a range that follows required, {wire.low} to {wire.high} given, {low:.6g} to "
+            f"{high:.6g} before rounding proved",
+        )
+    sums, waves = sum(wire.kind == "sum" for wire in plan.wires), len(composition.unproved)
+    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
 
 
 def check_widths(plan: Plan) -> None:

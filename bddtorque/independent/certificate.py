@@ -99,9 +99,14 @@ def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
         )
 
 
+def allowed_difference(stated: Stated) -> float:
+    """Return how far the cascade without roundings may be from the truth, by what is stated, in units."""
+    return math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
+
+
 def check_difference(stated: Stated, difference: float, where: str) -> None:
     """Refuse a cascade that is further from the truth than rounded constants, dropped terms and floats account for."""
-    allowed = math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
+    allowed = allowed_difference(stated)
     require(
         difference <= allowed,
         f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (dropped, constants, "

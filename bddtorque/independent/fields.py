@@ -22,6 +22,8 @@ from .graph import Angle
 
 Monomial = tuple[int, ...]
 """Motions that are multiplied, by number, ascending; each goes from −1 to 1."""
+FINE = 64
+"""Points of a fine grid along one axis."""
 
 
 class Field:
@@ -61,22 +63,77 @@ class Field:
         return Field({monomial: each * by for monomial, each in self.terms.items()})
 
     def amplitude(self) -> float:
-        """Return a bound on the magnitude for all positions, not just those of the grid, and all motions.
+        """Return a bound on the magnitude for all positions, not just those of the grid, and all motions."""
+        return max(map(abs, self.reach()))
 
-        Each coefficient is a sum of waves; no sum of waves is larger than all their amplitudes together. What the
-        values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²): the
-        transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs.
+    def reach(self) -> tuple[float, float]:
+        """Return a range for all positions, not just those of the grid, and all motions.
+
+        Each coefficient is a sum of waves; no sum of waves is further from its mean than all their amplitudes together.
+        What the values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²):
+        the transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs.
         """
-        total = 0.0
-        for each in self.terms.values():
-            value = np.asarray(each.value, dtype=np.float64)
-            radius = np.broadcast_to(each.radius, np.broadcast_shapes(value.shape, np.shape(each.radius)))
-            value = np.broadcast_to(value, radius.shape)
-            waves = np.fft.fftn(value) / value.size
+        mean, total = 0.0, 0.0
+        for monomial, each in self.terms.items():
+            shape = np.broadcast_shapes(np.shape(each.value), np.shape(each.radius))
+            value, radius = np.broadcast_to(each.value, shape), np.broadcast_to(each.radius, shape)
+            waves = np.fft.fftn(value).reshape(-1) / value.size
+            if not monomial:
+                mean, waves = float(waves[0].real), waves[1:]
             # the transform itself: a few units in the last place of each value, for every halving
             lost = 1e-15 * (2 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
             total += float(np.abs(waves).sum()) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
+        total = total * (1 + 1e-12) + 1e-15 * abs(mean)
+        return mean - total, mean + total
+
+    def sharper(self) -> float:
+        """Return a bound on the magnitude as `amplitude` does, smaller where many waves of one axis meet.
+
+        Along one axis the waves are added up on a fine grid of F points: where a trigonometric polynomial of degree d
+        is largest it falls off no faster than cos(d·x) (M. Riesz), and a point is no further than π/F, so that the
+        largest is at most that on the fine grid over cos(πd/F). Amplitudes are added up over all other axes; the best
+        axis is taken, for each monomial its own.
+        """
+        total = 0.0
+        for each in self.terms.values():
+            shape = np.broadcast_shapes(np.shape(each.value), np.shape(each.radius))
+            value, radius = np.broadcast_to(each.value, shape), np.broadcast_to(each.radius, shape)
+            lost = 1e-15 * (8 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
+            waves = np.fft.fftn(value) / value.size
+            found = [float(np.abs(waves).sum())]
+            found += [_along(waves, axis) for axis in range(len(shape)) if shape[axis] > 1]
+            total += min(found) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
         return total * (1 + 1e-12)
+
+
+def _along(waves: Any, axis: int) -> float:
+    """Return the sum over all other axes of the largest magnitude along one."""
+    count = waves.shape[axis]
+    degree = count // 2
+    rows = np.moveaxis(waves, axis, -1).reshape(-1, count)
+    padded = np.zeros((len(rows), FINE), dtype=np.complex128)
+    padded[:, : degree + 1] = rows[:, : degree + 1]
+    padded[:, -degree:] = rows[:, -degree:]
+    largest = np.abs(np.fft.ifft(padded, axis=1)).max(axis=1) * FINE
+    return float(largest.sum()) / math.cos(math.pi * degree / FINE)
+
+
+def joined(parts: list[Field], axis: int) -> Field:
+    """Return the field whose slices along an axis are given, each at one point of it."""
+    monomials = {monomial for part in parts for monomial in part.terms}
+    whole = {}
+    for monomial in monomials:
+        balls = [part.terms.get(monomial, Ball(np.float64(0.0))) for part in parts]
+        shapes = [np.shape(array) for ball in balls for array in (ball.value, ball.radius)]
+        shape = np.broadcast_shapes(*shapes)
+        if not shape:
+            shape = (1,) * (axis + 1)
+        values, radii = (
+            np.concatenate([np.broadcast_to(getattr(ball, name), shape) for ball in balls], axis)
+            for name in ("value", "radius")
+        )
+        whole[monomial] = Ball(values, radii)
+    return Field(whole)
 
 
 class Grid:
@@ -85,10 +142,12 @@ class Grid:
     Attributes
     ----------
     points : how many along each axis, odd
+    slice : an axis and the one point of it to look at; None for all points
     """
 
-    def __init__(self, points: list[int]) -> None:
+    def __init__(self, points: list[int], slice_: tuple[int, int] | None = None) -> None:
         self.points = points
+        self.slice = slice_
         self._known: dict[Angle, tuple[Ball, Ball]] = {}
 
     @staticmethod
@@ -126,7 +185,10 @@ class Grid:
             require(denominator <= 1 << 50, "angles of fewer bits required")
             total: Any = np.full([1] * len(self.points), int(angle.turns * denominator), dtype=np.int64)
             for axis, multiplier in angle.multipliers:
-                steps = np.arange(self.points[axis]) * (multiplier * denominator // self.points[axis] % denominator)
+                places = np.arange(self.points[axis])
+                if self.slice is not None and self.slice[0] == axis:
+                    places = places[self.slice[1] : self.slice[1] + 1]
+                steps = places * (multiplier * denominator // self.points[axis] % denominator)
                 total = total + steps.reshape([-1 if axis == k else 1 for k in range(len(self.points))]) % denominator
             self._known[angle] = sine_and_cosine(total, denominator, angle.rest)
         return self._known[angle]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .balls import Ball
-from .bounds import Composition, OutputBound, compose
+from .bounds import Composition, OutputBound, check_ranges, compose
 from .cascade import angles_of, unrounded
 from .certificate import (
     Stated,
@@ -69,11 +69,11 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     composition = compose(plan, facts, angles_of(plan, angles))
     yield Finding("widths", True, "no product and no sum needs more than 62 bits")
     if stated.relative_to == "traced":
-        difference, amplitudes = _traced(given["graph"], plan, inputs, output, set(composition.unproved))
+        difference, reaches = _traced(given["graph"], plan, inputs, output, set(composition.unproved))
         said = f"the cascade without roundings is within {difference:.2g} units of the graph in the file, in rationals"
     else:
-        difference, amplitudes, said = 0.0, {}, _direct(plan, inputs, output, stated)
-    yield Finding("ranges", True, _check_ranges(plan, composition, amplitudes))
+        difference, reaches, said = 0.0, {}, _direct(plan, inputs, output, stated)
+    yield Finding("ranges", True, check_ranges(plan, composition, reaches))
     check_difference(stated, difference, "certificate")
     yield Finding("function", True, said)
     found = composition.outputs[0]
@@ -97,8 +97,8 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
 
 def _traced(
     plain: Any, plan: Plan, inputs: dict[str, Format], output: Format, wanted: set[int]
-) -> tuple[float, dict[int, float]]:
-    """Return how far the cascade is from the graph in units, in rationals, and the amplitudes asked for."""
+) -> tuple[float, dict[int, tuple[float, float]]]:
+    """Return how far the cascade is from the graph in units, in rationals, and the ranges asked for."""
     names = tuple(inputs)
     algebra = WaveAlgebra()
     words: dict[str, Waves] = {}
@@ -114,17 +114,17 @@ def _traced(
     true = evaluate(graph_of(plain, names, "function"), values, algebra)
     unit = Fraction(output.lsb)
     true = true.scaled(output.sign / unit) + algebra.number(-output.sign * output.middle / unit)
-    amplitudes: dict[int, float] = {}
+    reaches: dict[int, tuple[float, float]] = {}
 
     def look(place: int, value: Waves) -> None:
         if place in wanted:
-            amplitudes[place] = value.amplitude()
+            reaches[place] = value.reach()
 
     def opaque(place: int, block: Any) -> Any:
         require(False, f"plan, wire {place}: a table of a traced function required")
 
     (found,) = unrounded(plan, words, angles_of(plan, axes), algebra, opaque, look)
-    return (found - true).amplitude(), amplitudes
+    return (found - true).amplitude(), reaches
 
 
 def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:
@@ -156,16 +156,6 @@ def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: State
         (block.low, block.high) == (output.lowest - 1, output.highest + 1), "plan: a table cut one word beyond required"
     )
     return "one table of the law in the file, which is what the certificate is relative to"
-
-
-def _check_ranges(plan: Plan, composition: Composition, amplitudes: dict[int, float]) -> str:
-    for place, allowed in composition.unproved.items():
-        require(
-            place in amplitudes and amplitudes[place] < allowed, f"plan, wire {place}: a range that follows required"
-        )
-    sums = sum(wire.kind == "sum" for wire in plan.wires)
-    waves = len(composition.unproved)
-    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
 
 
 def _reach_of_law(plan: Plan, inputs: dict[str, Format], output: Format) -> tuple[int, int]:

@@ -54,6 +54,13 @@ class Waves:
         """Return a bound on the magnitude everywhere: all amplitudes together, rounded up."""
         return float(sum(map(abs, self.terms.values()), Fraction(0))) * (1 + 1e-15)
 
+    def reach(self) -> tuple[float, float]:
+        """Return a range of the sum everywhere: the constant, and all amplitudes together."""
+        mean = self.terms.get(((), None, False), Fraction(0))
+        total = sum(map(abs, self.terms.values()), Fraction(0)) - abs(mean)
+        ends = float(mean - total), float(mean + total)
+        return ends[0] - 1e-15 * abs(ends[0]), ends[1] + 1e-15 * abs(ends[1])
+
 
 class WaveAlgebra:
     """The kind of number of `Waves`."""

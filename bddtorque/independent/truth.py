@@ -14,7 +14,7 @@ from typing import Any
 
 from .cascade import angles_of, unrounded
 from .dynamics import Robot, State, torques
-from .fields import DegreeAlgebra, Field, Grid
+from .fields import DegreeAlgebra, Field, Grid, joined
 from .findings import RefusedError, require
 from .formats import Format
 from .graph import Angle
@@ -22,6 +22,8 @@ from .plan import Block, Plan
 
 MOST_NUMBERS = 30_000_000
 """Grid points times monomials that are worked through: beyond, memory and time would run out."""
+AT_ONCE = 1_000_000
+"""Beyond so many, the grid is worked through in slices, so that memory stays small."""
 SECOND, THIRD = 2, 3
 """Degree of a torque in each position: the second where rotations are exact; Newton-Euler's own where they are not."""
 
@@ -38,16 +40,22 @@ class Words:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found: for each torque how far the cascade is off, in units; the grid; the amplitudes asked for."""
+    """What was found: for each torque how far the cascade is off, in units; the grid; the ranges asked for."""
 
     differences: list[float]
     points: int
     monomials: int
-    amplitudes: dict[int, float]
+    reaches: dict[int, tuple[float, float]]
 
 
-def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int]) -> Comparison:
-    """Compare the plan with the arm; `wanted` are sums whose largest magnitude is asked for as well, in their units."""
+def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: list[float]) -> Comparison:
+    """Compare the plan with the arm.
+
+    Parameters
+    ----------
+    wanted : sums whose range is asked for as well, in their units
+    limits : for each torque, in units, what the difference is hoped to stay below: beyond, it is looked at more closely
+    """
     joints = range(len(robot.joints))
     axes = {f"q{j + 1}": j for j in joints}
     angles = angles_of(plan, axes)
@@ -60,29 +68,46 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int]) -> Compari
     still = _still(robot, shape)
     size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
     require(size <= MOST_NUMBERS, f"a comparison of at most {MOST_NUMBERS:,} numbers required, {size:,} needed")
-    taus = torques(robot, _state(words, grid), grid)
-    amplitudes: dict[int, float] = {}
+    axis = max((axis for axis in joints if axis not in still), key=lambda axis: (grid.points[axis], -axis), default=0)
+    slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
+    found = [
+        _slice(plan, robot, words, angles, Grid(grid.points, None if k is None else (axis, k)), wanted) for k in slices
+    ]
+    whole = {
+        key: joined([part.pop(key) for part in found], axis) if len(found) > 1 else found[0][key] for key in [*found[0]]
+    }
+    differences = []
+    for j, allowed in enumerate(limits):
+        field = whole.pop(-1 - j)
+        off = field.amplitude()
+        differences.append(off if off <= allowed else field.sharper())
+    reaches = {place: field.reach() for place, field in whole.items()}
+    return Comparison(differences, size // monomials, monomials, reaches)
+
+
+def _slice(
+    plan: Plan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: set[int]
+) -> dict[int, Field]:
+    """Return, on a grid, the difference of every torque j as −1 − j, and the sums that are wanted by their place."""
+    taus: list[Any] = torques(robot, _state(words, grid), grid)
+    law = _laws(plan, robot, words, grid)
+    found: dict[int, Field] = {}
 
     def look(place: int, value: Field) -> None:
         if place in wanted:
-            amplitudes[place] = value.amplitude()
+            found[place] = value
 
-    law = _laws(plan, robot, words, grid)
-    differences = []
     outputs = unrounded(plan, _inputs(words, grid), angles, grid, law, look)
-    for j, (found, word) in enumerate(zip(outputs, words.tau, strict=True)):
+    for j, (cascade, word) in enumerate(zip(outputs, words.tau, strict=True)):
         # a torque of value v has the word (sign·(v − offset) − centre)/lsb
-        true = taus[j].scaled(word.sign / Fraction(word.lsb)) + grid.number(
-            -word.sign * word.middle / Fraction(word.lsb)
-        )
+        unit = Fraction(word.lsb)
+        true = taus[j].scaled(word.sign / unit) + grid.number(-word.sign * word.middle / unit)
         for place in _friction_wires(plan, j, robot):
-            unit = plan.blocks[plan.wires[place].block].lsb
-            true = true + law(place, plan.blocks[plan.wires[place].block]).scaled(word.sign * unit / Fraction(word.lsb))
-        differences.append((found - true).amplitude())
+            block = plan.blocks[plan.wires[place].block]
+            true = true + law(place, block).scaled(word.sign * block.lsb / unit)
+        found[-1 - j] = cascade - true
         taus[j] = None
-    return Comparison(
-        differences, math.prod(grid.points[axis] for axis in joints if axis not in still), monomials, amplitudes
-    )
+    return found
 
 
 def _still(robot: Robot, shape: list[Any]) -> set[int]:
