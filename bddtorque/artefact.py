@@ -33,6 +33,7 @@ from bddtorque.plan.reading import plan_from_plain
 from bddtorque.robots.plain import robot_from_plain
 from bddtorque.sizes import format_size, parse_size
 from bddtorque.spec.model import spec_from_plain
+from bddtorque.stored import Stored
 from bddtorque.words import Formats, formats_from_plain
 from bddtorque.writing import write_whole
 
@@ -56,12 +57,12 @@ KINDS = {MAGIC: SECTIONS, FUNCTION_MAGIC: FUNCTION_SECTIONS}
 Compiled = Model | FunctionModel
 
 
-def save(model: Compiled, path: str | PathLike[str]) -> None:
+def save(model: Stored, path: str | PathLike[str]) -> None:
     """Write a model to a file, whole or not at all."""
     write_whole(path, to_bytes(model))
 
 
-def to_bytes(model: Compiled, package: str = bddtorque.__version__) -> bytes:
+def to_bytes(model: Stored, package: str = bddtorque.__version__) -> bytes:
     """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
     arrays = {
         _array_name(block, name): npy(diagram.arrays()[name].astype(dtype))
@@ -77,7 +78,7 @@ def to_bytes(model: Compiled, package: str = bddtorque.__version__) -> bytes:
         "arrays": {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()},
         **model.defining(),
     }
-    name = model.robot.name if isinstance(model, Model) else model.name
+    name = model.robot.name if isinstance(model, Model) else getattr(model, "name", "")
     try:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:

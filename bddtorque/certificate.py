@@ -47,9 +47,48 @@ class Parts:
         """The sum of all parts, rounded up."""
         return math.fsum(getattr(self, field.name) for field in fields(self)) * (1 + 1e-15)
 
+    def to_plain(self) -> dict[str, float]:
+        """Return plain data for JSON."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class Bounded:
+    """One word with a proved bound: of a torque, or of a function."""
+
+    unit: str
+    lsb: float
+    low: float
+    high: float
+    saturation: Saturation
+    witness: tuple[Any, ...] | None
+
+    @property
+    def bound(self) -> float:
+        """The bound on the error, in units of the last bit."""
+        raise NotImplementedError
+
+    @property
+    def bound_si(self) -> float:
+        """The bound on the error, in `unit`."""
+        return self.bound * self.lsb * (1 + 1e-15)
+
+    @property
+    def faithful(self) -> bool:
+        """Whether every word is less than one unit from what it stands for."""
+        return self.bound < 1.0
+
+    def about_saturation(self) -> str:
+        """Return a clause: whether the word can saturate, and a range in which it could not."""
+        reach = f"{self.low:.5g} to {self.high:.5g} {self.unit}".rstrip()
+        if self.saturation == "cannot":
+            return f"cannot saturate (proved: within {reach})"
+        if self.saturation == "can":
+            return f"CAN saturate (witness words {self.witness}); a range of {reach} would do"
+        return f"saturation not excluded; a range of {reach} would do"
+
 
 @dataclass(frozen=True)
-class TorqueBound:
+class TorqueBound(Bounded):
     """What is proved of one torque.
 
     Attributes
@@ -78,16 +117,6 @@ class TorqueBound:
         """The proved bound on the error, in units of the last bit."""
         return self.parts.total
 
-    @property
-    def bound_si(self) -> float:
-        """The proved bound on the error, in `unit`."""
-        return self.bound * self.lsb * (1 + 1e-15)
-
-    @property
-    def faithful(self) -> bool:
-        """Whether every word is proved to be less than one unit from the truth."""
-        return self.bound < 1.0
-
 
 @dataclass(frozen=True)
 class Certificate:
@@ -114,7 +143,7 @@ class Certificate:
                     "unit": torque.unit,
                     "lsb": torque.lsb,
                     "bound": torque.bound,
-                    "parts": {field.name: getattr(torque.parts, field.name) for field in fields(Parts)},
+                    "parts": torque.parts.to_plain(),
                     "low": torque.low,
                     "high": torque.high,
                     "saturation": torque.saturation,
@@ -143,7 +172,7 @@ class Certificate:
             aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
             lines.append(f"  {name:24}{''.join(aligned)}")
         lines.append("")
-        lines += [f"  {_about_saturation(torque)}" for torque in self.torques]
+        lines += [f"  {torque.joint}: {torque.about_saturation()}" for torque in self.torques]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -162,17 +191,8 @@ class Certificate:
             "Proved for every input word: |compiled − true torque|, in units of the last bit",
             ("", *(torque.joint for torque in self.torques)),
             rows,
-            map(_about_saturation, self.torques),
+            [f"{torque.joint}: {torque.about_saturation()}" for torque in self.torques],
         )
-
-
-def _about_saturation(torque: TorqueBound) -> str:
-    reach = f"{torque.low:.5g} to {torque.high:.5g} {torque.unit}"
-    if torque.saturation == "cannot":
-        return f"{torque.joint}: cannot saturate (proved: within {reach})"
-    if torque.saturation == "can":
-        return f"{torque.joint}: CAN saturate (witness words {torque.witness}); a range of {reach} would do"
-    return f"{torque.joint}: saturation not excluded; a range of {reach} would do"
 
 
 def certificate_from_plain(plain: object, where: str = "certificate") -> Certificate:
@@ -182,10 +202,15 @@ def certificate_from_plain(plain: object, where: str = "certificate") -> Certifi
     return Certificate(tuple(_torque(each, f"{where}, torque {k}") for k, each in torques))
 
 
+def parts_from_plain(plain: object, where: str) -> Parts:
+    """Return the parts that `Parts.to_plain` wrote; every field is checked."""
+    given = table(plain, tuple(field.name for field in fields(Parts)), f"{where}, parts")
+    return Parts(**{name: real(value, f"{where}, {name}") for name, value in given.items()})
+
+
 def _torque(plain: object, where: str) -> TorqueBound:
     keys = ("joint", "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
     given = table(plain, keys, where)
-    parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
     if given["saturation"] not in SATURATIONS:
         raise BddTorqueError(f"{where}: saturation {', '.join(SATURATIONS)} required")
     witness = given["witness"]
@@ -198,7 +223,7 @@ def _torque(plain: object, where: str) -> TorqueBound:
         of_type(given["joint"], str, where),
         of_type(given["unit"], str, where),
         real(given["lsb"], where),
-        Parts(**{name: real(value, f"{where}, {name}") for name, value in parts.items()}),
+        parts_from_plain(given["parts"], where),
         real(given["low"], where),
         real(given["high"], where),
         given["saturation"],

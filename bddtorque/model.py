@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 from bddtorque.certificate import Certificate
@@ -19,13 +16,14 @@ from bddtorque.plan.plan import Plan
 from bddtorque.robots.model import Robot
 from bddtorque.robots.plain import robot_to_plain
 from bddtorque.spec.model import Spec
+from bddtorque.stored import Stored
 from bddtorque.words import Formats
 
 _CALLS = ("torque", "torque_words")
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Stored):
     """A compiled robot: its words, its cascade, one table and one diagram a block, and what is proved of it.
 
     Attributes
@@ -89,23 +87,6 @@ class Model:
             "tables": [table.content_key for table in self.tables],
         }
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of what was compiled, the same whichever engine reduced the diagrams."""
-        text = json.dumps(self.defining(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @cached_property
-    def diagram_digest(self) -> str:
-        """SHA-256 of the diagrams, the same for one engine and version."""
-        return hashlib.sha256("".join(diagram.content_key for diagram in self.diagrams).encode()).hexdigest()
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one .bdt file, whole or not at all."""
-        from bddtorque.artefact import save  # noqa: PLC0415 - the file format knows the model, not the reverse
-
-        save(self, path)
-
     def summary(self) -> dict[str, Any]:
         """Return the figures people ask for: terms, blocks, rows, nodes, bytes, bounds."""
         return {
@@ -113,10 +94,7 @@ class Model:
             "source": self.plan.source,
             "target": self.plan.target,
             "bits": {name: list(getattr(self.formats, name).bits) for name in ("q", "qd", "qdd", "tau")},
-            **self.plan.counts(),
-            "nodes": sum(diagram.node_count for diagram in self.diagrams),
-            "table_bytes": sum(table.values.nbytes for table in self.tables),
-            "diagram_bytes": sum(diagram.bytes for diagram in self.diagrams),
+            **self.sizes(),
             "bound": list(self.certificate.bounds),
             "faithful": self.certificate.faithful,
             "digest": self.digest,

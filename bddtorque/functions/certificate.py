@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bddtorque.certificate import SATURATIONS, Parts, Saturation
+from bddtorque.certificate import SATURATIONS, Bounded, Parts, Saturation, parts_from_plain
 from bddtorque.errors import BddTorqueError
 from bddtorque.plain import listed, of_type, real, table, whole
 
@@ -23,7 +23,7 @@ _KEYS = (
 
 
 @dataclass(frozen=True)
-class FunctionCertificate:
+class FunctionCertificate(Bounded):
     """The proved bound on |compiled − clamp(f)| over every input word, in units of the last bit.
 
     Attributes
@@ -54,20 +54,10 @@ class FunctionCertificate:
         """The bound on the error, in units of the last bit: what is proved, and what was assumed."""
         return (self.parts.total + self.assumed) * (1 + 1e-15)
 
-    @property
-    def bound_si(self) -> float:
-        """The bound on the error, in `unit`."""
-        return self.bound * self.lsb * (1 + 1e-15)
-
-    @property
-    def faithful(self) -> bool:
-        """Whether every word is less than one unit from what it stands for."""
-        return self.bound < 1.0
-
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         plain: dict[str, Any] = {key: getattr(self, key) for key in _KEYS}
-        plain["parts"] = {field.name: getattr(self.parts, field.name) for field in fields(Parts)}
+        plain["parts"] = self.parts.to_plain()
         plain["witness"] = None if self.witness is None else list(self.witness)
         return plain
 
@@ -84,13 +74,7 @@ class FunctionCertificate:
         ]
         if self.relative_to == "samples":
             lines.append(f"  {'spread of samples, apart':24}{self.spread / self.lsb:12.3g}   {self.spread:.4g}{unit}")
-        reach = f"{self.low:.5g} to {self.high:.5g}{unit}"
-        said = {
-            "cannot": f"cannot saturate (proved: within {reach})",
-            "can": f"CAN saturate (input words {self.witness}); a range of {reach} would do",
-            "not excluded": f"saturation not excluded; a range of {reach} would do",
-        }
-        return "\n".join([*lines, "", f"  {self.output}: {said[self.saturation]}"])
+        return "\n".join([*lines, "", f"  {self.output}: {self.about_saturation()}"])
 
     def _repr_html_(self) -> str:
         return f"<pre>{str(self).replace('&', '&amp;').replace('<', '&lt;')}</pre>"
@@ -99,7 +83,6 @@ class FunctionCertificate:
 def function_certificate_from_plain(plain: object, where: str = "certificate") -> FunctionCertificate:
     """Return the certificate that `FunctionCertificate.to_plain` wrote; every field is checked."""
     given = table(plain, _KEYS, where)
-    parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
     if given["saturation"] not in SATURATIONS or given["relative_to"] not in tuple(RELATIVE_TO):
         raise BddTorqueError(f"{where}: saturation and relative_to as bddtorque writes them required")
     witness = given["witness"]
@@ -110,7 +93,7 @@ def function_certificate_from_plain(plain: object, where: str = "certificate") -
         of_type(given["unit"], str, where),
         real(given["lsb"], where),
         given["relative_to"],
-        Parts(**{name: real(value, f"{where}, {name}") for name, value in parts.items()}),
+        parts_from_plain(given["parts"], where),
         real(given["assumed"], f"{where}, assumed"),
         real(given["spread"], f"{where}, spread"),
         real(given["low"], where),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 from bddtorque.diagrams.bdd import Diagram
@@ -20,6 +17,7 @@ from bddtorque.functions.words import MOST_INPUTS
 from bddtorque.plain import listed, of_type, real, table
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reading import graph_from_plain
+from bddtorque.stored import Stored
 from bddtorque.trace.graph import Graph
 from bddtorque.words import Format
 from bddtorque.words.joints import format_from_plain, format_to_plain
@@ -29,7 +27,7 @@ MEMORY = 2 * 2**30
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionModel:
+class FunctionModel(Stored):
     """A compiled function: its words, its plan, one table and one diagram a block, and what is proved of it.
 
     Attributes
@@ -114,23 +112,6 @@ class FunctionModel:
             "tables": [each.content_key for each in self.tables],
         }
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of what was compiled, the same whichever engine reduced the diagrams."""
-        text = json.dumps(self.defining(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @cached_property
-    def diagram_digest(self) -> str:
-        """SHA-256 of the diagrams, the same for one engine and version."""
-        return hashlib.sha256("".join(diagram.content_key for diagram in self.diagrams).encode()).hexdigest()
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the function to one .bdt file, whole or not at all."""
-        from bddtorque.artefact import save  # noqa: PLC0415 - the file format knows the model, not the reverse
-
-        save(self, path)
-
     def summary(self) -> dict[str, Any]:
         """Return the figures people ask for: bits, blocks, rows, nodes, bytes, bound."""
         return {
@@ -140,10 +121,7 @@ class FunctionModel:
                 "inputs": {name: each.bits for name, each in zip(self.input_names, self.inputs, strict=True)},
                 "output": {self.output.name: self.output.bits},
             },
-            **self.plan.counts(),
-            "nodes": sum(diagram.node_count for diagram in self.diagrams),
-            "table_bytes": sum(each.values.nbytes for each in self.tables),
-            "diagram_bytes": sum(diagram.bytes for diagram in self.diagrams),
+            **self.sizes(),
             "bound": self.certificate.bound,
             "relative_to": self.certificate.relative_to,
             "faithful": self.certificate.faithful,

@@ -157,7 +157,11 @@ def draft_of_law(law: Law, names: Sequence[str], formats: Sequence[Format], out:
 
 def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
     """Return the least and the greatest value of a law over all words, in floats."""
-    values = law(*(column.reshape(-1) for column in grid_values(formats)))
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            values = law(*(column.reshape(-1) for column in grid_values(formats)))
+    except FloatingPointError as problem:
+        raise BddTorqueError(f"{law.kind}: ranges with values within float64 required, {problem}") from None
     return float(np.min(values)), float(np.max(values))
 
 

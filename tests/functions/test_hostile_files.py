@@ -89,6 +89,16 @@ def test_any_value_replaced_is_refused_or_found_out(data, name, value):
     assert verify_bytes(forged, workers=1)  # checks, whether they hold or not; nothing is raised
 
 
+@pytest.mark.parametrize("name", ["law", "nearest"])
+def test_ranges_beyond_float64_are_found_out(name):
+    header, arrays = taken_apart(files()[name])
+    header["function"]["inputs"][0]["low"] = -1e300
+    (failed,) = [
+        each for each in verify_bytes(resigned(header, arrays, FUNCTION_SECTIONS), workers=1) if not each.passed
+    ]
+    assert "within float64 required" in failed.detail
+
+
 def resigned(header: dict, arrays: dict, sections: tuple[str, ...]) -> bytes:
     """Return a file with the digest that belongs to its contents."""
     text = json.dumps({key: header[key] for key in sections}, sort_keys=True, separators=(",", ":"))
