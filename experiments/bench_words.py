@@ -142,6 +142,7 @@ def main() -> None:
     every = [{"arm": each.robot, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
     write_csv("bench_contenders", every)
     save_figure("bench_words", bench_figure(reports))
+    save_figure("bench_host", bench_figure([each for each in reports if each.target == "host"]))
     print()
     verdicts.show()
     for line in profiles:
