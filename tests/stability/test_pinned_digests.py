@@ -1,0 +1,27 @@
+"""Every built-in arm compiles to the committed digest, on whatever machine and versions this runs."""
+
+from __future__ import annotations
+
+import pytest
+from pinned import FILE, RENEW, difference, kept, made, names, pin
+
+LARGE = ("stanford", "puma560", "ur5", "panda")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith(LARGE) else name for name in names()]
+)
+def test_the_digest_is_the_committed_one(name: str) -> None:
+    assert difference(name, pin(made(name)), kept()) == ""
+
+
+def test_every_arm_is_pinned_and_nothing_else() -> None:
+    assert sorted(kept()) == sorted(names())
+
+
+def test_a_change_says_where_it_is_and_what_to_do() -> None:
+    pins = kept()
+    name = names()[0]
+    changed = {**pins[name], "plan": "0" * 16, "digest": "0" * 64}
+    assert difference(name, changed, pins) == f"{name} at 4 bits: digest, plan differ from {FILE.name}; {RENEW}"
+    assert difference("another tables", changed, pins).startswith("another tables: a pinned digest required")
