@@ -28,7 +28,9 @@ def maps_section(model: Model, maps: Sequence[ErrorMap], start: Sequence[Sequenc
         f"{symbol} {', '.join(map(str, words))}" for symbol, words in zip(("q", "q̇", "q̈"), start, strict=True)
     )
     parts: list[Markup] = []
-    for j, torque in enumerate(torques):
+    if len(maps) == 1:  # one picture a torque: side by side
+        parts = [element("div", *(_map(model, maps[0], j, named=True) for j in range(len(torques))), class_="maps few")]
+    for j, torque in enumerate(torques if len(maps) > 1 else ()):
         figures = [_map(model, each, j) for each in maps]
         largest = max(float(abs(each.errors[j]).max()) for each in maps)
         title = f"τ{j + 1} {torque.joint}: at most {largest:.3f} found here, {torque.bound:.3f} proved"
@@ -50,12 +52,14 @@ def maps_section(model: Model, maps: Sequence[ErrorMap], start: Sequence[Sequenc
     )
 
 
-def _map(model: Model, found: ErrorMap, torque: int) -> Markup:
+def _map(model: Model, found: ErrorMap, torque: int, named: bool = False) -> Markup:
     errors, bound = found.errors[torque], model.certificate.bounds[torque]
     across, up = (_axis_name(model, axis) for axis in (found.across, found.up))
     largest = float(abs(errors).max())
     said = f"Error over {across} (across) and {up} (up): at most {largest:.3f} units, {bound:.3f} proved"
-    caption = element("figcaption", f"{across} →, {up} ↑: ", element("b", f"{largest:.3f}"))
+    name = f"τ{torque + 1} {model.certificate.torques[torque].joint}: " if named else ""
+    beside = f" found, {bound:.3f} proved" if named else ""
+    caption = element("figcaption", f"{name}{across} →, {up} ↑: ", element("b", f"{largest:.3f}"), beside)
     return element("figure", element("img", src=map_picture(errors, bound), alt=said, title=said), caption)
 
 
@@ -67,13 +71,13 @@ def plan_section(model: Model) -> Markup:
     """Return the plan as a picture."""
     counts = model.plan.counts()
     steps = ", ".join(
-        f"{counts[name]:,} {said}"
-        for name, said in (
-            ("inputs", "input words"),
-            ("angle_sums", "sums of angles"),
-            ("lookups", "look-ups"),
-            ("products", "products"),
-            ("sums", "sums"),
+        f"{counts[name]:,} {one if counts[name] == 1 else many}"
+        for name, one, many in (
+            ("inputs", "input word", "input words"),
+            ("angle_sums", "sum of angles", "sums of angles"),
+            ("lookups", "look-up", "look-ups"),
+            ("products", "product", "products"),
+            ("sums", "sum", "sums"),
         )
         if counts[name]
     )
@@ -114,7 +118,7 @@ def blocks_section(model: Model) -> Markup:
         )
     heads = [
         "block",
-        "of",
+        _text_head("of"),
         "input bits",
         "output bits",
         "rows",
@@ -160,9 +164,9 @@ def _drawings(model: Model) -> Markup:
         + element(
             "p",
             f"What needs at most {MOST_NODES} nodes: blocks, or their most significant output bits. From top to "
-            "bottom: output bits, then one row a tested bit (x0.3 is bit 3 of the first input word), then the constant "
-            "0. Dashed lines are followed where the bit is 0, solid ones where it is 1; dotted ones as well, and they "
-            "negate what lies below.",
+            "bottom: output bits, then one row a tested bit (x0.3 is bit 3 of the first input word). Dashed lines are "
+            "followed where the bit is 0, solid ones where it is 1; dotted ones as well, and they negate what lies "
+            "below. Short lines end in a constant.",
         )
         + element("div", *figures, class_="diagrams")
     )
@@ -189,7 +193,7 @@ def costs_section(
     whole = [
         [f"τ{each.torque + 1} {names[each.torque]}", f"{each.serial:,.0f}", f"{each.longest:,.0f}"] for each in torques
     ]
-    heads = ["torque", "term", "look-ups", "products", "one processor", "enough processors", ""]
+    heads = ["torque", _text_head("term"), "look-ups", "products", "one processor", "enough processors", ""]
     listed = table("Steps of each term", heads, rows)
     return element(
         "section",
@@ -239,6 +243,11 @@ def _form(found: Candidate | None, taken: bool, reason: str) -> Markup:
     said = [f"{found.bytes:,}", element("small", f"{found.loads} · {found.cost}")]
     inside = [element("strong", said[0]), said[1]] if taken else said
     return element("td", *inside, class_="taken" if taken else None, title=reason if taken else None)
+
+
+def _text_head(name: str) -> Markup:
+    """Return the head of a column of text."""
+    return element("th", name, scope="col", class_="text")
 
 
 def _bar(share: float) -> Markup:

@@ -1,22 +1,23 @@
 """Small diagrams drawn node by node, and the widths of all of them as bars.
 
 A line is dashed where the tested bit is 0 and solid where it is 1; a dotted one is a 1 as well and negates what lies
-below it. There is one constant, 0.
+below it. Short lines end in a constant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.report.layered import ordered_layers, spread
+from bddtorque.report.layered import is_bend, middles, routed
 from bddtorque.report.markup import Markup, element
 
 MOST_NODES = 40
 """Drawn in one picture."""
-RADIUS, ROW, STEP, MARGIN = 8.0, 36.0, 26.0, 54.0
+RADIUS, ROW, STEP, PASSING, MARGIN = 8.0, 42.0, 46.0, 16.0, 44.0
 BAR, BARS_HEIGHT = 9.0, 48.0
 
 
@@ -58,40 +59,33 @@ def _below(diagram: Diagram, node: int, most: int) -> set[int]:
 
 
 def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...], label: str) -> Markup:
-    """Return some output bits of a diagram as SVG, and what it is called for those who cannot see it."""
+    """Return some output bits of a diagram as SVG; `label` is for those who cannot see it."""
     levels = sorted({int(diagram.level[node]) for node in part.nodes})
-    rows: list[list[str]] = [[f"root{bit}" for bit in part.bits]]
+    rows = [[f"root{bit}" for bit in part.bits]]
     rows += [[_name(node) for node in part.nodes if diagram.level[node] == level] for level in levels]
-    rows.append([_name(0)])
-    lines = [(f"root{bit}", _name(int(diagram.roots[bit]) >> 1), _kind(int(diagram.roots[bit]))) for bit in part.bits]
+    edges = [(f"root{bit}", int(diagram.roots[bit]), "") for bit in part.bits]
     for node in part.nodes:
-        for edge, kind in ((int(diagram.low[node]), "low"), (int(diagram.high[node]), "")):
-            lines.append((_name(node), _name(edge >> 1), kind or _kind(edge)))
-    rows = ordered_layers(rows, [(one, other) for one, other, _ in lines])
-    width = max(max(map(len, rows)) * STEP, 90.0) + 2 * MARGIN
+        edges += [(_name(node), int(diagram.low[node]), "low"), (_name(node), int(diagram.high[node]), "")]
+    inner = [(one, edge, kind or _kind(edge)) for one, edge, kind in edges if edge > 1]
+    drawing = routed(rows, [(one, _name(edge >> 1)) for one, edge, _ in inner])
+    sizes = [[PASSING if is_bend(each) else STEP for each in row] for row in drawing.layers]
+    width = max(map(sum, sizes)) + 2 * MARGIN
     at = {
-        name: (x, 16.0 + ROW * place)
-        for place, row in enumerate(rows)
-        for name, x in zip(row, spread(len(row), STEP, width), strict=True)
+        each: (x, 16.0 + ROW * place)
+        for place, row in enumerate(drawing.layers)
+        for each, x in zip(row, middles(sizes[place], width), strict=True)
     }
-    height = 32.0 + ROW * (len(rows) - 1)
-    shapes = [_edge(at[one], at[other], kind) for one, other, kind in lines]
-    shapes += [
-        element("text", f"{bit}", x=at[f"root{bit}"][0], y=at[f"root{bit}"][1] + 4, class_="root") for bit in part.bits
+    height = 36.0 + ROW * (len(rows) - 1)
+    shapes = [
+        _edge([at[each] for each in route], kind) for (_, _, kind), route in zip(inner, drawing.routes, strict=True)
     ]
+    for one, edge, kind in edges:
+        if edge <= 1:
+            shapes += _end(*at[one], edge, kind)
+    shapes += [element("text", f"{bit}", x=at[f"root{bit}"][0], y=14.0, class_="root") for bit in part.bits]
     shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in part.nodes]
-    x, y = at[_name(0)]
-    shapes += [
-        element("rect", x=x - 9, y=y - 9, width=18.0, height=18.0),
-        element("text", "0", x=x, y=y + 4, class_="root"),
-    ]
-    shapes += [
-        element(
-            "text", _bit_name(diagram.order[level], input_widths), x=4.0, y=16.0 + ROW * (k + 1) + 4, class_="level"
-        )
-        for k, level in enumerate(levels)
-    ]
-    shapes.append(element("text", "bit", x=4.0, y=20.0, class_="level"))
+    names = ["bit", *(_bit_name(diagram.order[level], input_widths) for level in levels)]
+    shapes += [element("text", said, x=2.0, y=18.0 + ROW * k, class_="level") for k, said in enumerate(names)]
     return element(
         "svg",
         *shapes,
@@ -137,7 +131,7 @@ def width_bars(diagram: Diagram, input_widths: tuple[int, ...], label: str) -> M
 
 
 def _name(node: int) -> str:
-    return f"n{node}"
+    return f"node{node}"
 
 
 def _kind(edge: int) -> str:
@@ -151,9 +145,23 @@ def _bit_name(variable: int, input_widths: tuple[int, ...]) -> str:
     return f"x{word}.{int(ends[word]) - 1 - variable}"
 
 
-def _edge(start: tuple[float, float], end: tuple[float, float], kind: str) -> Markup:
-    side = -3.0 if kind == "low" else 3.0  # so that two lines to one node are told apart
-    (x0, y0), (x1, y1) = (start[0] + side / 2, start[1] + RADIUS), (end[0] + side / 2, end[1] - RADIUS)
-    middle = (y1 - y0) / 2
-    path = f"M{x0:.1f},{y0:.1f}C{x0 + side:.1f},{y0 + middle:.1f} {x1 + side:.1f},{y1 - middle:.1f} {x1:.1f},{y1:.1f}"
+def _edge(points: Sequence[tuple[float, float]], kind: str) -> Markup:
+    """Return a line downwards through the middles of rows."""
+    side = -2.5 if kind == "low" else 2.5  # so that two lines to one node are told apart
+    (x, y), last = points[0], len(points) - 1
+    y += RADIUS
+    path = f"M{x + side:.1f},{y:.1f}"
+    for k, (x1, middle) in enumerate(points[1:], 1):
+        y1 = middle - RADIUS if k == last else middle
+        half = (y1 - y) / 2
+        path += f"C{x + side:.1f},{y + half:.1f} {x1 + side:.1f},{y1 - half:.1f} {x1 + side:.1f},{y1:.1f}"
+        x, y = x1, y1
     return element("path", d=path, class_=kind)
+
+
+def _end(x: float, y: float, edge: int, kind: str) -> list[Markup]:
+    """Return a short line to a constant, which stands at its end."""
+    side = -1.0 if kind == "low" else 1.0
+    x1, y1 = x + side * 11, y + 14
+    line = element("line", x1=x + side * 5, y1=y + 6, x2=x1, y2=y1, class_=kind or "high")
+    return [line, element("text", str(edge), x=x1 + side * 3, y=y1 + 8, class_="end")]

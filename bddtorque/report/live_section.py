@@ -154,6 +154,17 @@ def _live_map(model: Model) -> Markup:
             choice("across", "Across", across),
             choice("up", "Up", up),
             element("label", "Torque ", element("select", *torques, id="map-torque", autocomplete="off")),
+            element(
+                "label",
+                "Words ",
+                element(
+                    "select",
+                    element("option", "of the whole range", value="whole"),
+                    element("option", "next to this state", value="near"),
+                    id="map-words",
+                    autocomplete="off",
+                ),
+            ),
             class_="choices",
         ),
         element(

@@ -44,7 +44,7 @@ def table(
     """Return a table that scrolls by itself where it is too wide; the first column names the rows."""
     parts = [
         element("caption", caption),
-        element("thead", element("tr", *(element("th", cell, scope="col") for cell in head))),
+        element("thead", element("tr", *(_head(cell) for cell in head))),
         element("tbody", *(_row(row) for row in rows)),
     ]
     if footer is not None:
@@ -69,6 +69,10 @@ def number(value: float) -> str:
 def _row(cells: Sequence[object]) -> Markup:
     first, *others = cells
     return element("tr", element("th", first, scope="row"), *(_cell(cell) for cell in others))
+
+
+def _head(cell: object) -> Markup:
+    return cell if isinstance(cell, Markup) and cell.startswith("<th") else element("th", cell, scope="col")
 
 
 def _cell(cell: object) -> Markup:

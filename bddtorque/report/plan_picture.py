@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum, Wire, output_format
 from bddtorque.processors.building import sources
-from bddtorque.report.layered import depths, ordered_layers, spread
+from bddtorque.report.layered import depths, is_bend, middles, routed
 from bddtorque.report.markup import Markup, element
 
 MOST_WIRES = 48
 """Drawn one by one; more are put together."""
 MOST_COLUMNS = 12
-WIDTH, HEIGHT, GAP, COLUMN = 124.0, 34.0, 10.0, 196.0
+WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 196.0, 9.0
+"""Of boxes and what is between them; `PASSING` is the room of a line that goes past a column."""
 LABEL = 19
 """Letters that fit a box."""
 KINDS = {
@@ -54,16 +55,20 @@ def plan_picture(plan: Plan) -> Markup:
         edges.update((boxes[wire], boxes[len(plan.wires) + k]) for wire, _ in output.parts)
     columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
     crossing = [edge for edge in edges if edge[0][0] != edge[1][0]]
-    layers = ordered_layers(columns, crossing)
-    height = max(map(len, layers)) * (HEIGHT + GAP) + 2 * GAP
-    middles = {
-        box: (place * COLUMN + WIDTH / 2 + GAP, y)
-        for place, layer in enumerate(layers)
-        for box, y in zip(layer, spread(len(layer), HEIGHT + GAP, height), strict=True)
+    drawing = routed(columns, crossing)
+    sizes = [[PASSING if is_bend(each) else HEIGHT + GAP for each in layer] for layer in drawing.layers]
+    height = max(map(sum, sizes)) + 2 * GAP
+    at = {
+        each: (place * COLUMN + WIDTH / 2 + GAP, y)
+        for place, layer in enumerate(drawing.layers)
+        for each, y in zip(layer, middles(sizes[place], height), strict=True)
     }
-    width = len(layers) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
-    lines = [_line(middles[one], middles[other], one[1], edges[one, other]) for one, other in crossing]
-    shapes = [_shape(box, drawn[box], *middles[box]) for box in drawn]
+    width = len(columns) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
+    lines = [
+        _line([at[each] for each in route], edge[0][1], edges[edge])
+        for edge, route in zip(crossing, drawing.routes, strict=True)
+    ]
+    shapes = [_shape(box, drawn[box], *at[box]) for box in drawn]
     picture = element(
         "svg",
         *lines,
@@ -157,10 +162,17 @@ def _cut(text: str) -> str:
     return text if len(text) <= LABEL else f"{text[: LABEL - 1]}…"
 
 
-def _line(start: tuple[float, float], end: tuple[float, float], kind: str, words: int) -> Markup:
-    (x0, y0), (x1, y1) = (start[0] + WIDTH / 2, start[1]), (end[0] - WIDTH / 2, end[1])
-    bend = max((x1 - x0) / 2, 24.0)
-    path = f"M{x0:.0f},{y0:.0f}C{x0 + bend:.0f},{y0:.0f} {x1 - bend:.0f},{y1:.0f} {x1:.0f},{y1:.0f}"
+def _line(points: Sequence[tuple[float, float]], kind: str, words: int) -> Markup:
+    """Return a line through the middles of columns: level beside the boxes, bent between them."""
+    x, y = points[0]
+    path = f"M{x + WIDTH / 2:.0f},{y:.1f}"
+    for x0, y0 in points[1:]:
+        start, end = x + WIDTH / 2, x0 - WIDTH / 2
+        bend = (end - start) / 2
+        path += f"C{start + bend:.0f},{y:.1f} {end - bend:.0f},{y0:.1f} {end:.0f},{y0:.1f}"
+        if (x0, y0) != points[-1]:
+            path += f"H{x0 + WIDTH / 2:.0f}"
+        x, y = x0, y0
     return element("path", d=path, class_=f"wire {kind}", stroke_width=1.2 + 0.9 * math.log2(words))
 
 

@@ -67,7 +67,7 @@ def certificate_section(certificate: Certificate) -> Markup:
         ["bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in torques)],
         ["one unit of the last bit", *(f"{torque.lsb:.5g} {torque.unit}" for torque in torques)],
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
-        ["torques that can occur", *(f"{t.low:.4g} to {t.high:.4g} {t.unit}" for t in torques)],
+        ["torques that can occur", *(f"{t.low:.4g} to {t.high:.4g} {t.unit}".replace("-", "−") for t in torques)],
         ["saturation", *(_saturation(torque) for torque in torques)],
     ]
     witnesses = [
@@ -138,7 +138,9 @@ def _bars(torques: tuple[TorqueBound, ...]) -> Markup:
                 rect = element("rect", x=x, y=y, width=size, height=16.0, class_=f"part part{place}")
                 shapes.append(element("g", title, rect))
             x += size
-        shapes.append(element("text", f"{torque.bound:.3f}", x=x + 6, y=y + 12, class_="bar-value"))
+        shapes.append(
+            element("text", f"{torque.bound:.3f}", x=BAR_NAME + BAR_LENGTH + 10, y=y + 12, class_="bar-value")
+        )
     height = len(torques) * BAR_ROW + 22
     end = BAR_NAME + scale
     shapes.append(element("line", x1=end, x2=end, y1=0.0, y2=height - 18, class_="one-unit"))

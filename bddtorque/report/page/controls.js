@@ -95,7 +95,7 @@ class LiveMap {
     Object.assign(this, { data, plan, sliders });
     this.canvas = document.getElementById("live-map");
     this.said = document.getElementById("live-map-said");
-    this.choices = ["across", "up", "torque"].map((name) => document.getElementById(`map-${name}`));
+    this.choices = ["across", "up", "torque", "words"].map((name) => document.getElementById(`map-${name}`));
     for (const choice of this.choices) choice.addEventListener("change", () => this.later(0));
     this.run = 0;
     this.later(0);
@@ -112,13 +112,15 @@ class LiveMap {
     const { formats, bounds } = this.data;
     const [across, up] = this.choices.slice(0, 2).map((choice) => choice.value.split(" ").map(Number));
     const torque = Number(this.choices[2].value);
-    const sides = [across, up].map(([kind, j]) => mapWords(formats[QUANTITIES[kind]][j]));
-    const [columns, rows] = sides;
+    const words = this.sliders.words();
+    const near = this.choices[3].value === "near";
+    const [columns, rows] = [across, up].map(([kind, j]) =>
+      mapWords(formats[QUANTITIES[kind]][j], near ? words[kind][j] : null),
+    );
     this.canvas.width = columns.length;
     this.canvas.height = rows.length;
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(columns.length, rows.length);
-    const words = this.sliders.words();
     let row = 0;
     let largest = 0;
     const step = () => {
@@ -161,9 +163,13 @@ class LiveMap {
   }
 }
 
-/** Return every word of a format, or some of them, evenly spaced. */
-function mapWords(format) {
+/** Return every word of a format, or some of them: those about a word, or evenly spaced where there is none. */
+function mapWords(format, about) {
   const count = Math.min(MAP_POINTS, 2 ** format.bits);
+  if (about !== null) {
+    const first = Math.max(lowestWord(format), Math.min(about - count / 2, highestWord(format) + 1 - count));
+    return Array.from({ length: count }, (_, k) => first + k);
+  }
   return Array.from({ length: count }, (_, k) =>
     lowestWord(format) + Math.floor(((2 * k + 1) * 2 ** format.bits) / (2 * count)),
   );

@@ -55,7 +55,7 @@ async function begin() {
   document.getElementById("set-view").addEventListener("click", () => arm.reset());
   show();
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
-  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints };
+  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints, Plan };
   globalThis.bddtorque = page;
   if (data.plan) {
     const checked = await readTables(data.tables);
