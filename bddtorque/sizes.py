@@ -17,10 +17,10 @@ def parse_size(size: int | str, what: str) -> int:
             raise BddTorqueError(f"{what}: a size of 0 bytes or more required, {size} given")
         return size
     if isinstance(size, str):
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", size.lower())
+        found = re.fullmatch(r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*([a-z]*)\s*", size.lower())
         if found and found[2] in _UNITS:
             return round(float(found[1]) * _UNITS[found[2]])
-    raise BddTorqueError(f"{what}: a size in bytes or text like '2 GiB' or '500 MB' required, {size!r} given")
+    raise BddTorqueError(f"{what}: a size in bytes or text like '2 GiB' or '500 MB' required, {size!r:.60} given")
 
 
 def format_size(size: int) -> str:
