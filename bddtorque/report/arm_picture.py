@@ -38,11 +38,12 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
     shapes += [shape for place, joint in enumerate(joints, 1) for shape in _joint(joint, place, view)]
     for axis, class_ in zip(tip.rotation.T, ("tip tip-x", "tip tip-y", "tip tip-z"), strict=True):
         shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
+    above, below = view.sides
     return element(
         "svg",
         element("g", *shapes, id="arm-shapes"),
         id="arm",
-        viewbox=f"{-SIDE:g} {-SIDE:g} {2 * SIDE:g} {2 * SIDE:g}",
+        viewbox=f"{-SIDE:g} {-SIDE * above:g} {2 * SIDE:g} {SIDE * (above + below):g}",
         role="img",
         aria_label=f"The arm {robot.name}, {len(joints)} joints, drawn as sticks. Arrow keys turn the view.",
         tabindex="0",

@@ -44,7 +44,7 @@ def maps_section(model: Model, maps: Sequence[ErrorMap], start: Sequence[Sequenc
         element(
             "p",
             "Compiled − true torque in units of the last bit, over the positions of two joints. The colours end at the "
-            f"proved bound. All other words stand still, at {state}.",
+            f"proved bound. All other words stand still, at {state}.".replace("-", "−"),
         ),
         scale_picture(),
         *parts,
@@ -151,7 +151,8 @@ def _drawings(model: Model) -> Markup:
         if part.nothing or len(figures) == MOST_DRAWN:
             continue
         whole = len(part.bits) == diagram.output_bits
-        what = "all of it" if whole else f"its {len(part.bits)} highest output bits of {diagram.output_bits}"
+        some = "highest output bit" if len(part.bits) == 1 else f"{len(part.bits)} highest output bits"
+        what = "all of it" if whole else f"its {some} of {diagram.output_bits}"
         counted = f"{len(part.nodes)} of {diagram.node_count:,} nodes"
         caption = f"b{k}, {what}: {counted}"
         picture = diagram_picture(diagram, part, block.input_widths, f"Diagram of block {caption}")

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.report.layered import is_bend, middles, routed
+from bddtorque.report.layered import is_bend, positions, routed
 from bddtorque.report.markup import Markup, element
 
 MOST_NODES = 40
 """Drawn in one picture."""
-RADIUS, ROW, STEP, PASSING, MARGIN = 8.0, 42.0, 46.0, 16.0, 44.0
+RADIUS, ROW, STEP, PASSING, MARGIN = 8.0, 42.0, 44.0, 16.0, 40.0
 BAR, BARS_HEIGHT = 9.0, 48.0
 
 
@@ -68,14 +68,12 @@ def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...],
         edges += [(_name(node), int(diagram.low[node]), "low"), (_name(node), int(diagram.high[node]), "")]
     inner = [(one, edge, kind or _kind(edge)) for one, edge, kind in edges if edge > 1]
     drawing = routed(rows, [(one, _name(edge >> 1)) for one, edge, _ in inner])
-    sizes = [[PASSING if is_bend(each) else STEP for each in row] for row in drawing.layers]
-    width = max(map(sum, sizes)) + 2 * MARGIN
-    at = {
-        each: (x, 16.0 + ROW * place)
-        for place, row in enumerate(drawing.layers)
-        for each, x in zip(row, middles(sizes[place], width), strict=True)
-    }
-    height = 36.0 + ROW * (len(rows) - 1)
+    across, length = positions(
+        drawing, {each: PASSING if is_bend(each) else STEP for row in drawing.layers for each in row}
+    )
+    width = length + MARGIN
+    at = {each: (across[each] + MARGIN, 16.0 + ROW * place) for place, row in enumerate(drawing.layers) for each in row}
+    height = 44.0 + ROW * (len(rows) - 1)
     shapes = [
         _edge([at[each] for each in route], kind) for (_, _, kind), route in zip(inner, drawing.routes, strict=True)
     ]

@@ -74,6 +74,16 @@ def error_maps(model: Model, start: Sequence[Sequence[int]]) -> Iterator[ErrorMa
         yield ErrorMap(across, up, errors.T.reshape(-1, len(rows), len(columns)))
 
 
+def telling_axes(maps: Sequence[ErrorMap]) -> tuple[Axis, Axis]:
+    """Return the axes of the first map on which the first torque that depends on both of them does; else the first."""
+    for torque in range(len(maps[0].errors)):
+        for each in maps:
+            errors = each.errors[torque]
+            if np.ptp(errors, axis=0).any() and np.ptp(errors, axis=1).any():
+                return each.across, each.up
+    return maps[0].across, maps[0].up
+
+
 def map_picture(errors: Floats, bound: float) -> str:
     """Return errors (rows, columns) as a picture, an address that holds it; the lowest row at the bottom."""
     shares = np.clip((errors / bound + 1) / 2, 0.0, 1.0) if bound > 0 else np.full(errors.shape, 0.5)

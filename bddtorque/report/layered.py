@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -57,12 +57,7 @@ def _reorder(layers: list[list[Node | Bend]], routes: Iterable[Sequence[Node | B
     for sweep in range(SWEEPS):
         neighbours = before if sweep % 2 == 0 else after
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
-            means = {
-                node: sum(places[each] for each in neighbours[node]) / len(neighbours[node])
-                if neighbours[node]
-                else places[node]
-                for node in layer
-            }
+            means = {node: _mean([places[each] for each in neighbours[node]], places[node]) for node in layer}
             layer.sort(key=means.__getitem__)
             places.update({node: (k + 0.5) / len(layer) for k, node in enumerate(layer)})
 
@@ -72,14 +67,49 @@ def is_bend(node: object) -> bool:
     return isinstance(node, tuple) and len(node) == 3 and node[0] == "bend"
 
 
-def middles(sizes: Sequence[float], length: float) -> list[float]:
-    """Return the middles of things of these sizes, side by side about the middle of a length."""
-    begin = (length - sum(sizes)) / 2
-    found = []
-    for size in sizes:
-        found.append(begin + size / 2)
-        begin += size
-    return found
+def positions(drawing: Routed[Node], sizes: Mapping[Node | Bend, float]) -> tuple[dict[Node | Bend, float], float]:
+    """Return where things of these sizes stand along their layers, and the length that the longest layer takes.
+
+    Each is drawn to the middle of its neighbours, as far as the order and the sizes of its own layer allow.
+    """
+    neighbours: dict[Node | Bend, list[Node | Bend]] = {node: [] for layer in drawing.layers for node in layer}
+    for route in drawing.routes:
+        for one, other in pairwise(route):
+            neighbours[one].append(other)
+            neighbours[other].append(one)
+    at: dict[Node | Bend, float] = {}
+    for layer in drawing.layers:
+        total = sum(sizes[node] for node in layer)
+        ends = [0.0, *accumulate(sizes[node] for node in layer)]
+        at.update({node: end + sizes[node] / 2 - total / 2 for node, end in zip(layer, ends, strict=False)})
+    for sweep in range(SWEEPS):
+        for layer in drawing.layers if sweep % 2 == 0 else drawing.layers[::-1]:
+            wanted = [_mean([at[each] for each in neighbours[node]], at[node]) for node in layer]
+            at.update(zip(layer, _apart(wanted, [sizes[node] for node in layer]), strict=True))
+    first = min(at[node] - sizes[node] / 2 for node in at)
+    last = max(at[node] + sizes[node] / 2 for node in at)
+    return {node: place - first for node, place in at.items()}, last - first
+
+
+def _apart(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Return the places nearest to those wanted (least squares) that keep the order and leave room for all sizes.
+
+    Without the room that those before take, places need only not fall: neighbours that do are put at their mean.
+    """
+    room = [0.0, *accumulate((one + other) / 2 for one, other in pairwise(sizes))]
+    blocks: list[tuple[float, int]] = []  # mean and count
+    for want, before in zip(wanted, room, strict=True):
+        mean, count = want - before, 1
+        while blocks and blocks[-1][0] > mean:
+            other, others = blocks.pop()
+            mean, count = (mean * count + other * others) / (count + others), count + others
+        blocks.append((mean, count))
+    levels = [mean for mean, count in blocks for _ in range(count)]
+    return [level + before for level, before in zip(levels, room, strict=True)]
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
 
 
 def depths(sources: Mapping[Node, Sequence[Node]]) -> dict[Node, int]:

@@ -8,17 +8,27 @@ import numpy as np
 
 from bddtorque.model import Model
 from bddtorque.report.arm_picture import arm_picture
-from bddtorque.report.error_maps import map_axes
-from bddtorque.report.markup import Markup, element, table
+from bddtorque.report.error_maps import Axis
+from bddtorque.report.markup import Markup, element, joined, table
 from bddtorque.report.view import View
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.words import Format
 
 QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))
+TORQUE_HEADS = ("torque", "word", "compiled, ± bound", "Newton-Euler", "difference, units", "within ± bound", "")
 
 
-def live_section(model: Model, start: Sequence[Sequence[int]], view: View, too_large: str | None) -> Markup:
-    """Return the section; `too_large` says why there are no tables in the page, if there are none."""
+def live_section(
+    model: Model, start: Sequence[Sequence[int]], view: View, axes: tuple[Axis, Axis], too_large: str | None
+) -> Markup:
+    """Return the section.
+
+    Parameters
+    ----------
+    start : the q, qd and qdd words that it begins with
+    axes : what the map of errors is first drawn over
+    too_large : why there are no tables in the page, if there are none
+    """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Any state"), ("set-view", "Turn back")]
     intro = (
@@ -53,7 +63,7 @@ def live_section(model: Model, start: Sequence[Sequence[int]], view: View, too_l
         ),
         _torques(model, start, tables=too_large is None),
         element("p", said, id="live-said", class_="note needs-script", role="status"),
-        _live_map(model) if too_large is None else Markup(""),
+        _live_map(model, axes) if too_large is None else Markup(""),
         id="arm-section",
     )
 
@@ -99,19 +109,18 @@ def _torques(model: Model, start: Sequence[Sequence[int]], tables: bool) -> Mark
         name = f"tau{j + 1}"
         said = [str(int(compiled[j])), f"{float(word.dequantise(int(compiled[j]))):.5g}", f"{difference:+.3f}"]
         shown = [each.replace("-", "−") for each in (said if tables else ["–"] * 3)]
-        rows.append(
-            [
-                f"τ{j + 1} {proved.joint}",
-                element("td", shown[0], id=f"{name}-word"),
-                element("td", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"),
-                element("td", element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"),
-                element("td", shown[2], id=f"{name}-difference"),
-                element("td", _gauge(name, difference / proved.bound if tables else 0.0, proved.bound)),
-                element("td", "", id=f"{name}-note", class_="note"),
-            ]
-        )
-    heads = ["torque", "word", "compiled, ± bound", "Newton-Euler", "difference, units", "within ± bound", ""]
-    return table("Torques of this state", heads, rows, class_="torques")
+        cells = [
+            element("span", shown[0], id=f"{name}-word"),
+            joined([element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"]),
+            joined([element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"]),
+            element("span", shown[2], id=f"{name}-difference"),
+            _gauge(name, difference / proved.bound if tables else 0.0, proved.bound),
+            element("span", "", id=f"{name}-note", class_="note"),
+        ]
+        # where the screen is narrow every cell is a line of its own and says what it is
+        said_cells = [element("td", cell, data_name=head) for head, cell in zip(TORQUE_HEADS[1:], cells, strict=True)]
+        rows.append([f"τ{j + 1} {proved.joint}", *said_cells])
+    return table("Torques of this state", TORQUE_HEADS, rows, class_="torques")
 
 
 def _value(word: Format, units: float) -> float:
@@ -132,15 +141,14 @@ def _gauge(name: str, share: float, bound: float) -> Markup:
     )
 
 
-def _live_map(model: Model) -> Markup:
+def _live_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
     """Return the canvas of the map that the script draws, and what is chosen for it."""
     names = model.formats.joint_names
     axes = [(0, j, f"q{j + 1} {name}") for j, name in enumerate(names)]
     axes += [(1, j, f"q̇{j + 1} {name}") for j, name in enumerate(names)]
     axes += [(2, j, f"q̈{j + 1} {name}") for j, name in enumerate(names)]
-    across, up = map_axes(len(names))[0]
 
-    def choice(name: str, title: str, taken: tuple[int, int]) -> Markup:
+    def choice(name: str, title: str, taken: Axis) -> Markup:
         options = [element("option", said, value=f"{kind} {j}", selected=(kind, j) == taken) for kind, j, said in axes]
         return element("label", title, " ", element("select", *options, id=f"map-{name}", autocomplete="off"))
 
@@ -151,8 +159,8 @@ def _live_map(model: Model) -> Markup:
         element("p", "Compiled − true torque over two words, everything else as the sliders have it."),
         element(
             "div",
-            choice("across", "Across", across),
-            choice("up", "Up", up),
+            choice("across", "Across", taken[0]),
+            choice("up", "Up", taken[1]),
             element("label", "Torque ", element("select", *torques, id="map-torque", autocomplete="off")),
             element(
                 "label",
@@ -174,7 +182,7 @@ def _live_map(model: Model) -> Markup:
             element("figcaption", "", id="live-map-said", role="status"),
             class_="live-map",
         ),
-        class_="needs-script",
+        class_="live-map-part needs-script",
     )
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum, Wire, output_format
 from bddtorque.processors.building import sources
-from bddtorque.report.layered import depths, is_bend, middles, routed
+from bddtorque.report.layered import depths, is_bend, positions, routed
 from bddtorque.report.markup import Markup, element
 
 MOST_WIRES = 48
 """Drawn one by one; more are put together."""
 MOST_COLUMNS = 12
-WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 196.0, 9.0
+WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 180.0, 9.0
 """Of boxes and what is between them; `PASSING` is the room of a line that goes past a column."""
 LABEL = 19
 """Letters that fit a box."""
@@ -56,12 +56,13 @@ def plan_picture(plan: Plan) -> Markup:
     columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
     crossing = [edge for edge in edges if edge[0][0] != edge[1][0]]
     drawing = routed(columns, crossing)
-    sizes = [[PASSING if is_bend(each) else HEIGHT + GAP for each in layer] for layer in drawing.layers]
-    height = max(map(sum, sizes)) + 2 * GAP
+    down, height = positions(
+        drawing, {each: PASSING if is_bend(each) else HEIGHT + GAP for layer in drawing.layers for each in layer}
+    )
     at = {
-        each: (place * COLUMN + WIDTH / 2 + GAP, y)
+        each: (place * COLUMN + WIDTH / 2 + GAP, down[each])
         for place, layer in enumerate(drawing.layers)
-        for each, y in zip(layer, middles(sizes[place], height), strict=True)
+        for each in layer
     }
     width = len(columns) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
     lines = [

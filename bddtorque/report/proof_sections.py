@@ -67,7 +67,8 @@ def certificate_section(certificate: Certificate) -> Markup:
         ["bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in torques)],
         ["one unit of the last bit", *(f"{torque.lsb:.5g} {torque.unit}" for torque in torques)],
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
-        ["torques that can occur", *(f"{t.low:.4g} to {t.high:.4g} {t.unit}".replace("-", "−") for t in torques)],
+        ["lowest torque there is", *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
+        ["highest torque there is", *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
         ["saturation", *(_saturation(torque) for torque in torques)],
     ]
     witnesses = [
@@ -160,11 +161,12 @@ def _bars(torques: tuple[TorqueBound, ...]) -> Markup:
         for place, (part, shown) in enumerate(PART_NAMES.items())
         if any(getattr(torque.parts, part) * scale > 0.05 for torque in torques)
     ]
-    return Markup(picture + element("ul", *legend, class_="legend"))
+    scrolled = element("div", picture, class_="scroll", tabindex="0", role="region", aria_label="Bounds by their parts")
+    return Markup(scrolled + element("ul", *legend, class_="legend"))
 
 
 def _saturation(torque: TorqueBound) -> str:
-    return {"cannot": "cannot (proved)", "can": "CAN: see below", "not excluded": "not excluded"}[torque.saturation]
+    return {"cannot": "cannot", "can": "CAN: see below", "not excluded": "not excluded"}[torque.saturation]
 
 
 def _joined(bits: list[int]) -> str:

@@ -71,7 +71,7 @@ def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
 def term_name(motions: Motions) -> str:
     """Return what people call a term with these motions."""
     if len(motions) != 1:
-        return "several terms in one" if motions else "constant"
+        return "several terms together" if motions else "constant"
     (motion,) = motions
     return _motion_name(motion)
 

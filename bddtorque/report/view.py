@@ -17,7 +17,8 @@ Array = npt.NDArray[np.float64]
 
 TRIED = 400
 """Random positions that say how far an arm reaches."""
-MARGIN = 1.12
+MARGIN, MOST_SEEN = 1.06, 0.95
+"""Room around the arm, and the share of positions in which all of it is seen."""
 AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
 """From where an arm in space is looked at: from the front and somewhat above."""
 
@@ -56,6 +57,11 @@ class View:
         up = math.cos(self.elevation) * level[..., 2] - math.sin(self.elevation) * out
         near = math.sin(self.elevation) * level[..., 2] + math.cos(self.elevation) * out
         return np.stack([right, -up, near], axis=-1)
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """How far one sees up and down from the base, in reaches: less below an arm that is seen from above."""
+        return (1.0, 1.0) if self.elevation == 0 else (0.95, 0.62)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for the page."""
@@ -99,10 +105,9 @@ def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float
     """
     rng = np.random.default_rng(0)
     low, high = np.array(spans).T
-    far = [np.abs(points_of(*placed_joints(robot, each))).max(initial=0.0) for each in [q]]
-    for position in rng.uniform(low, high, (TRIED, len(low))):
-        far.append(float(np.linalg.norm(points_of(*placed_joints(robot, position)), axis=1).max()))
-    reach = MARGIN * max(far) or 1.0
+    tried = [q, *rng.uniform(low, high, (TRIED, len(low)))]
+    far = [float(np.linalg.norm(points_of(*placed_joints(robot, each)), axis=1).max()) for each in tried]
+    reach = MARGIN * max(far[0], float(np.quantile(far, MOST_SEEN))) or 1.0
     joints, _ = placed_joints(robot, q)
     directions = np.array([joint.fixed.rotation[:, 2] for joint in joints])
     up = _up(robot)

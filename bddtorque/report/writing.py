@@ -11,7 +11,7 @@ from typing import Any
 from bddtorque.errors import BddTorqueError
 from bddtorque.model import Model
 from bddtorque.report.block_sections import blocks_section, costs_section, maps_section, plan_section
-from bddtorque.report.error_maps import STOPS, error_maps, map_axes
+from bddtorque.report.error_maps import STOPS, error_maps, map_axes, telling_axes
 from bddtorque.report.form_costs import block_forms, taken_forms
 from bddtorque.report.live_section import live_section
 from bddtorque.report.packing import Packed, pack, packed_bytes
@@ -109,7 +109,7 @@ def report_page(
             told.advance(f"forms of block {k}", 1.0, False)
         sections = [
             ("Proved", certificate_section(model.certificate)),
-            ("Arm", live_section(model, start, view, too_large)),
+            ("Arm", live_section(model, start, view, telling_axes(maps), too_large)),
             ("Errors", maps_section(model, maps, start)),
             ("Plan", plan_section(model)),
             ("Tables", blocks_section(model)),
