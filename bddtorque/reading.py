@@ -33,6 +33,11 @@ def read_at_most(path: str | PathLike[str], largest: int) -> bytes:
         return file.read(largest + 1)
 
 
+def reason(problem: Exception) -> str:
+    """Return why a file could not be read, in the system's words, without the name of the file."""
+    return getattr(problem, "strerror", None) or str(problem)
+
+
 def _without_waiting(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
     mode = os.fstat(descriptor).st_mode

@@ -18,8 +18,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.reading import Lines, opened
+from bddtorque.errors import BddTorqueError, nearest, one_line
+from bddtorque.reading import Lines, opened, reason
 
 PIECE = 1 << 16
 """States read at a time."""
@@ -59,7 +59,9 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
     except FileNotFoundError:
         raise BddTorqueError(f"{path}: an npy file required, there is no such file") from None
     except Exception as problem:  # the header is read as Python's text, which can fail in any way there is
-        raise BddTorqueError(f"{path}: an npy file of numbers required, this cannot be read ({problem})") from None
+        raise BddTorqueError(
+            f"{path}: an npy file of numbers required, this cannot be read ({reason(problem)})"
+        ) from None
     width = 3 * len(joints)
     if states.ndim != 2 or states.shape[1] != width:
         raise BddTorqueError(
@@ -83,7 +85,7 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
 
 
 def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
-    name = "standard input" if str(path) == "-" else str(path)
+    name = "standard input" if str(path) == "-" else one_line(str(path))
     with ExitStack() as stack:
         try:
             file = sys.stdin if str(path) == "-" else stack.enter_context(_text(path))
@@ -109,7 +111,7 @@ def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
         except BddTorqueError:
             raise
         except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-            raise BddTorqueError(f"{name}: a readable CSV file in UTF-8 required, {problem}") from None
+            raise BddTorqueError(f"{name}: a readable CSV file in UTF-8 required, {reason(problem)}") from None
         except csv.Error as problem:
             raise BddTorqueError(f"{name}, line {reader.line_num}: CSV required, {problem}") from None
 

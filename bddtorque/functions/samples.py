@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.functions.interpolant import Interpolant, Nearest
-from bddtorque.reading import Lines, opened
+from bddtorque.reading import Lines, opened, reason
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN, wrap_turn
 
@@ -146,7 +146,7 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
     except BddTorqueError:
         raise
     except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-        raise BddTorqueError(one_line(f"{where}: a readable CSV file in UTF-8 required, {problem}")) from None
+        raise BddTorqueError(one_line(f"{where}: a readable CSV file in UTF-8 required, {reason(problem)}")) from None
     except csv.Error as problem:
         raise BddTorqueError(one_line(f"{where}, line {reader.line_num}: CSV required, {problem}")) from None
     if not places:

@@ -17,7 +17,7 @@ from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.cost import block_candidates, product_candidates
 from bddtorque.plan.plan import Block, Output, Plan, Product, Wire, output_format
 from bddtorque.plan.reading import plan_from_plain
-from bddtorque.reading import read_at_most
+from bddtorque.reading import read_at_most, reason
 from bddtorque.writing import write_whole
 
 FORMAT, VERSION = "bddtorque plan", 1
@@ -74,7 +74,7 @@ def load_plan(path: str | PathLike[str]) -> Plan:
     except FileNotFoundError:
         raise BddTorqueError(f"{where}: a plan required, there is no such file") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(one_line(f"{where}: a readable plan required, {problem}")) from None
+        raise BddTorqueError(one_line(f"{where}: a readable plan required, {reason(problem)}")) from None
     if len(data) > LARGEST_FILE:
         raise BddTorqueError(f"{where}: a plan of at most {LARGEST_FILE:,} bytes required, more given")
     required = "a plan as `bddtorque plan SPEC -o FILE` writes it required"

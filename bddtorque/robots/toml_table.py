@@ -12,8 +12,8 @@ from bddtorque.robots.files import plain_name, shown
 from bddtorque.robots.model import Matrix, Vector, matrix, vector
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?")
-_DEGREES = re.compile(rf"([+-]?)\s*({_NUMBER})\s*deg")
+_OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?", re.ASCII)
+_DEGREES = re.compile(rf"([+-]?)\s*({_NUMBER})\s*deg", re.ASCII)
 
 
 class Table:

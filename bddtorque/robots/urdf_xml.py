@@ -20,7 +20,7 @@ MOST_ELEMENTS = 2000
 """Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100
 _RESEMBLES = 0.7
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # not the digits of other scripts
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 _CHILDREN = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.functions.joint_friction import joint_friction
-from bddtorque.reading import read_at_most
+from bddtorque.reading import read_at_most, reason
 from bddtorque.sizes import format_size
 from bddtorque.spec.model import Spec, is_path, spec_from_plain
 from bddtorque.toml_text import toml_values
@@ -138,7 +138,7 @@ def _read(path: Path) -> str:
     except IsADirectoryError:
         raise BddTorqueError(f"{path}: a specification required, this is a folder") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{str(path)!r}: a readable file required, {problem}") from None
+        raise BddTorqueError(f"{str(path)!r}: a readable file required, {reason(problem)}") from None
     if len(data) > LARGEST_FILE:
         raise BddTorqueError(f"{path}: at most {LARGEST_FILE:,} bytes required for a specification, more given")
     try:

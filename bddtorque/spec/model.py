@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.errors import BddTorqueError, nearest, one_line
 from bddtorque.functions.joint_friction import JointFriction, friction_to_plain
 from bddtorque.sizes import parse_size
 from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
@@ -246,7 +246,7 @@ def _built(kind: Callable[..., Any], given: object, where: str) -> Any:
         return kind(**table)
     except BddTorqueError as problem:
         # a record says "joint, offset: ..." or "joint 'a', offset: ..."; the place in the file is known only here
-        name, said = f" '{table['name']}'" if table.get("name") else "", str(problem)
+        name, said = one_line(f" '{table['name']}'") if table.get("name") else "", str(problem)
         for prefix in (f"joint{name}, ", "joint, ", "ranges, ", "input_bits, "):
             said = said.removeprefix(prefix)
         raise BddTorqueError(f"{where}{name}, {said}") from None

@@ -25,7 +25,7 @@ from fuzz_models import mutated_archive, mutated_arrays, mutated_header
 from fuzz_seeds import JOINTS, read_seeds
 from fuzz_trees import mutated_tree
 
-from bddtorque.artefact import any_from_bytes, to_bytes
+from bddtorque.artefact import any_from_bytes, load_any, to_bytes
 from bddtorque.cli.states import column_names, read_states
 from bddtorque.errors import BddTorqueError
 from bddtorque.evaluate.reference import run_plan
@@ -128,8 +128,8 @@ def check_model(path: Path) -> None:
     Loading looks after every byte and every reference, not after what a plan promises of its words: that is proved, by
     `verify`. So a file that was signed anew may hold a plan that is wrong, and then verifying it must fail.
     """
+    model = load_any(path, TABLES)
     data = path.read_bytes()
-    model = any_from_bytes(data, path.name, TABLES)
     if to_bytes(model, json.loads(_entry(data))["package"]) != data:
         raise WrongError("a file that was accepted is written with other bytes")
     words = _words(model, "words")
