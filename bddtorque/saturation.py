@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from bddtorque.certificate import Saturation
 from bddtorque.diagrams.table import Table
-from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.dynamics.batch import friction, torques
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.portable import sine_cosine
 from bddtorque.evaluate.reference import run_wires
 from bddtorque.plan.plan import Plan
 from bddtorque.robots.model import Robot
@@ -71,9 +73,15 @@ def find_witness(robot: Robot, formats: Formats, plan: Plan, tables: Sequence[Ta
 
 
 def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> npt.NDArray[np.float64]:
-    """Return one torque of states (N, 3n) in words, by float Newton-Euler, in units of its word."""
-    q, qd, qdd = np.split(states, 3, axis=1)
-    tau = inverse_dynamics(robot, formats.q.dequantise(q), formats.qd.dequantise(qd), formats.qdd.dequantise(qdd))
+    """Return one torque of states (N, 3n) in words, by float Newton-Euler, in units of its word.
+
+    The state that is found stands in the certificate, so the way there must be the same on every machine.
+    """
+    words = np.split(states, 3, axis=1)
+    q, qd, qdd = (kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True))
+    tau = torques(chain_of(robot), q, qd, qdd, sine_cosine(q))
+    if robot.has_friction:
+        tau = tau + friction(robot, qd)
     word = formats.tau[place]
     units: npt.NDArray[np.float64] = (word.sign * (tau[:, place] - word.offset) - word.centre) / word.lsb
     return units

@@ -68,7 +68,7 @@ def lend(executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver)
 
     Whatever ends this early, Ctrl-C included: what is finished by then is delivered, the rest is cancelled.
     """
-    loan = _Loan(executor, deque(tasks), {}, Counter())
+    loan = _Loan(executor, tasks)
     try:
         while loan.waiting or loan.running:
             loan.hand_over(most)
@@ -88,15 +88,14 @@ def lend(executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver)
 class _Loan:
     """What waits, what runs, and how often each task came back undone."""
 
-    def __init__(
-        self, executor: Executor, waiting: deque[Task], running: dict[Future[Any], Task], tries: Counter[str]
-    ) -> None:
+    def __init__(self, executor: Executor, tasks: Iterable[Task]) -> None:
         self.executor = executor
-        self.waiting = waiting
-        self.running = running
-        self.tries = tries
+        self.waiting = deque(tasks)
+        self.running: dict[Future[Any], Task] = {}
+        self.tries = Counter[str]()
 
     def hand_over(self, most: int) -> None:
+        """Give the executor what waits, until it has so much, or wants no more."""
         while self.waiting and len(self.running) < most:
             task = self.waiting.popleft()
             try:
@@ -115,6 +114,7 @@ class _Loan:
             self.running[future] = task
 
     def finished(self) -> set[Future[Any]]:
+        """Wait until something is done, and return what is; look after an executor that can be looked at."""
         if not self.running:
             return set()
         if not isinstance(self.executor, Watched):
