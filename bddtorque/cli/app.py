@@ -10,7 +10,9 @@ A new command is a file with a function, and one line in `COMMANDS`.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -110,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(arguments, prog_name="bddtorque", standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted()
+        sys.stdout.flush()  # here, where it can be said that the disk is full
         return code if isinstance(code, int) else 0
     except CLICK_PROBLEM as problem:
         if type(problem).__name__ == "NoArgsIsHelpError":  # the message is the help itself
@@ -119,6 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(f"{message}; see bddtorque {_command(problem)}--help")
     except (BddTorqueError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
+    except OSError as problem:  # a name that is too long, standard output on a full disk
+        return _failed(problem)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     finally:
@@ -136,6 +141,19 @@ def _refused(message: str) -> int:
     line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(message.split()))
     sys.stderr.write(f"bddtorque: {line}\n")
     return BAD_USE
+
+
+def _failed(problem: OSError) -> int:
+    """Say what the system refused; whoever closed our output early knows it, and needs no line."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # Python would try again at its end, and complain in its own words
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(problem, BrokenPipeError):
+        return 1
+    where = problem.filename if isinstance(problem.filename, str) else "output"
+    return _refused(str(BddTorqueError(f"{where:.200}: {problem.strerror or problem}")))
 
 
 def _interrupted() -> int:
