@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all cascade bench experiments lint types clean docs
+.PHONY: help demo test test-fast test-all cascade bench experiments fuzz lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -15,6 +15,7 @@ help:
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
 	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
+	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
 	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
 
@@ -61,6 +62,9 @@ cascade: $(READY)
 
 experiments: $(READY)
 	$(BIN)/python experiments/run_all.py
+
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz/run.py
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --site-dir site
