@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
     from rich.table import Table
 
+_UNSEEN = re.compile(
+    r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
 PIPE_WIDTH = 160
 """Columns where there is no terminal to ask: files and pipes do not wrap."""
 
@@ -21,7 +25,25 @@ def output() -> Console:
     from rich.console import Console  # noqa: PLC0415 - the commands that show nothing do not wait for it
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False)
+    return Console(file=cast("IO[str]", Shown(sys.stdout)), width=width, highlight=False, markup=False)
+
+
+class Shown:
+    """A stream for people: names from files cannot move the cursor, rename the window or run backwards.
+
+    What is not printable is written as its escape; line ends, and the colours that rich sets on a terminal, pass.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text, with everything in it visible."""
+        self._stream.write(_UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def plain_table(title: str) -> Table:
