@@ -1,7 +1,8 @@
 """Generated modules: written to real files (Numba keeps compiled code only for functions that stand in one), imported.
 
 The source holds nothing but numbers and names of our own making, whatever file a plan came from. A file is named by
-its content, and written anew whenever it is missing or altered.
+its content, and written anew whenever it is missing or altered. Numba looks at that file alone when it decides whether
+what it kept is still good, so the file also tells which state of our own code it calls.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import hashlib
 import importlib.util
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 
 def generated_module(source: str, directory: Path) -> ModuleType:
     """Return a module of this source, from its file in `directory`."""
+    source += f"\n# calls bddtorque {_called()}\n"
     name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -27,6 +30,18 @@ def generated_module(source: str, directory: Path) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@cache
+def _called() -> str:
+    """Return what tells the code that generated modules can call from any other state of it."""
+    evaluate = Path(__file__).parent
+    package = evaluate.parent
+    try:
+        files = [*sorted(evaluate.glob("*.py")), package / "compiled.py", package / "words" / "kernels.py"]
+        return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+    except OSError:
+        return "unknown"
 
 
 def _written(source: str, directory: Path, name: str) -> Path:

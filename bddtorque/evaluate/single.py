@@ -12,7 +12,6 @@ would make a record of its own.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -88,7 +87,6 @@ def straight_single(code: Straight, directory: Path, common: Sequence[npt.NDArra
             dtype=code.table.dtype.name,
             count=len(code.constants),
             own=OWN,
-            written=_written(),
         ),
         directory,
     )
@@ -202,31 +200,12 @@ def _program_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
 
 
 @cache
-def _written() -> str:
-    """Return what tells the code that generated modules call from any other state of it; Numba looks at the module."""
-    own = Path(__file__)
-    try:
-        files = [
-            own,
-            own.with_name("pointers.py"),
-            own.with_name("machine.py"),
-            own.parents[1] / "words" / "kernels.py",
-        ]
-        return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
-    except OSError:
-        return "unknown"
-
-
-@cache
 def _machine_calls() -> tuple[One, One]:
     """Return the calls of any program; compiled once, then kept on disk."""
     return numba.njit(WORDS, **OPTIONS)(_program_words), numba.njit(FLOATS, **OPTIONS)(_program_floats)
 
 
-SOURCE = '''"""One state of a compiled plan, written by bddtorque; made anew whenever it is missing.
-
-What it calls: {written}
-"""
+SOURCE = '''"""One state of a compiled plan, written by bddtorque; made anew whenever it is missing."""
 from numba import njit
 import numpy as np
 

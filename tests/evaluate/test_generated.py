@@ -1,0 +1,35 @@
+"""Generated modules are known by what they hold and by the code they call: an update runs nothing kept before it."""
+
+from pathlib import Path
+
+import pytest
+
+from bddtorque.evaluate import generated
+
+SOURCE = "x = 3\n"
+
+
+def test_one_source_is_one_module(tmp_path: Path) -> None:
+    first = generated.generated_module(SOURCE, tmp_path)
+    assert first.x == 3
+    assert generated.generated_module(SOURCE, tmp_path) is first
+    assert len(list(tmp_path.glob("*.py"))) == 1
+
+
+def test_other_code_of_ours_is_another_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = generated.generated_module(SOURCE, tmp_path)
+    monkeypatch.setattr(generated, "_called", lambda: "another state")
+    assert generated.generated_module(SOURCE, tmp_path).__name__ != first.__name__
+
+
+def test_the_code_that_is_called_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("evaluate/generated.py", "evaluate/inline.py", "compiled.py", "words/kernels.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(generated, "__file__", str(tmp_path / "evaluate" / "generated.py"))
+    called = set()
+    for name in ("evaluate/inline.py", "compiled.py", "words/kernels.py"):
+        called.add(generated._called.__wrapped__())
+        (tmp_path / name).write_text("changed")
+    called.add(generated._called.__wrapped__())
+    assert len(called) == 4
