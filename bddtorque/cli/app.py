@@ -26,6 +26,7 @@ from bddtorque.cli.evaluating import eval_command
 from bddtorque.cli.exporting import export_command
 from bddtorque.cli.info import info_command
 from bddtorque.cli.planning import plan_command
+from bddtorque.cli.reporting import report_command
 from bddtorque.cli.robots import robots_command
 from bddtorque.cli.sweeping import sweep_command
 from bddtorque.cli.verifying import verify_command
@@ -57,13 +58,15 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "sweep": (
         sweep_command,
         "Example: bddtorque sweep planar2r.bdt --states 100000 --plot errors.png\n\n"
-        "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv",
+        "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv\n\n"
+        "Example: bddtorque sweep ur5.bdt puma560.bdt --plot models.png",
     ),
     "bench": (
         bench_command,
         "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
     ),
     "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
+    "report": (report_command, "Example: bddtorque report planar2r.bdt -o planar2r.html"),
     "export": (
         export_command,
         "Example: bddtorque export planar2r.bdt --c planar2r_c\n\n"
