@@ -75,7 +75,7 @@ def largest_sum(subject: Subject, direction: int, seconds: float, told: Told = l
     It closes, found and bound of one rounded word, unless `seconds` are over, memory is full, or somebody interrupts:
     then the bracket as it is so far is returned.
     """
-    ranges = Ranges(subject)
+    ranges = Ranges(subject.plan, subject.tables)
     names = [wire.name for wire in subject.inputs]
     lowest = np.array([[-(1 << (wire.bits - 1)) for wire in subject.inputs]], dtype=np.int64)
     highest = -lowest - 1

@@ -1,4 +1,4 @@
-"""Sound ranges of a subject's sum over boxes of input words, many boxes at a time.
+"""Sound ranges of a plan's sum over boxes of input words, many boxes at a time.
 
 A box gives every input word a range. Ranges go through the plan as words do: sums add them, products take the extremes of
 their corners, roundings and clamps are monotone, angle sums wrap. A table gives the least and the largest entry of any
@@ -7,6 +7,7 @@ range of its index at once, from what is kept of every run of 2^k entries.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.diagrams.table import Table
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
-from bddtorque.questions.subjects import Integers, Subject
+from bddtorque.questions.subjects import Integers
 from bddtorque.words.rounding import half_up_shift
 
 Range = tuple[Integers, Integers]
@@ -118,7 +119,7 @@ def extremes_of(table: Table) -> LineExtremes | GridExtremes | AllExtremes:
 
 
 class Ranges:
-    """Ranges of one subject's sum.
+    """Ranges of the sum of a plan with one output.
 
     Raises
     ------
@@ -126,23 +127,23 @@ class Ranges:
         If a sum could leave the 63 bits that ranges are computed in; no plan that `compile` makes does.
     """
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
+    def __init__(self, plan: Plan, tables: Sequence[Table]) -> None:
+        self.plan, self.tables = plan, tables
         self._check()
 
     @cached_property
     def _extremes(self) -> dict[int, LineExtremes | GridExtremes | AllExtremes]:
-        read = {wire.block for wire in self.subject.plan.wires if isinstance(wire, Lookup)}
-        return {block: extremes_of(self.subject.tables[block]) for block in read}
+        read = {wire.block for wire in self.plan.wires if isinstance(wire, Lookup)}
+        return {block: extremes_of(self.tables[block]) for block in read}
 
     def over(self, low: Integers, high: Integers) -> Range:
         """Return sound bounds of the sum over boxes.
 
         Parameters
         ----------
-        low, high : (N, inputs), the ends of each input word, both included, in the order of `Subject.inputs`
+        low, high : (N, inputs), the ends of each input word, both included, in the order of the plan
         """
-        plan = self.subject.plan
+        plan, output = self.plan, self.plan.outputs[0]
         known: list[Range] = []
         place = 0
         for wire in plan.wires:
@@ -151,8 +152,8 @@ class Ranges:
                 place += 1
             else:
                 known.append(self._range(plan, wire, known))
-        none = np.full(len(low), self.subject.output.constant, dtype=np.int64)
-        return _added(plan, known, self.subject.output.parts, none)
+        none = np.full(len(low), output.constant, dtype=np.int64)
+        return _added(plan, known, output.parts, none)
 
     def _range(self, plan: Plan, wire: Any, known: list[Range]) -> Range:
         match wire:
@@ -182,8 +183,8 @@ class Ranges:
 
     def _check(self) -> None:
         """Refuse sums that int64 might not hold: every part at its worst."""
-        plan = self.subject.plan
-        for each in (*plan.wires, self.subject.output):
+        plan = self.plan
+        for each in (*plan.wires, *plan.outputs):
             if hasattr(each, "parts") and not isinstance(each, AngleSum):
                 most = abs(each.constant)
                 for source, factor in each.parts:

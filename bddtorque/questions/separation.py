@@ -14,17 +14,23 @@ inputs, nothing else. Three steps make them small:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bddtorque.evaluate.reference import run_wires
-from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum
+from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum, signed_bits
 from bddtorque.questions.enumeration import pieces
+from bddtorque.questions.ranges import Ranges
 from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced, sources
+
+if TYPE_CHECKING:
+    from bddtorque.diagrams.table import Table
 
 MOST_HELD_BITS = 16
 """Bits of the words held still."""
@@ -34,6 +40,10 @@ MOST_HELD = 3
 """Words held still."""
 MOST_COUNTED_BITS = 62
 """Bits of all groups together: their counts, and products of them, stay within int64."""
+MOST_EXACT_TUPLES = 1 << 14
+"""Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
+MOST_AT_ONCE = 1 << 20
+"""Sums tried at a time."""
 _TOTAL = "total"
 
 
@@ -48,21 +58,58 @@ class Group:
     tuples : the distinct tuples of words that states of the group give, a name each
     counts : how many states give each tuple, int64
     held : the wires of the held words that its plan reads
+    unit : what every sum of the group is a multiple of
     """
 
     plan: Plan
-    tables: tuple[object, ...]
+    tables: tuple[Table, ...]
     tuples: dict[str, Integers]
     counts: Integers
     held: tuple[str, ...]
+    unit: int
 
-    def values(self, held: dict[str, int]) -> Integers:
-        """Return the sum of the group for each tuple."""
-        inputs = {**self.tuples, **{name: np.int64(held[name]) for name in self.held}}
-        wires = run_wires(self.plan, self.tables, inputs)  # type: ignore[arg-type]
+    def multiples(self, held: dict[str, int]) -> Integers:
+        """Return the sum of the group for each tuple, in units, for one state of the held words."""
+        return np.broadcast_to(self._multiples(held), len(self.counts))
+
+    def _multiples(self, held: Mapping[str, Any]) -> Integers:
+        inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
+        wires = run_wires(self.plan, self.tables, inputs)
         parts = self.plan.outputs[0].parts
         total = sum((factor * wires[wire] for wire, factor in parts), start=np.int64(0))
-        return np.broadcast_to(np.asarray(total, dtype=np.int64), len(self.counts))
+        return np.asarray(total, dtype=np.int64)
+
+    def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
+        """Return bounds of the group's sum for all states of the held words; those of small groups are exact.
+
+        `read` are the words that groups read in each of the `states`.
+        """
+        if not self.held:
+            sums = self.multiples({}) * self.unit
+            return np.full(states, sums.min()), np.full(states, sums.max())
+        rows, place = np.unique(np.stack([read[name] for name in self.held]), axis=1, return_inverse=True)
+        exact = len(self.counts) <= MOST_EXACT_TUPLES
+        low, high = (self._extremes if exact else self._ranges)(rows)
+        return low[place.reshape(-1)] * self.unit, high[place.reshape(-1)] * self.unit
+
+    def _extremes(self, rows: Integers) -> tuple[Integers, Integers]:
+        low, high = np.empty(rows.shape[1], dtype=np.int64), np.empty(rows.shape[1], dtype=np.int64)
+        step = max(1, MOST_AT_ONCE // len(self.counts))
+        for first in range(0, rows.shape[1], step):
+            some = slice(first, first + step)
+            held = {name: row[some, None] for name, row in zip(self.held, rows, strict=True)}
+            sums = self._multiples(held)
+            low[some], high[some] = sums.min(axis=1), sums.max(axis=1)
+        return low, high
+
+    def _ranges(self, rows: Integers) -> tuple[Integers, Integers]:
+        known = dict(zip(self.held, rows, strict=True))
+        inputs = [wire.name for wire in self.plan.wires if isinstance(wire, Input)]
+        ends = []
+        for end in (np.min, np.max):
+            columns = [known[name] if name in known else np.full(rows.shape[1], end(self.tuples[name])) for name in inputs]
+            ends.append(np.stack(columns, axis=1))
+        return Ranges(self.plan, self.tables).over(*ends)
 
 
 @dataclass(frozen=True)
@@ -74,21 +121,29 @@ class Separation:
     subject : with angle sums that are free words as inputs of their own
     names : the words held still
     groups : what is left
-    held : values of the wires that groups read of the held words, and of their own summands, by name; a row a value
-    times : how many values of the held words give each row
+    states : the values of the held words, (states,) each
+    read : the words that groups read of them, (states,) each, by wire
+    fixed : what is fixed of the sum by them: its constant, and summands of held words alone, (states,)
     """
 
     subject: Subject
     names: tuple[str, ...]
     groups: tuple[Group, ...]
-    held: dict[str, Integers]
-    times: Integers
+    states: dict[str, Integers]
+    read: dict[str, Integers]
+    fixed: Integers
 
-    def rows(self) -> Iterator[tuple[int, dict[str, int], int]]:
-        """Give what is fixed of the sum, the words that groups read, and how often, for all values of the held words."""
-        for row, times in enumerate(self.times.tolist()):
-            words = {name: int(values[row]) for name, values in self.held.items()}
-            yield words[_TOTAL], words, times
+    def bounds(self) -> tuple[Integers, Integers]:
+        """Return bounds of the whole sum for every state of the held words, (states,) each."""
+        low, high = self.fixed.copy(), self.fixed.copy()
+        for group in self.groups:
+            own = group.bounds(self.read, len(self.fixed))
+            low, high = low + own[0], high + own[1]
+        return low, high
+
+    def words_at(self, state: int) -> dict[str, int]:
+        """Return the words that groups read in one state of the held words."""
+        return {name: int(words[state]) for name, words in self.read.items()}
 
 
 def separated(subject: Subject) -> Separation | None:
@@ -107,8 +162,7 @@ def separated(subject: Subject) -> Separation | None:
         groups.append(group)
         wanted |= read
     fixed = tuple(part for part in subject.output.parts if not support[part[0]] & ~mask)
-    held, times = _held_rows(subject, names, sorted(wanted), fixed)
-    return Separation(subject, names, tuple(groups), held, times)
+    return Separation(subject, names, tuple(groups), *_held_states(subject, names, sorted(wanted), fixed))
 
 
 def supports(plan: Plan) -> list[int]:
@@ -147,7 +201,7 @@ def freed(subject: Subject) -> Subject:
     names = [wire.name for wire in (*subject.inputs, *given.values())]
     if not given or len(set(names)) < len(names):
         return subject
-    return replace(subject, plan=sliced(plan, subject.output, given))
+    return _with_plan(subject, sliced(plan, subject.output, given))
 
 
 def flattened(subject: Subject) -> Subject:
@@ -165,7 +219,13 @@ def flattened(subject: Subject) -> Subject:
         else:
             factors[wire] = factors.get(wire, 0) + factor
     parts = tuple(sorted((wire, factor) for wire, factor in factors.items() if factor))
-    return replace(subject, plan=sliced(plan, replace(output, parts=parts, constant=constant)))
+    return _with_plan(subject, sliced(plan, replace(output, parts=parts, constant=constant)))
+
+
+def _with_plan(subject: Subject, plan: Plan) -> Subject:
+    """Return the subject with a plan that reads fewer words: those left out are free, and multiply what is counted."""
+    made = replace(subject, plan=plan)
+    return replace(made, unread=subject.unread + subject.bits - made.bits)
 
 
 def _components(subject: Subject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
@@ -219,17 +279,19 @@ def _group(
                 waiting.append(source)
     given = {wire: Input(_name(wire), plan.bits_of(wire), False) for wire in meeting | read}
     tuples, counts = _tuples(subject, own, sorted(meeting), inner)
-    outer = tuple(part for part in parts if support[part[0]] & mask)
+    unit = math.gcd(*(factor for _, factor in parts))
+    outer = tuple((wire, factor // unit) for wire, factor in parts if support[wire] & mask)
     made = sliced(plan, _sum_of(outer), given)
     if inner:  # the summands that no held word meets enter as one word
+        tuples[_TOTAL] = tuples[_TOTAL] // unit
         made = replace(
             made,
-            wires=(*made.wires, Input(_TOTAL, 63, False)),
+            wires=(*made.wires, Input(_TOTAL, signed_bits(int(tuples[_TOTAL].min()), int(tuples[_TOTAL].max())), False)),
             outputs=(replace(made.outputs[0], parts=(*made.outputs[0].parts, (len(made.wires), 1))),),
         )
     inputs = {wire.name for wire in made.wires if isinstance(wire, Input)}
     kept = {name: words for name, words in tuples.items() if name in inputs}
-    return Group(made, subject.tables, kept, counts, tuple(sorted(inputs - set(kept)))), read
+    return Group(made, subject.tables, kept, counts, tuple(sorted(inputs - set(kept))), unit), read
 
 
 def _name(wire: int) -> str:
@@ -256,40 +318,52 @@ def _tuples(
         if inner:
             new.append(sum((factor * wires[wire] for wire, factor in parts[len(meeting) :]), start=np.int64(0)))
         flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in new]
-        both = [np.concatenate(pair) for pair in zip(columns, flat, strict=True)] if columns else flat
-        weights = np.concatenate([counts, np.ones(len(flat[0]), dtype=np.int64)])
-        columns, counts = distinct(both, weights)
+        rows, times = distinct(flat)
+        both = [np.concatenate(pair) for pair in zip(columns, rows, strict=True)] if columns else rows
+        columns, counts = distinct(both, np.concatenate([counts, times]))
     names = [*map(_name, meeting), *([_TOTAL] if inner else [])]
     return dict(zip(names, columns, strict=True)), counts
 
 
-def distinct(columns: Sequence[Integers], weights: Integers) -> tuple[list[Integers], Integers]:
-    """Return the distinct rows of some columns, sorted, and the sum of the weights of each."""
-    order = np.lexsort(columns[::-1]) if len(columns) > 1 else np.argsort(columns[0], kind="stable")
-    ordered = [column[order] for column in columns]
-    new = np.zeros(len(order), dtype=bool)
-    new[:1] = True
-    for column in ordered:
-        new[1:] |= column[1:] != column[:-1]
-    first = np.flatnonzero(new)
-    return [column[first] for column in ordered], np.add.reduceat(weights[order], first)
+def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
+    """Return the distinct rows of some columns, sorted, and how many there are of each, or the sum of their weights."""
+    lows = [int(column.min()) for column in columns]
+    spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    if math.prod(spans) >= 1 << 62:
+        order = np.lexsort(columns[::-1])
+        ordered = [column[order] for column in columns]
+        first = np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) for column in ordered], axis=0))
+        sizes = np.ones(len(order), dtype=np.int64) if weights is None else weights[order]
+        return [column[first] for column in ordered], np.add.reduceat(sizes, first)
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, low, span in zip(columns, lows, spans, strict=True):
+        key = key * span + (column - low)
+    if weights is None:
+        keys, counts = np.unique(key, return_counts=True)
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
+        keys, counts = key[first], np.add.reduceat(weights[order], first)
+    rows = []
+    for low, span in zip(reversed(lows), reversed(spans), strict=True):
+        rows.append(keys % span + low)
+        keys = keys // span
+    return rows[::-1], counts.astype(np.int64)
 
 
-def _held_rows(
+def _held_states(
     subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: tuple[tuple[int, int], ...]
-) -> tuple[dict[str, Integers], Integers]:
-    """Return the words that groups read, and the sum of the summands that depend on held words alone."""
+) -> tuple[dict[str, Integers], dict[str, Integers], Integers]:
+    """Return all values of the held words, the words that groups read of them, and what they fix of the sum."""
     whole = sliced(subject.plan, _sum_of((*((wire, 1) for wire in wanted), *fixed)))
     inputs = [wire for wire in subject.inputs if wire.name in names]
-    columns: list[list[Integers]] = [[] for _ in range(len(wanted) + 1)]
-    for piece in pieces(inputs):
-        wires = run_wires(whole, subject.tables, {k: v for k, v in piece.words().items()})
-        parts = whole.outputs[0].parts
-        rows = [wires[wire] for wire, _ in parts[: len(wanted)]]
-        start = np.int64(subject.output.constant)
-        rows.append(sum((factor * wires[wire] for wire, factor in parts[len(wanted) :]), start=start))
-        for column, each in zip(columns, rows, strict=True):
-            column.append(np.broadcast_to(each, piece.shape).reshape(-1))
-    joined = [np.concatenate(column) for column in columns]
-    rows, times = distinct(joined, np.ones(len(joined[0]), dtype=np.int64))
-    return dict(zip([*map(_name, wanted), _TOTAL], rows, strict=True)), times
+    (piece,) = pieces(inputs, MOST_HELD_BITS)
+    wires = run_wires(whole, subject.tables, piece.words())
+    parts = whole.outputs[0].parts
+    columns = [wires[wire] for wire, _ in parts[: len(wanted)]]
+    start = np.int64(subject.output.constant)
+    columns.append(np.asarray(sum((factor * wires[wire] for wire, factor in parts[len(wanted) :]), start=start)))
+    flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in columns]
+    states = {name: np.broadcast_to(each, piece.shape).reshape(-1) for name, each in piece.words().items()}
+    return states, dict(zip(map(_name, wanted), flat, strict=False)), flat[-1]
