@@ -22,8 +22,6 @@ from .graph import Angle
 
 Monomial = tuple[int, ...]
 """Motions that are multiplied, by number, ascending; each goes from −1 to 1."""
-FINE = 64
-"""Points of a fine grid along one axis."""
 
 
 class Field:
@@ -85,37 +83,6 @@ class Field:
             total += float(np.abs(waves).sum()) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
         total = total * (1 + 1e-12) + 1e-15 * abs(mean)
         return mean - total, mean + total
-
-    def sharper(self) -> float:
-        """Return a bound on the magnitude as `amplitude` does, smaller where many waves of one axis meet.
-
-        Along one axis the waves are added up on a fine grid of F points: where a trigonometric polynomial of degree d
-        is largest it falls off no faster than cos(d·x) (M. Riesz), and a point is no further than π/F, so that the
-        largest is at most that on the fine grid over cos(πd/F). Amplitudes are added up over all other axes; the best
-        axis is taken, for each monomial its own.
-        """
-        total = 0.0
-        for each in self.terms.values():
-            shape = np.broadcast_shapes(np.shape(each.value), np.shape(each.radius))
-            value, radius = np.broadcast_to(each.value, shape), np.broadcast_to(each.radius, shape)
-            lost = 1e-15 * (8 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
-            waves = np.fft.fftn(value) / value.size
-            found = [float(np.abs(waves).sum())]
-            found += [_along(waves, axis) for axis in range(len(shape)) if shape[axis] > 1]
-            total += min(found) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
-        return total * (1 + 1e-12)
-
-
-def _along(waves: Any, axis: int) -> float:
-    """Return the sum over all other axes of the largest magnitude along one."""
-    count = waves.shape[axis]
-    degree = count // 2
-    rows = np.moveaxis(waves, axis, -1).reshape(-1, count)
-    padded = np.zeros((len(rows), FINE), dtype=np.complex128)
-    padded[:, : degree + 1] = rows[:, : degree + 1]
-    padded[:, -degree:] = rows[:, -degree:]
-    largest = np.abs(np.fft.ifft(padded, axis=1)).max(axis=1) * FINE
-    return float(largest.sum()) / math.cos(math.pi * degree / FINE)
 
 
 def joined(parts: list[Field], axis: int) -> Field:

@@ -18,6 +18,7 @@ from .fields import DegreeAlgebra, Field, Grid, joined
 from .findings import RefusedError, require
 from .formats import Format
 from .graph import Angle
+from .peaks import largest
 from .plan import Block, Plan
 
 MOST_NUMBERS = 30_000_000
@@ -62,8 +63,8 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
     degrees = DegreeAlgebra(len(robot.joints))
     shape = list(unrounded(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees)))
     own = SECOND if robot.orthogonal else THIRD
-    largest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
-    grid = Grid([2 * degree + 1 for degree in largest])
+    highest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
+    grid = Grid([2 * degree + 1 for degree in highest])
     monomials = len(set().union(*(each.monomials for each in shape)))
     still = _still(robot, shape)
     size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
@@ -76,11 +77,7 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
     whole = {
         key: joined([part.pop(key) for part in found], axis) if len(found) > 1 else found[0][key] for key in [*found[0]]
     }
-    differences = []
-    for j, allowed in enumerate(limits):
-        field = whole.pop(-1 - j)
-        off = field.amplitude()
-        differences.append(off if off <= allowed else field.sharper())
+    differences = [largest(whole.pop(-1 - j), limit) for j, limit in enumerate(limits)]
     reaches = {place: field.reach() for place, field in whole.items()}
     return Comparison(differences, size // monomials, monomials, reaches)
 
