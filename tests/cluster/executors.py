@@ -29,6 +29,25 @@ class Carrying(ThreadPoolExecutor):
         return result
 
 
+class Fated(Executor):
+    """Does to one task after the other what a list says: "done", "refused" or "cancelled"; the rest are done."""
+
+    def __init__(self, fates: list[str]) -> None:
+        self.fates = list(fates)
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        fate = self.fates.pop(0) if self.fates else "done"
+        future: Future[Any] = Future()
+        if fate == "refused":
+            raise RuntimeError("not now")
+        if fate == "cancelled":
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
 class Hostile(Executor):
     """Refuses every fifth task and cancels every fifth, and finishes the others late, the last first."""
 

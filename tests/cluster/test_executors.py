@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import arm
-from executors import Carrying, Hostile
+from executors import Carrying, Fated, Hostile
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.artefact import to_bytes
@@ -26,7 +28,7 @@ from bddtorque.sweep import sweep
 from bddtorque.verify import verify
 from bddtorque.words.argument import Argument
 from bddtorque.words.extended import rounded_exactly
-from bddtorque.work import Task, run
+from bddtorque.work import Task, lending, run
 
 BITS = 5
 STATES = 70_000  # three batches
@@ -106,6 +108,21 @@ def test_the_hostile_one_was_hostile() -> None:
     assert run([Task(square, (i,)) for i in range(40)], executor=hostile) == [i * i for i in range(40)]
     assert hostile.refused > 5
     assert hostile.cancelled > 5
+
+
+FATES = st.lists(st.sampled_from(["done", "done", "refused", "cancelled"]), max_size=20)
+
+
+@given(fates=FATES, tasks=st.integers(0, 12), most=st.integers(1, 5))
+def test_whatever_becomes_of_them_all_are_done_or_one_is_named(fates: list[str], tasks: int, most: int) -> None:
+    asked = [Task(square, (i,), name=f"block {i}") for i in range(tasks)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lending, "PAUSE", 0.0)
+        try:
+            assert run(asked, executor=Fated(fates), workers=most) == [i * i for i in range(tasks)]
+        except BddTorqueError as problem:
+            assert re.match(r"task 'block \d+': an executor that does it required, it was \w+ 5 times", str(problem))
+            assert sum(fate != "done" for fate in fates) >= 5
 
 
 class Failing(Executor):
