@@ -20,9 +20,11 @@ from .fields import Field
 
 Waves = npt.NDArray[np.complex64]
 
-FINER = (4, 5, 6, 8, 12)
+FINER = (4, 5, 6, 8, 12, 16, 24)
 """Points of the fine grid along an axis, in multiples of the degree: each is tried until one is enough."""
 MOST_POINTS = 40_000_000
+TAIL = 0.02
+"""Of what is left of the limit: waves of the highest degrees that add up to no more are counted by their amplitudes."""
 SINGLE = 1e-5
 """Relative to all amplitudes together: far more than single precision loses on the fine grid."""
 
@@ -35,6 +37,8 @@ def largest(field: Field, limit: float) -> float:
     steady, off, waves = _apart(field)
     if not waves:
         return best
+    waves, left_out = _shortened(waves, TAIL * max(0.0, limit - steady - off))
+    off += left_out
     shape = np.broadcast_shapes(*(each.shape for each in waves))
     amplitudes = sum(float(np.abs(each).sum()) for each in waves)
     for factor in FINER:
@@ -65,9 +69,24 @@ def _apart(field: Field) -> tuple[float, float, list[Waves]]:
     return steady, off, waves
 
 
+def _shortened(waves: list[Waves], allowed: float) -> tuple[list[Waves], float]:
+    """Return the waves without those of the highest degrees, as far as these are weak, and what was left out."""
+    left_out = 0.0
+    for axis in range(waves[0].ndim):
+        while (count := max(each.shape[axis] for each in waves)) > 1:
+            degree = count // 2
+            ends = (degree, degree + 1)  # the places of the frequencies degree and −degree
+            weight = sum(float(np.abs(np.take(each, ends, axis)).sum()) for each in waves if each.shape[axis] == count)
+            if left_out + weight > allowed:
+                break
+            left_out += weight
+            waves = [np.delete(each, ends, axis) if each.shape[axis] == count else each for each in waves]
+    return waves, left_out * (1 + 1e-6)
+
+
 def _peak(waves: list[Waves], points: list[int]) -> float:
     """Return the largest sum of magnitudes on the fine grid; it is worked through in slices of its first long axis."""
-    axis = next(k for k, n in enumerate(points) if n > 1)
+    axis = next((k for k, n in enumerate(points) if n > 1), 0)
     everywhere: Any = np.float32(0.0)
     sliced = []
     for each in waves:
