@@ -129,6 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(problem)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
+    except Exception as problem:
+        if not _of_interruption(problem):
+            raise
+        return _interrupted()
     finally:
         logging.getLogger("bddtorque").removeHandler(handler)
 
@@ -157,6 +161,11 @@ def _failed(problem: OSError) -> int:
         return 1
     where = problem.filename if isinstance(problem.filename, str) else "output"
     return _refused(str(BddTorqueError(f"{where:.200}: {problem.strerror or problem}")))
+
+
+def _of_interruption(problem: BaseException | None) -> bool:
+    """Whether an exception came while Ctrl-C was dealt with: libraries that clean up may fail, and hide it."""
+    return problem is not None and (isinstance(problem, KeyboardInterrupt) or _of_interruption(problem.__context__))
 
 
 def _interrupted() -> int:

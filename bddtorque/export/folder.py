@@ -73,7 +73,11 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
                 (temporary / name).write_text(text, encoding="ascii", newline="\n")
             _put(temporary, target, list(files))
         finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            try:
+                shutil.rmtree(temporary, ignore_errors=True)
+            except BaseException:  # Ctrl-C comes, but this is done to its end
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
     except OSError as problem:
         said = f"{directory}: a folder to write to required, {problem.strerror or problem}"
         raise BddTorqueError(one_line(said)) from None
@@ -94,6 +98,15 @@ def _put(temporary: Path, target: Path, names: list[str]) -> None:
         target.rename(old)
         temporary.rename(target)
     finally:
-        if old.exists() and not target.exists():  # an error, or Ctrl-C, between the two: the earlier export comes back
-            old.rename(target)
-        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            _put_back(old, target)
+        except BaseException:  # Ctrl-C comes, but this is done to its end
+            _put_back(old, target)
+            raise
+
+
+def _put_back(old: Path, target: Path) -> None:
+    """Remove an earlier export; if an error, or Ctrl-C, left nothing in its place, it comes back."""
+    if old.exists() and not target.exists():
+        old.rename(target)
+    shutil.rmtree(old.parent, ignore_errors=True)

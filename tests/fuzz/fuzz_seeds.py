@@ -47,7 +47,7 @@ velocity = [5, 6]
 position = 3.0
 velocity = [[-1.0, 2.0], 1.0]
 acceleration = 1.0
-torque = [200, 100]
+torque = [[-200, 200], 100]
 """,
     """robot = "planar2r"
 bits = 5
