@@ -18,7 +18,6 @@ from .tables import Facts
 PARTS = ("dropped", "constants", "tables", "products", "sums")
 UP = 1 + 1e-14
 """Every step is rounded up by so much: more than the float operations in it can lose."""
-MOST_BITS = 62
 
 Errors = dict[str, float]
 Turning = tuple[Angle, bool, int]
@@ -92,8 +91,8 @@ def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composi
             known.append(Known(fact.low, fact.high, {"tables": fact.error}, ideal=ends))
         elif wire.kind == "product":
             known.append(_product(plan, place, known, turnings))
-            inside = wire.low <= known[-1].low and known[-1].high <= wire.high
-            require(inside, f"plan, wire {place}: a range that holds the product required")
+            ends = _stated_product(plan, wire)
+            require((wire.low, wire.high) == ends, f"plan, wire {place}: the range {ends} of the product required")
         else:
             each = _sum(wire, known)
             ideal, moved = _ideal_sum(plan, wire, known, turnings), each.rounding * UP
@@ -165,6 +164,21 @@ def _product(plan: Plan, place: int, known: list[Known], turnings: dict[int, Tur
     for part, error in b.all_errors.items():
         errors[part] = (errors.get(part, 0.0) + most * error / step) * UP
     return Known(low, high, errors, ideal=ideal)
+
+
+def _stated_product(plan: Plan, wire: Wire) -> tuple[int, int]:
+    """Return the range of a product that the stated ranges of its factors allow; it holds that of the words found."""
+    ranges = []
+    for source in wire.wires:
+        factor = plan.wires[source]
+        if factor.kind in ("input", "angle_sum"):
+            ranges.append((-(1 << (factor.bits - 1)), (1 << (factor.bits - 1)) - 1))
+        else:
+            stated: Wire | Block = plan.blocks[factor.block] if factor.kind == "lookup" else factor
+            ranges.append((stated.low, stated.high))
+    ends = [x * y for x in ranges[0] for y in ranges[1]]
+    half = (1 << wire.shift) >> 1
+    return min(ends) + half >> wire.shift, max(ends) + half >> wire.shift
 
 
 def _ideal_product(a: Known, b: Known, square: bool, step: int) -> tuple[float, float]:
@@ -280,31 +294,3 @@ def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, tuple[
         )
     sums, waves = sum(wire.kind == "sum" for wire in plan.wires), len(composition.unproved)
     return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
-
-
-def check_widths(plan: Plan) -> None:
-    """Refuse words that do not fit: look-ups, products with their tables, sums and products of 62 bits."""
-    for place, wire in enumerate(plan.wires):
-        where = f"plan, wire {place} ('{wire.name:.40}')"
-        if wire.kind == "lookup":
-            block = plan.blocks[wire.block]
-            widths = tuple(plan.bits_of(each) for each in wire.wires)
-            require(block.kind not in ("product", "square"), f"{where}: a table of a function required")
-            require(widths == block.widths, f"{where}: words of {block.widths} bits required, {widths} given")
-        elif wire.kind == "product":
-            bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
-            require(sum(bits) <= MOST_BITS, f"{where}: a product of at most {MOST_BITS} bits required")
-            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: a table that serves the product required")
-    for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
-        most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
-        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': a sum of at most {MOST_BITS} bits required")
-
-
-def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:
-    limb = wire.limb_bits
-    if wire.method == "block":
-        fits = bits[0] <= block.widths[0] and bits[1] <= block.widths[1] if block.kind == "product" else False
-        return fits and block.signed and block.shift == wire.shift and not limb
-    if wire.method in ("limbs", "native"):
-        return block.kind == "product" and not block.signed and block.shift == 0 and block.widths == (limb, limb)
-    return wire.method == "squares" and block.kind == "square" and max(bits) < block.widths[0] and not limb

@@ -9,7 +9,6 @@ from typing import Any
 
 from .archive import LARGEST_FILE, entries_of
 from .arms import arm_findings
-from .bounds import check_widths
 from .diagrams import table_key, table_of
 from .findings import Finding, RefusedError, require
 from .functions import function_findings
@@ -17,6 +16,7 @@ from .header import check_digests, header_of
 from .plan import Plan, plan_of
 from .reading import list_of
 from .tables import Facts, check_table
+from .widths import check_widths
 
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""

@@ -74,7 +74,7 @@ def robot_of(plain: Any) -> Robot:
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
     rotations = [*(joint.rotation for joint in joints), rotation]
-    require(all(_nearly_orthogonal(each) for each in rotations), "robot: rotations required")
+    require(all(_is_rotation(each) for each in rotations), "robot: rotations required")
     return Robot(text(given["name"], "robot"), joints, links, gravity, rotation, translation, payload)
 
 
@@ -122,8 +122,11 @@ def _is_orthogonal(rotation: tuple[tuple[Fraction, ...], ...]) -> bool:
     return not any(_gram(rotation))
 
 
-def _nearly_orthogonal(rotation: tuple[tuple[Fraction, ...], ...]) -> bool:
-    return max(map(abs, _gram(rotation))) < Fraction(1, 10**6)
+def _is_rotation(rotation: tuple[tuple[Fraction, ...], ...]) -> bool:
+    """Whether a matrix turns, to float precision, and does not mirror."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    return max(map(abs, _gram(rotation))) < Fraction(1, 10**6) and determinant > 0
 
 
 def bodies_of(robot: Robot, joint: int) -> list[Link]:

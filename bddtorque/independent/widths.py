@@ -1,0 +1,36 @@
+"""Whether the words of a plan fit where they go: tables, products and sums of 64-bit integers."""
+
+from __future__ import annotations
+
+from .findings import require
+from .plan import Block, Plan, Wire
+
+MOST_BITS = 62
+
+
+def check_widths(plan: Plan) -> None:
+    """Refuse words that do not fit: look-ups, products with their tables, sums and products of 62 bits."""
+    for place, wire in enumerate(plan.wires):
+        where = f"plan, wire {place} ('{wire.name:.40}')"
+        if wire.kind == "lookup":
+            block = plan.blocks[wire.block]
+            widths = tuple(plan.bits_of(each) for each in wire.wires)
+            require(block.kind not in ("product", "square"), f"{where}: a table of a function required")
+            require(widths == block.widths, f"{where}: words of {block.widths} bits required, {widths} given")
+        elif wire.kind == "product":
+            bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
+            require(sum(bits) <= MOST_BITS, f"{where}: a product of at most {MOST_BITS} bits required")
+            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: a table that serves the product required")
+    for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
+        most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
+        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': a sum of at most {MOST_BITS} bits required")
+
+
+def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:
+    limb = wire.limb_bits
+    if wire.method == "block":
+        fits = bits[0] <= block.widths[0] and bits[1] <= block.widths[1] if block.kind == "product" else False
+        return fits and block.signed and block.shift == wire.shift and not limb
+    if wire.method in ("limbs", "native"):
+        return block.kind == "product" and not block.signed and block.shift == 0 and block.widths == (limb, limb)
+    return wire.method == "squares" and block.kind == "square" and max(bits) < block.widths[0] and not limb
