@@ -136,7 +136,13 @@ def _tree(root: ElementTree.Element, where: str, snap: float) -> Tree:
             f"{where}: the package yourdfpy required to read URDF, not installed; run: pip install 'bddtorque[urdf]'"
         ) from None
     file = BytesIO(ElementTree.tostring(root, encoding="utf-8"))
-    robot = URDF.load(file, build_scene_graph=False, load_meshes=False).robot
+    try:
+        robot = URDF.load(file, build_scene_graph=False, load_meshes=False).robot
+    except Exception as problem:  # it has no exception of its own; what it is given was checked
+        raise BddTorqueError(f"{where}: a file that yourdfpy reads required, {shown(repr(problem))}") from None
+    for kind, found in (("link", robot.links), ("joint", robot.joints)):
+        if [each.name for each in found] != [element.get("name") for element in root.iter(kind)]:
+            raise BddTorqueError(f"{where}: every {kind} read by yourdfpy required, it found others")
     # The library does not know this attribute, which came later to URDF.
     accelerations = {
         element.get("name"): decimal(limit.get("acceleration", ""))

@@ -19,6 +19,8 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 MOST_ELEMENTS = 2000
 """Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100
+_LONGEST_TAG = 1000
+"""Characters. The library that reads the file after us loses what stands beside much longer ones."""
 _RESEMBLES = 0.7
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # not the digits of other scripts
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -77,6 +79,11 @@ class _Builder(ElementTree.TreeBuilder):
         self.depth += 1
         if self.depth > _DEEPEST:
             raise BddTorqueError(f"elements nested at most {_DEEPEST} deep required, more given")
+        longest = max(map(len, (tag, *attrs)))
+        if longest > _LONGEST_TAG:
+            raise BddTorqueError(
+                f"names of elements and attributes of at most {_LONGEST_TAG:,} characters required, {longest:,} given"
+            )
         return super().start(tag, attrs)
 
     def end(self, tag: str, /) -> ElementTree.Element:

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import random
 import zipfile
 from collections.abc import Callable, Sequence
@@ -206,6 +207,10 @@ def check_urdf(path: Path) -> None:
         said = None if limit is None else (float(limit.get("lower", "nan")), float(limit.get("upper", "nan")))
         if joints[joint.name].get("type") != "continuous" and said != (joint.lower, joint.upper):
             raise WrongError(f"limits {joint.lower}, {joint.upper} where the file says {said}")
+        for key in ("velocity", "effort", "acceleration"):  # zero is what exporters write for unknown
+            value = math.inf if limit is None else float(limit.get(key, "0")) or math.inf
+            if getattr(joint, key) != value:
+                raise WrongError(f"{key} {getattr(joint, key)} where the file says {value}")
 
 
 def check_spec(path: Path) -> None:

@@ -268,7 +268,11 @@ LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
             f'<robot name="{"x" * 5_000_000}"/>',
             "robot name: a name of at most 200 characters required, 5,000,000 given",
         ),
-        (f'<robot name="a"><{"joint" * 1_000_000}/></robot>', "one root link required, no links given"),
+        (
+            f'<robot name="a"><{"joint" * 1_000_000}/></robot>',
+            "names of elements and attributes of at most 1,000 characters required, 5,000,000 given",
+        ),
+        (f'<robot name="a"><{"joint" * 200}/></robot>', "one root link required, no links given"),
         (f'<robot name="a"><link name="b"/><joint {"x" * 1000}="1"/></robot>', "joint name: a printable name required"),
         (f"<{'x' * 100_000}:y/>", "well-formed XML required, unbound prefix"),
         ('<robot name="a&#x202e;b"/>', "robot name: a printable name required"),
@@ -304,7 +308,10 @@ def test_an_entity_bomb_in_another_encoding(tmp_path: Path) -> None:
         ('<child link="upper"/>', '<child link="no"/>', "a link of this file required, 'no' given"),
         ('<child link="finger"/>', '<child link="base"/>', "a tree required, link 'base' is part of a loop"),
         ('<parent link="base"/>', '<parent link="finger"/>', "required"),
-        ('damping="0.1"', f'{"d" * 60_000}="0.1"', "damping and friction of at least 0 required"),
+        *(
+            (old, f'{"d" * 60_000}="1" {old}', "names of elements and attributes of at most 1,000 characters required")
+            for old in ('damping="0.1"', 'velocity="3"', 'lower="-2"', 'type="revolute"', 'name="upper"')
+        ),
     ],
     ids=lambda value: repr(value[:30]),
 )
