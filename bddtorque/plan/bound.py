@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from bddtorque.plan.adding import added
 from bddtorque.plan.data_blocks import GivenBlock
 from bddtorque.plan.plan import AngleSum, Block, Input, Lookup, Output, Plan, Product, RealBlock, Sum
 from bddtorque.plan.turning import Angle, turning_of
@@ -81,7 +82,7 @@ class _Known:
 
     @property
     def error(self) -> float:
-        return sum(self.all_errors.values()) * ROOM
+        return added(self.all_errors.values()) * ROOM
 
     @property
     def all_errors(self) -> dict[str, float]:

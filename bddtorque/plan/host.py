@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from bddtorque.errors import BddTorqueError
+from bddtorque.plan.adding import added
 from bddtorque.plan.angles import Combination
 from bddtorque.plan.cover import Target
 from bddtorque.plan.layout import HALF, Layout
@@ -187,7 +188,7 @@ class Sizer:
     def _finest(self, key: int, exponents: Mapping[int, int]) -> tuple[int, float]:
         """Return the exponent of the finest summand of a sum, and how far its partial sums can reach, in its unit."""
         places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
-        reach = sum(self.factors[place] * math.prod(map(self._size, place[1])) for place in places)
+        reach = added(self.factors[place] * math.prod(map(self._size, place[1])) for place in places)
         reach += abs(float(self.forms[key].get((), 0) / self._unit(key)))
         return min((self._summand(place, exponents) for place in places), default=0), max(reach, 1e-300) * 1.001
 

@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.plan.adding import added
 from bddtorque.plan.network import Monomial, Network
 from bddtorque.trace.graph import Op
 
@@ -140,7 +141,7 @@ class _Search:
     def _step_along(self, k: int, together: Mapping[int, float]) -> float:
         """Return how far words must move together to spare a factor; 0 where that cannot be."""
         equation, off = self.equations[k], self._off(k, {})
-        rate = sum(together.get(word, 0.0) for word in equation.words) - together.get(equation.total, 0.0)
+        rate = added(together.get(word, 0.0) for word in equation.words) - together.get(equation.total, 0.0)
         return 0.0 if abs(rate) < NEAR or abs(off) < NEAR else round(-off / rate, 12)
 
     def _move(self, moves: Mapping[int, float]) -> None:
@@ -187,7 +188,7 @@ class _Search:
     def _gain(self, moves: Mapping[int, float]) -> float:
         """Return how much the factors spared by some moves are worth."""
         touched = sorted({k for word in moves for k in self.of[word]})
-        return sum(
+        return added(
             self.equations[k].weight * ((abs(self._off(k, moves)) < NEAR) - (abs(self._off(k, {})) < NEAR))
             for k in touched
         )
