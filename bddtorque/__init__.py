@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bddtorque.functions.model import FunctionModel
     from bddtorque.functions.sampling import compile_samples
     from bddtorque.model import Model
+    from bddtorque.report import write_report
     from bddtorque.robots import load_robot
     from bddtorque.robots.model import Robot
     from bddtorque.spec import Spec, load_spec
@@ -53,6 +54,7 @@ _HOME = {
     "mass_matrix": "dynamics.matrices",
     "terms_of": "dynamics.terms",
     "trace_torques": "trace.robot",
+    "write_report": "report",
 }
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "mass_matrix",
     "terms_of",
     "trace_torques",
+    "write_report",
 ]
 
 

@@ -59,7 +59,8 @@ def _map(model: Model, found: ErrorMap, torque: int, named: bool = False) -> Mar
     said = f"Error over {across} (across) and {up} (up): at most {largest:.3f} units, {bound:.3f} proved"
     name = f"τ{torque + 1} {model.certificate.torques[torque].joint}: " if named else ""
     beside = f" found, {bound:.3f} proved" if named else ""
-    caption = element("figcaption", f"{name}{across} →, {up} ↑: ", element("b", f"{largest:.3f}"), beside)
+    over = f"{across} →, {up} ↑: " if named else f"{across.split()[0]} →, {up.split()[0]} ↑ "
+    caption = element("figcaption", f"{name}{over}", element("b", f"{largest:.3f}"), beside)
     return element("figure", element("img", src=map_picture(errors, bound), alt=said, title=said), caption)
 
 

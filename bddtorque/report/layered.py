@@ -11,8 +11,8 @@ from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
-Bend = tuple[str, int, int]
-"""The word "bend", the place of a line in the list of lines, and a layer."""
+Bend = tuple[str, Hashable, int]
+"""The word "bend", the line that passes (its place in the list, or the node that it comes from), and a layer."""
 
 SWEEPS = 8
 
@@ -31,15 +31,22 @@ class Routed(Generic[Node]):
     routes: list[list[Node | Bend]]
 
 
-def routed(layers: Sequence[Sequence[Node]], lines: Sequence[tuple[Node, Node]]) -> Routed[Node]:
-    """Return the layers in an order with few crossings, and the way that every line takes; lines go to later layers."""
+def routed(
+    layers: Sequence[Sequence[Node]], lines: Sequence[tuple[Node, Node]], together: bool = False
+) -> Routed[Node]:
+    """Return the layers in an order with few crossings, and the way that every line takes; lines go to later layers.
+
+    With `together`, the lines of one node pass a layer as one.
+    """
     layer_of = {node: place for place, layer in enumerate(layers) for node in layer}
     found: list[list[Node | Bend]] = [list(layer) for layer in layers]
     routes: list[list[Node | Bend]] = []
     for number, (one, other) in enumerate(lines):
-        bends: list[Node | Bend] = [("bend", number, place) for place in range(layer_of[one] + 1, layer_of[other])]
-        for bend, place in zip(bends, range(layer_of[one] + 1, layer_of[other]), strict=True):
-            found[place].append(bend)
+        between = range(layer_of[one] + 1, layer_of[other])
+        bends: list[Node | Bend] = [("bend", one if together else number, place) for place in between]
+        for bend, place in zip(bends, between, strict=True):
+            if bend not in found[place]:
+                found[place].append(bend)
         routes.append([one, *bends, other])
     _reorder(found, routes)
     return Routed(found, routes)

@@ -9,7 +9,7 @@ import numpy as np
 from bddtorque.model import Model
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.error_maps import Axis
-from bddtorque.report.markup import Markup, element, joined, table
+from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.words import Format
@@ -30,7 +30,7 @@ def live_section(
     too_large : why there are no tables in the page, if there are none
     """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
-    buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Any state"), ("set-view", "Turn back")]
+    buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Any state"), ("set-view", "First view")]
     intro = (
         "The torques below are computed in this page, from the compiled tables themselves, and stand beside those of "
         "Newton and Euler in floats at the same words."
@@ -111,8 +111,8 @@ def _torques(model: Model, start: Sequence[Sequence[int]], tables: bool) -> Mark
         shown = [each.replace("-", "−") for each in (said if tables else ["–"] * 3)]
         cells = [
             element("span", shown[0], id=f"{name}-word"),
-            joined([element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"]),
-            joined([element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"]),
+            element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"),
+            element("span", element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"),
             element("span", shown[2], id=f"{name}-difference"),
             _gauge(name, difference / proved.bound if tables else 0.0, proved.bound),
             element("span", "", id=f"{name}-note", class_="note"),

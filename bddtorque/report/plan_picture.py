@@ -19,7 +19,7 @@ from bddtorque.report.markup import Markup, element
 MOST_WIRES = 48
 """Drawn one by one; more are put together."""
 MOST_COLUMNS = 12
-WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 180.0, 9.0
+WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 180.0, 11.0
 """Of boxes and what is between them; `PASSING` is the room of a line that goes past a column."""
 LABEL = 19
 """Letters that fit a box."""
@@ -55,7 +55,7 @@ def plan_picture(plan: Plan) -> Markup:
         edges.update((boxes[wire], boxes[len(plan.wires) + k]) for wire, _ in output.parts)
     columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
     crossing = [edge for edge in edges if edge[0][0] != edge[1][0]]
-    drawing = routed(columns, crossing)
+    drawing = routed(columns, crossing, together=True)
     down, height = positions(
         drawing, {each: PASSING if is_bend(each) else HEIGHT + GAP for layer in drawing.layers for each in layer}
     )

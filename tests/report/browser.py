@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
 FLAGS = [
     "--headless=new",
     "--no-sandbox",  # the suite may run as root, in a container
@@ -83,8 +85,8 @@ class Browser:
         try:
             for domain in ("Page", "Runtime", "Network", "Log"):
                 page.call(f"{domain}.enable")
-            page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1,
-                      mobile=phone)  # fmt: skip
+            size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
+            page.call("Emulation.setDeviceMetricsOverride", **size)
             page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             page.call("Emulation.setScriptExecutionDisabled", value=not script)
             page.call("Page.navigate", url=path.resolve().as_uri())

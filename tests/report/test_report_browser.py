@@ -1,0 +1,279 @@
+"""The page in headless Chromium: words as the evaluator has them, floats as the dynamics, and no complaints."""
+
+import contextlib
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from browser import CHROMIUM, Browser
+from report_pages import HOSTILE, compiled, hostile_model, rubbing_model, wild_states, written
+
+import bddtorque as bt
+from bddtorque.evaluate.reference import run_plan
+from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Product, ProductBlock, Sum
+from bddtorque.plan.tabulate import tabulate
+from bddtorque.report.script_data import plan_data
+from bddtorque.report.view import placed_joints
+from bddtorque.report.writing import report_page
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"
+)
+WORDS = "{}.map((state) => bddtorque.plan.torqueWords(...state))"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open pages, and see afterwards that they were quiet: no complaint on the console, nothing asked of a network."""
+    with contextlib.ExitStack() as stack:
+        pages = []
+
+        def opening(data: bytes, **options):
+            path = tmp_path / f"page{len(pages)}.html"
+            path.write_bytes(data)
+            pages.append(stack.enter_context(browser.page(path, **options)))
+            return pages[-1]
+
+        yield opening
+        for page in pages:
+            assert page.complaints() == []
+            assert [each[:40] for each in page.addresses() if not each.startswith(("file:///", "data:image/png"))] == []
+
+
+def page_words(page, states) -> list[list[int]]:
+    return page.run(WORDS.format(json.dumps(np.stack(states, axis=1).tolist())))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("planar2r", "planar2r host", "planar2r recursive", "planar2r paper", "scara", "ur5"),
+        pytest.param("ur5 host", marks=pytest.mark.slow),
+    ],
+)
+def test_the_page_gives_the_words_of_the_evaluator(opened, name):
+    model = compiled(name)
+    page = opened(written(name)[0])
+    assert page.run("document.documentElement.className") == "script ready"
+    states = wild_states(model)
+    assert page_words(page, states) == model.torque_words(*states).tolist()
+
+
+def test_the_page_checks_its_tables_and_words(opened):
+    page = opened(written("planar2r")[0])
+    said = page.run("document.getElementById('live-said').textContent")
+    tables = len(compiled("planar2r").tables)
+    assert f"{tables} of {tables} tables in this page have the SHA-256" in said
+    assert "On 96 states that came along the page gives the evaluator's very words" in said
+
+
+def test_a_page_with_another_table_says_so_and_gives_no_torques(browser, tmp_path):
+    data, _ = written("planar2r")
+    key = compiled("planar2r").tables[0].content_key.encode()
+    wrong = tmp_path / "wrong.html"
+    wrong.write_bytes(data.replace(b'"key":"' + key, b'"key":"' + b"0" * 64))
+    with browser.page(wrong) as page:
+        assert page.run("document.documentElement.className") == "script failed"
+        assert "Live torques are off: a table" in page.run("document.getElementById('live-said').textContent")
+        assert page.run("bddtorque.plan") is None
+
+
+def test_a_page_with_other_words_says_so(browser, tmp_path):
+    data, _ = written("planar2r")
+    head, tail = data.split(b'"words":[[', 1)
+    first, rest = tail.split(b",", 1)
+    wrong = tmp_path / "wrong.html"
+    wrong.write_bytes(head + b'"words":[[' + str(int(first) + 1).encode() + b"," + rest)
+    with browser.page(wrong) as page:
+        assert page.run("document.documentElement.className") == "script failed"
+        assert "only 95 of 96 states" in page.run("document.getElementById('live-said').textContent")
+
+
+@pytest.mark.parametrize("name", ["scara", "ur5", "friction"])
+def test_floats_of_the_page_are_those_of_the_dynamics(opened, name):
+    model = rubbing_model() if name == "friction" else compiled(name)
+    page = opened(report_page(model)[0] if name == "friction" else written(name)[0])
+    words = [each[:100] for each in wild_states(model)]
+    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    true = bt.inverse_dynamics(model.robot, *values)
+    states = json.dumps(np.stack(words, axis=1).tolist())
+    of_state = "bddtorque.trueTorques(bddtorque.data.robot, ...bddtorque.valuesOf(bddtorque.data.formats, state))"
+    found = np.array(page.run(f"{states}.map((state) => {of_state})"))
+    assert np.abs(found - true).max() <= 1e-11 * np.abs(true).max()
+    tips = page.run(
+        f"{json.dumps(values[0].tolist())}.map((q) => bddtorque.placedJoints(bddtorque.data.robot, q).tip.origin)"
+    )
+    for q, tip in zip(values[0], tips, strict=True):
+        assert np.allclose(placed_joints(model.robot, q)[1].translation, tip, atol=1e-12)
+
+
+def test_sliders_move_the_arm_and_its_torques(opened):
+    model = compiled("scara")
+    page = opened(written("scara")[0])
+    before = page.run("document.getElementById('arm-shapes').innerHTML")
+    states = [each[200:230] for each in wild_states(model, seed=3)]
+    for k in range(len(states[0])):
+        words = [kind[k] for kind in states]
+        for name, row in zip(("q", "qd", "qdd"), words, strict=True):
+            for j, word in enumerate(row.tolist(), 1):
+                page.run(
+                    f"(() => {{ const slider = document.getElementById('{name}{j}'); slider.value = '{word}';"
+                    " slider.dispatchEvent(new Event('input')); })()"
+                )
+        shown = page.run("[1, 2, 3, 4].map((j) => document.getElementById(`tau${j}-word`).textContent)")
+        assert [int(each.replace("−", "-")) for each in shown] == model.torque_words(*words).tolist()
+    assert page.run("document.getElementById('arm-shapes').innerHTML") != before
+    differences = page.run("[1, 2, 3, 4].map((j) => document.getElementById(`tau${j}-difference`).textContent)")
+    for said, bound in zip(differences, model.certificate.bounds, strict=True):
+        assert abs(float(said.replace("−", "-"))) <= bound + 0.0005
+    page.run("document.getElementById('set-start').click()")
+    assert page.run("bddtorque.sliders.words()") == page.run("bddtorque.data.start")
+    page.run("document.getElementById('set-rest').click()")
+    assert "0.000" in page.run("document.getElementById('qd1-value').textContent")
+
+
+def test_sliders_and_view_by_keyboard(opened):
+    page = opened(written("planar2r")[0])
+    word = "Number(document.getElementById('q2').value)"
+    start = page.run(word)
+    page.run("document.getElementById('q2').focus()")
+    press(page, "ArrowRight", 39)
+    assert page.run(word) == start + 1
+    press(page, "Home", 36)
+    assert page.run(word) == compiled("planar2r").formats.q[1].lowest
+    assert "word -32" in page.run("document.getElementById('q2').getAttribute('aria-valuetext')")
+    press(page, "End", 35)  # one beyond the highest: half a turn, which is the lowest
+    assert "word -32" in page.run("document.getElementById('q2').getAttribute('aria-valuetext')")
+    page.run("document.getElementById('arm').focus()")
+    press(page, "ArrowUp", 38)
+    assert page.run("bddtorque.arm.view.elevation") == pytest.approx(0.1)
+
+
+def press(page, key: str, code: int) -> None:
+    for kind in ("rawKeyDown", "keyUp"):
+        page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def test_the_map_of_the_page_stays_within_the_bound(opened):
+    model = compiled("planar2r")
+    page = opened(written("planar2r")[0])
+    said = "document.getElementById('live-map-said').textContent"
+    page.wait_until(said)
+    for torque, words in ((0, "whole"), (1, "near")):
+        page.run("document.getElementById('live-map-said').textContent = ''")
+        page.run(f"document.getElementById('map-torque').value = '{torque}'")
+        page.run(
+            f"(() => {{ const choice = document.getElementById('map-words'); choice.value = '{words}';"
+            " choice.dispatchEvent(new Event('change')); })()"
+        )
+        page.wait_until(said)
+        found = page.run(said)
+        assert f"{model.certificate.bounds[torque]:.3f} proved" in found
+        assert 0.3 < float(found.split()[2]) <= model.certificate.bounds[torque]
+    assert page.run("document.getElementById('live-map').width") == 48
+
+
+def test_names_cannot_break_out(opened):
+    model = hostile_model()
+    page = opened(report_page(model)[0])
+    assert page.run("document.documentElement.className") == "script ready"
+    assert page.run("document.querySelector('h1').textContent") == HOSTILE
+    assert page.run("document.title") == f"{HOSTILE} · bddtorque report"
+    assert (
+        page.run(
+            "document.querySelectorAll('img:not(.maps img), b:not(figcaption b), script:not(body > script)').length"
+        )
+        == 0
+    )
+    states = wild_states(model, 20)
+    assert page_words(page, states) == model.torque_words(*states).tolist()
+
+
+@pytest.mark.parametrize("name", ["ur5", "planar2r"])
+def test_a_phone_needs_no_sideways_scrolling(opened, name):
+    page = opened(written(name)[0], width=390, height=844, phone=True)
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    assert page.run("Math.min(...[...document.querySelectorAll('.slider input')].map((each) => each.clientWidth))") > 90
+
+
+def test_dark_and_light_differ_and_can_be_read(opened):
+    def contrast(page) -> float:
+        style = "getComputedStyle(document.body)"
+        tones = []
+        for colour in (page.run(f"{style}.color"), page.run(f"{style}.backgroundColor")):
+            parts = [int(each) / 255 for each in colour.removeprefix("rgb(").rstrip(")").split(",")]
+            linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+            tones.append(float(np.dot(linear, [0.2126, 0.7152, 0.0722])))
+        return (max(tones) + 0.05) / (min(tones) + 0.05)
+
+    pages = {scheme: opened(written("planar2r")[0], scheme=scheme) for scheme in ("light", "dark")}
+    grounds = {scheme: page.run("getComputedStyle(document.body).backgroundColor") for scheme, page in pages.items()}
+    assert grounds["light"] != grounds["dark"]
+    assert all(contrast(page) > 7 for page in pages.values())
+
+
+def test_it_prints(opened, tmp_path):
+    page = opened(written("planar2r")[0])
+    page.pdf(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    hidden = "['nav', '.sliders', '.buttons'].map((each) => getComputedStyle(document.querySelector(each)).display)"
+    assert page.run(hidden) == ["none"] * 3
+    assert page.run("getComputedStyle(document.getElementById('arm')).display") != "none"
+
+
+def test_a_page_without_tables_says_so_and_moves(opened):
+    data, report = report_page(compiled("planar2r"), most_table_bytes=100)
+    assert not report.live
+    page = opened(data)
+    assert page.run("document.documentElement.className") == "script ready"
+    assert page.run("bddtorque.plan") is None
+    assert "too large for a page" in page.run("document.getElementById('arm-section').textContent")
+    page.run("document.getElementById('set-random').click()")
+    assert page.run("document.getElementById('tau1-word').textContent") == "–"
+    assert page.run("document.getElementById('tau1-true').textContent") != ""
+
+
+def test_steps_beyond_53_bits_are_exact(opened):
+    """A plan made by hand whose sums and products need up to 62 bits, by every method that can."""
+    limb = ProductBlock((8, 8), signed=False, shift=0, low=0, high=255 * 255)
+    big, unit = 2**61, Fraction(1)
+    wires = (
+        Input("q1", 32, wraps=True),
+        Input("qd1", 30, wraps=False),
+        AngleSum("a", 32, ((0, 2**22 + 1, 2),), 5),
+        Product("p", 0, 1, 0, "native", 0, 8, -big, big),
+        Product("l", 0, 1, 0, "limbs", 0, 8, -big, big),
+        Product("r", 0, 1, 20, "limbs", 0, 8, -(2**41), 2**41),
+        Sum("s", ((3, 1), (4, -3), (1, 2**29 + 1), (2, 7)), 2**58 + 1, 3, -(2**60), 2**60, unit),
+        Sum("t", ((6, 1), (5, 1)), -1, 0, -(2**61), 2**61, unit),
+    )
+    outputs = (
+        Output("tau1", ((6, 1), (2, 1)), 3, Fraction(0), 40, -(2**31), 2**31 - 1, unit),
+        Output("tau2", ((7, 1),), 0, Fraction(0), 31, -(2**31), 2**31 - 1, unit),
+        Output("tau3", ((5, 1), (2, 1)), 0, Fraction(0), 12, -(2**31), 2**31 - 1, unit),
+    )
+    plan = Plan(wires, (limb,), outputs, "terms", "tables", 16)
+    table = tabulate(limb)[0]
+    data = plan_data(plan, [table])
+    assert [wire[1] for wire in data["wires"][2:]] == [1, 1, 1, 1, 1, 1]
+    rng = np.random.default_rng(1)
+    ends = [[-(2**31), 2**31 - 1, -1, 0, 1], [-(2**29), 2**29 - 1, -1, 0, 1]]
+    states = np.array([[x, y] for x in ends[0] for y in ends[1]] + rng.integers(-(2**29), 2**29, (200, 2)).tolist())
+    wanted = np.stack(run_plan(plan, [table], {"q1": states[:, 0], "qd1": states[:, 1]}), axis=1)
+    page = opened(written("planar2r")[0])
+    words = json.dumps(table.values.tolist())
+    found = page.run(
+        f"(() => {{ const table = {{ widths: [8, 8], words: Int32Array.from({words}) }};"
+        f" const plan = new bddtorque.Plan({json.dumps(data)}, [table]);"
+        f" return {json.dumps(states.tolist())}.map(([q, qd]) => plan.torqueWords([q], [qd], [])); }})()"
+    )
+    assert found == wanted.tolist()

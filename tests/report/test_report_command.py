@@ -1,0 +1,77 @@
+"""`report` on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from report_pages import compiled, read
+
+import bddtorque as bt
+from bddtorque.cli import main
+
+
+@pytest.fixture
+def model_file(tmp_path) -> Path:
+    path = tmp_path / "small.bdt"
+    compiled("planar2r").save(path)
+    return path
+
+
+def refused(capsys, *arguments) -> str:
+    code = main([str(each) for each in arguments])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("bddtorque: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_report_writes_a_page_beside_one(model_file, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(model_file)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "small.html" in out
+    assert "computed in the page from" in out
+    page = tmp_path / "small.html"
+    assert f"{page.stat().st_size:,} bytes" in out
+    assert read(page.read_bytes()).root.all("h1")[0].text == "planar2r"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["small.bdt", "small.html"]
+
+
+def test_report_as_json(model_file, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    page.write_text("an earlier one", encoding="utf-8")
+    assert main(["report", str(model_file), "-o", str(page), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    model = compiled("planar2r")
+    assert told["page"] == str(page)
+    assert told["bytes"] == page.stat().st_size
+    assert told["digest"] == model.digest
+    assert told["bound"] == list(model.certificate.bounds)
+    assert told["live"] is True
+    assert told["maps"] == 2
+    assert all(found <= bound for found, bound in zip(told["largest_found"], told["bound"], strict=True))
+
+
+def test_bad_use(model_file, tmp_path, capsys):
+    before = model_file.read_bytes()
+    assert "another file than the model required" in refused(capsys, "report", model_file, "-o", model_file)
+    assert ".bdt is for models" in refused(capsys, "report", model_file, "-o", tmp_path / "other.bdt")
+    assert "there is no folder" in refused(capsys, "report", model_file, "-o", tmp_path / "no" / "page.html")
+    assert "this is a folder" in refused(capsys, "report", model_file, "-o", tmp_path)
+    assert "missing.bdt" in refused(capsys, "report", tmp_path / "missing.bdt", "-o", tmp_path / "page.html")
+    broken = tmp_path / "broken.bdt"
+    broken.write_bytes(before[:-7])
+    assert "broken.bdt" in refused(capsys, "report", broken, "-o", tmp_path / "page.html")
+    assert model_file.read_bytes() == before
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_function_has_no_arm(tmp_path, capsys):
+    function = bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)})
+    function.save(tmp_path / "square.bdt")
+    said = refused(capsys, "report", tmp_path / "square.bdt", "-o", tmp_path / "page.html")
+    assert "a compiled robot required, this file holds the function" in said
+    with pytest.raises(bt.BddTorqueError, match=r"a compiled robot .* FunctionModel given"):
+        bt.write_report(function, tmp_path / "page.html")

@@ -1,0 +1,235 @@
+"""The pieces of a report by themselves: packed tables, pictures, maps of errors, what terms and forms cost."""
+
+import base64
+import zlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_pages import compiled, read, written
+
+import bddtorque as bt
+from bddtorque.diagrams import build
+from bddtorque.diagrams.choosing import choose_forms
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.diagrams.table import Table
+from bddtorque.processors import schedule_model
+from bddtorque.report.diagram_picture import drawable_part
+from bddtorque.report.error_maps import COLOURS, error_maps, map_axes, map_picture, palette
+from bddtorque.report.layered import is_bend, positions, routed
+from bddtorque.report.markup import Markup, element, json_script, number, table
+from bddtorque.report.packing import pack, unpack
+from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
+from bddtorque.report.states import start_words
+from bddtorque.report.term_costs import term_costs
+from bddtorque.report.view import placed_joints, view_of
+from bddtorque.sweep.terms import motions_of
+
+
+@given(st.data())
+def test_packed_tables_come_back(data):
+    bits = data.draw(st.integers(1, 7))
+    output_bits = data.draw(st.integers(1, 31))
+    signed = data.draw(st.booleans())
+    low, high = (-(1 << (output_bits - 1)), (1 << (output_bits - 1)) - 1) if signed else (0, (1 << output_bits) - 1)
+    values = data.draw(st.lists(st.integers(low, high), min_size=1 << bits, max_size=1 << bits))
+    words = Table(np.array(values), (bits,), output_bits, signed)
+    packed = pack(words)
+    assert unpack(packed).tolist() == values
+    assert 1 <= packed.planes <= 4
+    assert packed.rows == len(values)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x * x // 4, lambda x: np.rint(20000 * np.cos(x / 650)), lambda x: 3 * x]
+)
+def test_smooth_tables_take_little_room(function):
+    x = np.arange(-2048, 2048)
+    words = Table(np.asarray(function(x)).astype(np.int64), (12,), 24, True)
+    assert len(pack(words).data) < 0.2 * 2 * len(x)
+
+
+@given(st.text(), st.text())
+def test_no_text_leaves_its_element(text, other):
+    page = element("p", text, title=other)
+    reader = read(f"<div>{page}</div>".encode("utf-8", "backslashreplace")) if "\x00" not in text + other else None
+    if reader is not None and "\r" not in text + other and text.isprintable() and other.isprintable():
+        (found,) = reader.root.all("p")
+        assert (found.text, found.attributes["title"]) == (text, other)
+    assert str(page).count("<") == 2
+    assert (
+        "<"
+        not in str(json_script("data", [text]))[len('<script type="application/json" id="data">') : -len("</script>")]
+    )
+
+
+def test_markup_is_not_escaped_twice():
+    inside = element("b", "a & b")
+    assert element("p", inside, " < ") == "<p><b>a &amp; b</b> &lt; </p>"
+    assert isinstance(inside, Markup)
+    assert "<td>1</td>" in table("t", ["a", "b"], [["x", 1]])
+
+
+@given(st.floats(-1e6, 1e6))
+def test_numbers_are_short_and_near(value):
+    assert abs(float(number(value)) - value) <= 0.0051
+    assert number(value) != "-0"
+
+
+@given(st.data())
+def test_lines_go_from_layer_to_layer_and_nothing_overlaps(data):
+    counts = data.draw(st.lists(st.integers(1, 5), min_size=2, max_size=5))
+    layers = [[(place, k) for k in range(count)] for place, count in enumerate(counts)]
+    nodes = [node for layer in layers for node in layer]
+    pairs = [(one, other) for one in nodes for other in nodes if one[0] < other[0]]
+    lines = data.draw(st.lists(st.sampled_from(pairs), unique=True, max_size=20))
+    drawing = routed(layers, lines, together=data.draw(st.booleans()))
+    layer_of = {node: place for place, layer in enumerate(drawing.layers) for node in layer}
+    assert [sorted(node for node in layer if not is_bend(node)) for layer in drawing.layers] == layers
+    for line, route in zip(lines, drawing.routes, strict=True):
+        assert (route[0], route[-1]) == line
+        assert [layer_of[node] for node in route] == list(range(line[0][0], line[1][0] + 1))
+    sizes = {node: 1.0 if is_bend(node) else 4.0 for layer in drawing.layers for node in layer}
+    at, length = positions(drawing, sizes)
+    for layer in drawing.layers:
+        for one, other in pairwise(layer):
+            assert at[other] - at[one] >= (sizes[one] + sizes[other]) / 2 - 1e-9
+        assert all(sizes[node] / 2 - 1e-9 <= at[node] <= length - sizes[node] / 2 + 1e-9 for node in layer)
+
+
+def test_the_arm_stands_where_geometry_puts_it():
+    robot = bt.load_robot("planar2r")
+    joints, tip = placed_joints(robot, [0.4, -1.1])
+    assert np.allclose(joints[1].fixed.translation, [np.cos(0.4), np.sin(0.4), 0])
+    assert np.allclose(tip.translation, [np.cos(0.4) + 0.8 * np.cos(-0.7), np.sin(0.4) + 0.8 * np.sin(-0.7), 0])
+    view = view_of(robot, [0.4, -1.1], [(-np.pi, np.pi)] * 2)
+    right, down, _ = view.screen(tip.translation) * view.reach
+    assert np.allclose([right, -down], tip.translation[:2])  # seen along its axes, up is up
+    quill, _ = placed_joints(bt.load_robot("scara"), [0.0, 0.0, 0.15, 0.0])
+    assert np.linalg.norm(quill[2].moved.translation - quill[2].fixed.translation) == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("name", ["planar2r", "scara", "ur5"])
+def test_maps_stay_within_the_bound_and_hold_the_state(name):
+    model = compiled(name)
+    start = start_words(model.formats)
+    maps = list(error_maps(model, start))
+    n = model.robot.degrees_of_freedom
+    assert [(each.across, each.up) for each in maps] == map_axes(n)
+    assert len(maps) == n * (n - 1) // 2
+    for each in maps:
+        largest = np.abs(each.errors).max(axis=(1, 2))
+        assert (largest <= model.certificate.bounds).all()
+    assert max(np.abs(each.errors).max() for each in maps) > 0.3
+
+
+def test_a_map_with_few_bits_has_every_word():
+    model = compiled("planar2r")
+    (found,) = error_maps(model, start_words(model.formats))
+    assert found.errors.shape == (2, 64, 64)
+    start = start_words(model.formats)
+    row, column = start[0][1] + 32, start[0][0] + 32
+    words = [np.array([each]) for each in start]
+    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    true = bt.inverse_dynamics(model.robot, *values)[0]
+    error = (model.torque_words(*words)[0] - true / model.formats.tau.lsb)[1]
+    assert found.errors[1, row, column] == pytest.approx(error, abs=1e-9)
+
+
+def test_a_single_joint_is_mapped_over_position_and_velocity():
+    assert map_axes(1) == [((0, 0), (1, 0))]
+
+
+def test_pictures_hold_the_errors():
+    errors = np.array([[-0.8, 0.0, 0.8], [0.4, -5.0, 5.0]])
+    data = base64.b64decode(map_picture(errors, 0.8).removeprefix("data:image/png;base64,"))
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, place = {}, 8
+    while place < len(data):
+        size = int.from_bytes(data[place : place + 4], "big")
+        name, body = data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
+        assert zlib.crc32(name + body) == int.from_bytes(data[place + 8 + size : place + 12 + size], "big")
+        chunks[name], place = body, place + 12 + size
+    assert list(chunks) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(2, 4)[:, 1:]
+    last = COLOURS - 1
+    assert rows.tolist() == [[45, 0, last], [0, 30, last]]  # the lowest row at the bottom, ends at the bound
+    assert chunks[b"PLTE"] == b"".join(bytes(each) for each in palette())
+
+
+@pytest.mark.parametrize("name", ["planar2r", "planar2r recursive", "scara"])
+def test_steps_are_those_of_the_counted_processors(name):
+    model = compiled(name)
+    terms, torques = term_costs(model)
+    spread = schedule_model(model, processors=1)
+    assert max(each.longest for each in torques) == spread.longest
+    assert max(each.serial for each in torques) <= spread.serial <= sum(each.serial for each in torques)
+    for torque in torques:
+        own = [each for each in terms if each.torque == torque.torque]
+        assert own
+        assert max(each.longest for each in own) < torque.longest
+        assert max(each.serial for each in own) < torque.serial
+
+
+def test_terms_are_called_what_they_are():
+    terms, _ = term_costs(compiled("planar2r"))
+    first = {each.name for each in terms if each.torque == 0}
+    assert {"gravity", "inertia, q̈1", "centripetal, q̇2²", "Coriolis, q̇1·q̇2"} <= first
+    assert {each.name for each in term_costs(compiled("planar2r recursive"))[0]} >= {"several terms together"}
+    assert len(motions_of(compiled("planar2r").plan)) == len(compiled("planar2r").plan.wires)
+
+
+def test_costs_of_forms_are_those_of_the_forms():
+    model = compiled("planar2r")
+    costs = read(written("planar2r")[0]).identifiers["costs"]
+    forms = costs.all("table")[-1]
+    assert len(forms.all("tbody")[0].all("tr")) == len(model.tables)
+    chosen = choose_forms(model.tables, [each.order for each in model.diagrams], model.spec.memory)
+    for k, row in enumerate(forms.all("tbody")[0].all("tr")):
+        text = row.whole_text
+        for form in FORMS.values():
+            assert f"{form.from_table(model.tables[k], model.diagrams[k].order).bytes:,}" in text
+        (taken,) = (cell for cell in row.all("td") if cell.attributes.get("class") == "taken")
+        assert f"{chosen[k].form.bytes:,}" in taken.whole_text
+    assert f"{sum(each.form.bytes for each in chosen):,} bytes" in costs.whole_text
+
+
+def test_small_diagrams_are_drawn_whole_and_large_ones_in_part():
+    model = compiled("planar2r")
+    words = Table(np.arange(16) ^ 5, (4,), 4, False)
+    small = build(words)
+    assert drawable_part(small).bits == (3, 2, 1, 0)
+    assert len(drawable_part(small).nodes) == small.node_count
+    assert drawable_part(small, most=0).nothing
+    section = read(written("planar2r")[0]).identifiers["blocks"]
+    pictures = [each for each in section.all("svg") if each.attributes["class"] == "diagram"]
+    parts = [drawable_part(diagram) for diagram in model.diagrams]
+    shown = [part for part in parts if not part.nothing]
+    assert len(pictures) == len(shown)
+    for picture, part in zip(pictures, shown, strict=True):
+        assert len(picture.all("circle")) == len(part.nodes)
+    bars = [each for each in section.all("svg") if each.attributes["class"] == "bars"]
+    assert len(bars) == len(model.diagrams)
+    for bar, diagram in zip(bars, model.diagrams, strict=True):
+        assert bar.attributes["aria-label"].endswith(f"nodes by level {', '.join(map(str, diagram.level_widths))}")
+
+
+def test_edges_of_a_drawn_diagram_are_all_there():
+    section = read(written("planar2r")[0]).identifiers["blocks"]
+    for picture in (each for each in section.all("svg") if each.attributes["class"] == "diagram"):
+        lines = [*picture.all("path"), *picture.all("line")]
+        roots = [each for each in picture.all("text") if each.attributes["class"] == "root"]
+        assert len(lines) == 2 * len(picture.all("circle")) + len(roots)
+
+
+def test_a_plan_is_drawn_wire_by_wire_or_in_groups():
+    small, large = compiled("planar2r").plan, compiled("ur5").plan
+    assert len(small.wires) <= MOST_WIRES < len(large.wires)
+    for plan, grouped in ((small, False), (large, True)):
+        picture = read(f"<div>{plan_picture(plan)}</div>".encode()).root.all("svg")[0]
+        boxes = [each for each in picture.all("g") if each.attributes["class"].startswith("box ")]
+        counted = len(plan.wires) + len(plan.outputs)
+        assert (len(boxes) < counted / 2) if grouped else (len(boxes) == counted)
+        assert sum(each.attributes["class"] == "box output" for each in boxes) == len(plan.outputs)
