@@ -120,7 +120,7 @@ def check_range(stated: Stated, found: OutputBound, word: Format, where: str) ->
     ends = sorted(
         word.sign * (word.centre + end * word.lsb) + word.offset for end in (found.low - total, found.high + total)
     )
-    slack = NEAR * (abs(ends[0]) + abs(ends[1]) + word.lsb)
+    slack = ROOM * (abs(ends[0]) + abs(ends[1]) + word.lsb)
     for name, given, end in (("low", stated.low, ends[0]), ("high", stated.high, ends[1])):
         require(abs(given - end) <= slack, f"{where}, {name}: {end!r} follows by the rules, {given!r} given")
 

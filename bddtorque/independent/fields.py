@@ -85,16 +85,18 @@ class Field:
         return mean - total, mean + total
 
 
-def joined(parts: list[Field], axis: int) -> Field:
-    """Return the field whose slices along an axis are given, each at one point of it."""
+def joined(parts: list[Field], axis: int, axes: int) -> Field:
+    """Return the field whose slices along one of its axes are given, each at one point of it."""
     monomials = {monomial for part in parts for monomial in part.terms}
     whole = {}
     for monomial in monomials:
         balls = [part.terms.get(monomial, Ball(np.float64(0.0))) for part in parts]
         shapes = [np.shape(array) for ball in balls for array in (ball.value, ball.radius)]
         shape = np.broadcast_shapes(*shapes)
-        if not shape:
-            shape = (1,) * (axis + 1)
+        if not shape and all(monomial in part.terms for part in parts):  # the same wherever the joints stand
+            whole[monomial] = balls[0]
+            continue
+        shape = shape or (1,) * axes
         values, radii = (
             np.concatenate([np.broadcast_to(getattr(ball, name), shape) for ball in balls], axis)
             for name in ("value", "radius")

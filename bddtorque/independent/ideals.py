@@ -10,6 +10,7 @@ from .plan import Plan, Wire
 
 
 def ideal_product(a: Known, b: Known, square: bool, step: int) -> tuple[float, float]:
+    """Return the range of a product of two words over 2^shift; a square is not negative."""
     if square:
         return 0.0, max(map(abs, a.ideal)) ** 2 / step * UP
     ends = [x * y / step for x in a.ideal for y in b.ideal]

@@ -75,7 +75,8 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
         _slice(plan, robot, words, angles, Grid(grid.points, None if k is None else (axis, k)), wanted) for k in slices
     ]
     whole = {
-        key: joined([part.pop(key) for part in found], axis) if len(found) > 1 else found[0][key] for key in [*found[0]]
+        key: joined([part.pop(key) for part in found], axis, len(joints)) if len(found) > 1 else found[0][key]
+        for key in [*found[0]]
     }
     differences = [largest(whole.pop(-1 - j), limit) for j, limit in enumerate(limits)]
     reaches = {place: field.reach() for place, field in whole.items()}
