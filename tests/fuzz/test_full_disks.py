@@ -58,8 +58,18 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("existing", [False, True])
+SLOW = ("write-spec", "plot", "sweep")
+
+
+@pytest.mark.parametrize(
+    ("name", "existing"),
+    [
+        *((name, True) for name in COMMANDS if name not in SLOW),
+        *(pytest.param(name, existing, marks=pytest.mark.slow) for name in SLOW for existing in (False, True)),
+        ("plan", False),
+        ("eval", False),
+    ],
+)
 def test_every_operation_of_every_command(
     name: str, existing: bool, arm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,7 +178,10 @@ def test_a_limit_of_the_system_is_a_full_disk(arm: Path, tmp_path: Path) -> None
     assert out.read_bytes() == b"old" and list(tmp_path.iterdir()) == [out]
 
 
-@pytest.mark.parametrize(("kind", "lines"), [("file", 20), ("folder", 100), ("new_folder", 50), ("cache", 50)])
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [("file", 20), pytest.param("folder", 100, marks=pytest.mark.slow), ("new_folder", 50), ("cache", 50)],
+)
 def test_ctrl_c_at_every_line_of_writing(kind: str, lines: int, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

@@ -18,7 +18,7 @@ CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(path for path in CORPUS.glob("*/*") if path.is_file())
 SEED = "slice" if "CI" in os.environ else str(time.time_ns())
 """A check that decides what lands tries the same inputs each time; elsewhere every run tries new ones."""
-INPUTS = 4000
+INPUTS = 3000
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -105,6 +105,7 @@ def test_the_harness_finds(kind: str, said: str, tmp_path: Path, monkeypatch: py
     assert sum(found.counts.values()) == 5
 
 
+@pytest.mark.slow
 def test_the_driver(tmp_path: Path) -> None:
     """All of it once, on few inputs: the table, the exit code, nothing left behind."""
     command = [sys.executable, driver.__file__, "--inputs", "60", "--seed", "x", "--workers", "1"]
