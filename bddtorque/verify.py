@@ -11,6 +11,7 @@ those of any function at all, cannot be made again: then table, diagrams and for
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
@@ -34,6 +35,8 @@ from bddtorque.plan.plan import Block, output_format
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots.model import Robot
 from bddtorque.spec import Spec
+from bddtorque.spec.model import TARGETS
+from bddtorque.trace.graph import Op
 from bddtorque.work import Progress, Task, WorkError, Workers
 
 
@@ -115,7 +118,8 @@ def verify_bytes(
     for kind in ("tables", "diagrams", "forms"):
         wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
         checks.append(Check(kind, not wrong, wrong[0] if wrong else f"{len(found)} right on every entry"))
-    same = certificate == model.certificate
+    allowed = {"faithful": 1.0, "paper": math.inf}.get(str(spec.accuracy), spec.accuracy)
+    same = certificate == model.certificate and max(certificate.bounds) < float(allowed)
     bounds = one_line(", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques))
     detail = f"proved again: {bounds}" if same else f"the proof gives other figures: {bounds}"
     return [*checks, Check("certificate", same, detail)]
@@ -139,6 +143,8 @@ def _function_checks(model: FunctionModel, team: Workers) -> list[Check]:
             right = "the words that were given, by their key; only the function itself can tell whether they are right"
         checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
     facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
+    stated = _wrongly_stated(model)
+    checks.append(Check("stated", not stated, stated or "accuracy, spread, range and graph are what they can be"))
     certificate = recertified(model, draft, facts)
     same = certificate == model.certificate
     detail = f"{model.output.name} {certificate.bound:.4f}"
@@ -146,6 +152,28 @@ def _function_checks(model: FunctionModel, team: Workers) -> list[Check]:
     if given and same:
         said = f"composed again from the error that is stated: {detail}"
     return [*checks, Check("certificate", same, one_line(said))]
+
+
+def _wrongly_stated(model: FunctionModel) -> str:
+    """Return what is wrong with that which a file states and nothing is made from, or empty text."""
+    certificate, word = model.certificate, model.output
+    if model.plan.target not in TARGETS:
+        return f"target {' or '.join(TARGETS)} required, '{model.plan.target:.40}' given"
+    if not 0.5 < model.accuracy < math.inf or certificate.parts.total >= model.accuracy:
+        return f"a bound below the accuracy {model.accuracy} required, {certificate.parts.total} given"
+    if certificate.spread < 0 or certificate.assumed < 0:
+        return "a spread and an assumed error of at least 0 required"
+    for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
+        ends = int(table.values.min()), int(table.values.max())
+        if isinstance(block, GivenBlock) and (block.low, block.high) != ends:
+            return f"block {k}: the range {ends} of its words required, {(block.low, block.high)} given"
+        values = sorted(word.sign * (word.centre + end * word.lsb) + word.offset for end in ends)
+        if isinstance(block, GivenBlock) and not certificate.low <= values[0] <= values[1] <= certificate.high:
+            return f"a range that holds {values} required, {[certificate.low, certificate.high]} given"
+    for k, node in enumerate(model.graph.nodes if model.graph else ()):
+        if (node.name and node.op is not Op.INPUT) or (node.value and node.op is not Op.CONSTANT):
+            return f"graph, node {k}: neither a name nor a value required where it says nothing"
+    return ""
 
 
 def _as_specified(spec: Spec, robot: Robot) -> Robot:

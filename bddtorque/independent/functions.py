@@ -59,6 +59,7 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     stated = function_of(header["certificate"])
     check_names(stated, output.name, output, "certificate")
     require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: a graph where traced required")
+    require(plan.target in ("tables", "host"), "plan: target tables or host required")
     require(plan.source == stated.relative_to, "plan: the source that the certificate is relative to required")
     require(
         all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
@@ -83,9 +84,13 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
         low, high = _reach_of_law(plan, inputs, output)
         found = OutputBound(found.parts, low, high)
     if stated.relative_to == "float":
-        require(stated.low <= stated.high, "certificate: low at most high required")
+        ends = sorted(
+            output.sign * (output.centre + end * output.lsb) + output.offset for end in (found.low, found.high)
+        )
+        require(stated.low <= ends[0] <= ends[1] <= stated.high, "certificate: a range that holds every word required")
     else:
         check_range(stated, found, output, "certificate")
+    require(accuracy > 0.5, "function, accuracy: more than 0.5 units required")
     require(math.fsum(stated.parts.values()) < accuracy, f"certificate: below {accuracy} units required")
     require(stated.assumed >= 0 and stated.spread >= 0, "certificate: errors of at least 0 required")
     what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"

@@ -50,6 +50,7 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
     low, high = int(words.min()), int(words.max())
     require(block.low <= low and high <= block.high, f"{where}: words from {block.low} to {block.high} required")
     if block.kind == "given":
+        require((block.low, block.high) == (low, high), f"{where}: the range {low} to {high} of its words required")
         return Facts(float(Fraction(block.error) / block.lsb) * UP, low, high)
     if block.kind in ("product", "square"):
         _compare(_whole_numbers(block), words, 0, where)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .cascade import angles_of, unrounded
 from .dynamics import Robot, State, torques
-from .fields import DegreeAlgebra, Field, Grid, joined
+from .fields import DegreeAlgebra, Degrees, Field, Grid, joined
 from .findings import RefusedError, require
 from .formats import Format
 from .graph import Angle
@@ -61,7 +61,13 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
     axes = {f"q{j + 1}": j for j in joints}
     angles = angles_of(plan, axes)
     degrees = DegreeAlgebra(len(robot.joints))
-    shape = list(unrounded(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees)))
+    shape: list[Degrees] = []
+
+    def look(place: int, value: Degrees) -> None:
+        if place in wanted:
+            shape.append(value)
+
+    shape += unrounded(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees), look)
     own = SECOND if robot.orthogonal else THIRD
     highest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
     grid = Grid([2 * degree + 1 for degree in highest])

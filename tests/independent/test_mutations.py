@@ -1,0 +1,288 @@
+"""Mutation: one thing of a file is changed and every digest put right again; both proofs must find it.
+
+What survives is listed here by its place, with the reason why it is no lie. Nothing else may.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from mutations import (
+    ARRAYS,
+    at,
+    is_signed,
+    leaves,
+    mutants,
+    npy_of,
+    other_values,
+    replaced,
+    sha256,
+    shown,
+    signed,
+    taken_apart,
+)
+
+import bddtorque as bt
+from bddtorque.artefact import any_from_bytes, to_bytes
+from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.diagrams.table import Table
+from bddtorque.errors import BddTorqueError
+from bddtorque.independent import check_bytes
+from bddtorque.plan.plan import output_format
+from bddtorque.plan.reading import graph_from_plain
+from bddtorque.robots.plain import robot_from_plain
+from bddtorque.verify import verify_bytes
+
+EITHER = {
+    "package": "the version that wrote the file: no digest covers it",
+    "robot.name": "what the arm is called",
+    "robot.source": "where its numbers come from",
+    "robot.links[].name": "what a link is called",
+    "robot.allow_unphysical": "what a reader of robots accepts; this arm is physical",
+    "robot.joints[].(lower|upper|velocity|acceleration|effort)": "limits, which the spec has replaced by ranges",
+    "spec.memory": "a budget",
+    "spec.robot": "what the arm is called",
+    "spec.source": "auto had chosen the same",
+    "function.name": "what the function is called",
+    "function.rules.*": "how samples were read",
+    "function.accuracy": "what was asked for: the bound is still below it",
+    "function.inputs[].(name|unit)": "what an input is called, and counted in",
+    "function.graph.output_names[]": "what the value is called",
+    "plan.block_bits": "a limit that the tables of a function still keep",
+    "plan.blocks[].law.*": "another law with the same words and the same errors: the file is true of it",
+    "certificate.spread": "stated, and no part of the bound",
+}
+"""Changes that neither proof can object to."""
+
+LIMITS = {"function.inputs[].(low|high)": "an angle goes round: these only say what is counted as out of range"}
+"""The same for files whose inputs are angles."""
+
+GIVEN = {
+    "function.inputs[].(low|high|offset)": "what the words of a given table stand for is known to its function alone",
+    "function.output.offset": "likewise",
+    "certificate.(low|high)": "stated; a range that still holds every word",
+    "certificate.assumed": "stated",
+}
+"""The same for a file of given words."""
+
+INDEPENDENT = {
+    "plan.wires[].name": "what an inner word is called",
+    "plan.outputs[].name": "what the output of a function is called",
+    "plan.blocks[].graph.output_names[]": "what a function is called",
+    "plan.wires[].lsb": "the value of the unit of an inner sum: no word depends on it",
+    "plan.blocks[].(low|high)": "a range that still holds every word",
+    "plan.wires[].(low|high)": "a range that still holds every word",
+    "plan.target": "which evaluator of the same words was meant",
+    "certificate.parts.arithmetic": "less than the last digit of the bound, and more than is needed",
+    "certificate.witness[]": "another state that saturates as well",
+}
+"""What the independent checker cannot object to besides; `verify` makes the plan again, and does."""
+
+
+def arm(**options) -> Callable[[], bytes]:
+    return lambda: to_bytes(bt.compile("planar2r", cache=None, workers=1, **options))
+
+
+def function(*args, **options) -> Callable[[], bytes]:
+    return lambda: to_bytes(bt.compile_function(*args, **options))
+
+
+FILES = {
+    "arm": arm(bits=2),
+    "arm for a host": arm(bits=2, target="host"),
+    "product": function(lambda x, y: x * y + 0.1, inputs={"x": (3, 2.0), "y": (3, (-1.0, 3.0))}, output=(5, 8.0)),
+    "cascade": function(
+        lambda q, p, v: 3.0 * np.cos(q + p) * v * v + np.sin(2 * q) - v,
+        inputs={"q": (4, "angle"), "p": (4, "angle"), "v": (4, 2.0)},
+        output=(5, 20.0),
+        block_bits=6,
+    ),
+    "float": function(np.exp, inputs={"x": (4, 2.0)}, output=(5, 8.0), trace="float"),
+    "friction": function(
+        bt.Friction(0.5, (1.0, 1.2), (1.5, 1.6), 0.1), inputs={"v": (5, 3.0)}, output=(5, (-2.0, 2.0))
+    ),
+}
+
+
+@cache
+def file(name: str) -> bytes:
+    return FILES[name]()
+
+
+def proved(data: bytes) -> tuple[bool, bool]:
+    """Return whether `verify` and the independent checker are content; neither may stumble."""
+    found = check_bytes(data)
+    assert not any("Error" in each.detail for each in found), found[-1]
+    return all(each.passed for each in verify_bytes(data, workers=1)), all(each.passed for each in found)
+
+
+def explained(place: str, reasons: dict[str, str]) -> bool:
+    return any(re.fullmatch(re.sub(r"([.\[\]])(?![*+)])", r"\\\1", pattern), place) for pattern in reasons)
+
+
+def same_torques(data: bytes, mutant: bytes) -> bool:
+    """Whether a changed robot is the same arm to every joint: then there is nothing to find."""
+    rng = np.random.default_rng(0)
+    state = rng.uniform(-3, 3, (3, 50, 2))
+    robots = [robot_from_plain(taken_apart(each)[0]["robot"], "robot") for each in (data, mutant)]
+    one, other = (bt.inverse_dynamics(robot, *state) for robot in robots)
+    return np.allclose(one, other, rtol=0, atol=1e-9)
+
+
+def same_function(header: dict, changed: dict, path: tuple) -> bool:
+    """Whether a changed graph is the same function, as cos(−x) is cos x."""
+    root = path[: path.index("graph") + 1]
+    names = {node[3] for node in at(header, root)["nodes"]} | {"x0", "x1", "x2"}
+    graphs = [graph_from_plain(at(each, root), names, "graph") for each in (header, changed)]
+    rng = np.random.default_rng(0)
+    state = {name: rng.uniform(-3, 3, 50) for name in names}
+    one, other = (np.asarray(graph.evaluate(state)[0]) for graph in graphs)
+    return np.allclose(one, other, rtol=0, atol=1e-9)
+
+
+def unexplained(name: str, every: int) -> tuple[list[str], int]:
+    """Return the survivors among one in so many mutants that nothing explains, and how many were tried."""
+    data, wrong, tried = file(name), [], 0
+    header = taken_apart(data)[0]
+    for number, (path, value, mutant) in enumerate(mutants(data)):
+        if number % every:
+            continue
+        tried += 1
+        place = shown(path)
+        by_compiler, by_checker = proved(mutant)
+        what = f"{place} {path}: {at(header, path)!r:.60} -> {value!r:.60}"
+        if path[0] == "robot" and (by_compiler or by_checker) and not explained(place, EITHER):
+            if not same_torques(data, mutant):
+                wrong.append(f"robot: {what}")
+            continue
+        if (by_compiler or by_checker) and "graph.nodes" in place:
+            if not same_function(header, taken_apart(mutant)[0], path):
+                wrong.append(f"graph: {what}")
+            continue
+        either = {**EITHER, **(GIVEN if name == "float" else {}), **(LIMITS if name == "cascade" else {})}
+        if by_compiler and not explained(place, either):
+            wrong.append(f"verify: {what}")
+        if by_checker and not explained(place, {**either, **INDEPENDENT}):
+            wrong.append(f"independent: {what}")
+    return wrong, tried
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_file_itself_is_proved_and_signed_as_it_was(name):
+    assert proved(file(name)) == (True, True)
+    assert signed(*taken_apart(file(name))) == file(name)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_some_leaves_of_the_header(name):
+    wrong, tried = unexplained(name, 12)
+    assert not wrong and tried > 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_every_leaf_of_the_header(name):
+    wrong, tried = unexplained(name, 1)
+    assert not wrong and tried > 180
+
+
+def with_table(data: bytes, block: int, table: Table, diagram: Diagram) -> bytes:
+    """Return the file with another table, its diagram, keys and digests."""
+    header, arrays = taken_apart(data)
+    for name, descr in ARRAYS.items():
+        arrays[f"blocks/{block}/{name}.npy"] = npy_of(diagram.arrays()[name], descr)
+    header = replaced(header, ("tables", block), table.content_key)
+    if header["plan"]["blocks"][block]["kind"] == "given":
+        header = replaced(header, ("plan", "blocks", block, "table"), table.content_key)
+    return signed(header, arrays)
+
+
+@pytest.mark.parametrize("name", ["arm", "arm for a host", "product", "cascade", "friction"])
+def test_any_entry_of_a_table_by_one_unit(name):
+    model = _loaded(name)
+    rng = np.random.default_rng(1)
+    for block, table in enumerate(model.tables):
+        bits, sign = output_format(model.plan.blocks[block])
+        order = model.diagrams[block].order
+        for entry in rng.choice(len(table.values), min(6, len(table.values)), replace=False).tolist():
+            for step in (1, -1):
+                values = table.values.astype(np.int64)
+                values[entry] += step
+                low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if sign else (0, (1 << bits) - 1)
+                if not low <= values[entry] <= high:
+                    continue
+                changed = Table(values.astype(table.values.dtype), table.input_widths, bits, sign)
+                mutant = with_table(file(name), block, changed, build(changed, order))
+                assert proved(mutant) == (False, False), (block, entry, step)
+
+
+@pytest.mark.parametrize("name", ["arm", "cascade"])
+def test_any_edge_of_a_diagram(name):
+    """Edges, levels, roots and orders, one at a time; where that is still a diagram, keys are put right as well."""
+    model = _loaded(name)
+    rng = np.random.default_rng(2)
+    for block, diagram in enumerate(model.diagrams):
+        for array in ARRAYS:
+            for place in rng.choice(len(diagram.arrays()[array]), 2).tolist():
+                for step in (1, 2, -1):
+                    arrays = {key: np.array(each) for key, each in diagram.arrays().items()}
+                    arrays[array][place] += step
+                    mutant = _with_arrays(file(name), block, arrays, model)
+                    assert proved(mutant) == (False, False), (block, array, place, step)
+
+
+def _loaded(name: str):
+
+    return any_from_bytes(file(name))
+
+
+def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) -> bytes:
+    table = model.tables[block]
+    try:
+        diagram = Diagram.from_arrays(**arrays, signed=table.signed)
+        changed = Table(diagram.expand(), table.input_widths, table.output_bits, table.signed)
+    except (BddTorqueError, IndexError, ValueError):  # no diagram at all: nothing but the digests can be put right
+        header, entries = taken_apart(data)
+        for name, descr in ARRAYS.items():
+            entries[f"blocks/{block}/{name}.npy"] = npy_of(arrays[name], descr)
+        return signed(header, entries)
+    return with_table(data, block, changed, diagram)
+
+
+@pytest.mark.slow
+def test_some_changes_of_a_large_arm():
+    data = to_bytes(bt.compile("ur5", workers=1))
+    header = taken_apart(data)[0]
+    assert all(each.passed for each in check_bytes(data))
+    rng = np.random.default_rng(3)
+    every = list(mutants_at(data, rng, 36))
+    for number, (path, value, mutant) in enumerate(every):
+        what = f"{path}: {at(header, path)!r:.60} -> {value!r:.60}"
+        found = all(each.passed for each in check_bytes(mutant))
+        assert not found or explained(shown(path), {**EITHER, **INDEPENDENT}), what
+        if number % 6 == 0:  # making the plan of six joints again takes seconds
+            found = all(each.passed for each in verify_bytes(mutant, workers=1))
+            assert not found or explained(shown(path), EITHER), what
+
+
+def mutants_at(data: bytes, rng: np.random.Generator, count: int):
+    """Yield mutants of leaves drawn from plan, formats, spec and certificate."""
+
+    header, arrays = taken_apart(data)
+    places = [path for path in leaves(header) if path[0] in ("plan", "formats", "spec", "certificate", "tables")]
+    for place in rng.choice(len(places), count, replace=False).tolist():
+        value = other_values(at(header, places[place]))[0]
+        yield places[place], value, signed(replaced(header, places[place], value), arrays)
+
+
+def test_the_harness_sees_what_it_should():
+    """A harness that never changes a file, or never signs it, would find everything right, or nothing."""
+    header, arrays = taken_apart(file("arm"))
+    assert is_signed({"kind": "function"}) and not is_signed({"kind": "square"})
+    unsigned = {**header, "package": "0.0.1"}
+    assert signed(unsigned, arrays) != file("arm") and proved(signed(unsigned, arrays)) == (True, True)
+    assert len(sha256(b"")) == 64
