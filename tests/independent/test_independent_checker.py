@@ -1,0 +1,305 @@
+"""The independent checker: content with what the compiler writes, with nothing else, and sharing nothing with it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import pinocchio_model, random_states, rnea
+from sample_robots import TWO_LINKS
+from strategies import random_robot
+
+import bddtorque as bt
+from bddtorque.artefact import to_bytes
+from bddtorque.cli import main
+from bddtorque.independent import check_bytes, check_file
+from bddtorque.independent.dynamics import State, robot_of, torques
+from bddtorque.robots.plain import robot_to_plain
+
+FOLDER = Path(bt.__file__).parent / "independent"
+STEPS = [
+    "archive",
+    "header",
+    "diagrams",
+    "tables",
+    "words",
+    "widths",
+    "ranges",
+    "dynamics",
+    "certificate",
+    "saturation",
+]
+SPEC = """robot = "planar2r"
+bits = 5
+[[joint]]
+name = "shoulder"
+sign = -1
+offset = 0.7
+friction = { viscous = 2.0, coulomb = [4.0, 5.0], static = [8.0, 7.0], stribeck_velocity = 0.05 }
+velocity = [-0.5, 1.5]
+torque = [-150.0, 260.0]
+[[joint]]
+name = "elbow"
+friction = { samples = "elbow.csv" }
+"""
+
+
+@cache
+def small() -> bytes:
+    return to_bytes(bt.compile("planar2r", bits=4, cache=None, workers=1))
+
+
+def content(model) -> list[str]:
+    """Return the steps of a file that is proved; fail with what was found otherwise."""
+    found = check_bytes(to_bytes(model))
+    assert all(each.passed for each in found), found[-1]
+    return [each.name for each in found]
+
+
+OPTIONS = [
+    {"bits": 6},
+    {"bits": 3, "source": "recursive"},
+    {"bits": 3, "accuracy": "paper"},
+    {"bits": 4, "accuracy": 0.6},
+    {"bits": 4, "torque": 20},
+    {"bits": 5, "target": "host"},
+    {"bits": 4, "gravity": [0.0, 0.0, -9.81]},
+    {"bits": 4, "payload": [1.5, 0.0, 0.1, 0.05]},
+    {"bits": 4, "input_bits": 5},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_arms_are_proved(options):
+    assert content(bt.compile("planar2r", cache=None, workers=1, **options)) == STEPS
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}, {"accuracy": "paper"}], ids=str)
+def test_friction_signs_offsets_and_uneven_ranges(options, tmp_path):
+    (tmp_path / "arm.toml").write_text(SPEC)
+    (tmp_path / "elbow.csv").write_text("v,f\n-1,-2\n-0.5,-1.5\n0,0\n0.5,1.4\n1,2\n")
+    assert content(bt.compile(str(tmp_path / "arm.toml"), cache=None, workers=1, **options)) == STEPS
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}], ids=str)
+def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
+    (tmp_path / "two.urdf").write_text(TWO_LINKS)
+    path, ranges = str(tmp_path / "two.urdf"), {"acceleration": 4.0, "torque": 60.0}
+    assert content(bt.compile(path, bits=5, cache=None, workers=1, **ranges, **options)) == STEPS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_arms(seed):
+    kinds = [["revolute", "prismatic", "revolute"], ["prismatic", "revolute"], ["revolute"] * 3, ["revolute"]][seed]
+    robot = random_robot(kinds, ["tilted", "perpendicular", "tilted"][: len(kinds)], seed, payload=seed % 2 == 0)
+    options = {"velocity": 2.0, "acceleration": 3.0, "torque": 300.0, "position": [[-0.5, 0.75]] * len(kinds)}
+    for target in ("tables", "host"):
+        content(bt.compile(robot, bits=4, cache=None, workers=1, target=target, **options))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["tables", "host"])
+@pytest.mark.parametrize("name", ["scara", "stanford", "puma560"])
+def test_large_arms(name, target):
+    assert content(bt.compile(name, bits=8, workers=1, target=target)) == STEPS
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize("target", ["tables", "host"])
+@pytest.mark.parametrize("name", ["planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda"])
+def test_every_arm_at_12_bits(name, target):
+    assert content(bt.compile(name, workers=1, target=target)) == STEPS
+
+
+def waving(q, p, v):
+    return 3.0 * np.cos(q + p) * v * v + np.sin(2 * q) - v
+
+
+FUNCTIONS = {
+    "table": lambda: bt.compile_function(
+        lambda x, y: x * y + 0.1, inputs={"x": (5, 2.0), "y": (5, (-1.0, 3.0))}, output=(8, 8.0)
+    ),
+    "cascade": lambda: bt.compile_function(
+        waving, inputs={"q": (8, "angle"), "p": (8, "angle"), "v": (8, 2.0)}, output=(8, 20.0), block_bits=10
+    ),
+    "host": lambda: bt.compile_function(
+        waving,
+        inputs={"q": (8, "angle"), "p": (8, "angle"), "v": (8, 2.0)},
+        output=(8, 20.0),
+        block_bits=10,
+        target="host",
+    ),
+    "offset": lambda: bt.compile_function(
+        lambda q, v: np.cos(q + 0.3) * v, inputs={"q": (8, "angle"), "v": (8, 2.0)}, output=(8, 3.0)
+    ),
+    "float": lambda: bt.compile_function(np.exp, inputs={"x": (8, 2.0)}, output=(8, 8.0), trace="float"),
+    "friction": lambda: bt.compile_function(
+        bt.Friction(0.5, (1.0, 1.2), (1.5, 1.6), 0.1), inputs={"v": (8, 3.0)}, output=(8, 2.0), assumed_error=0.01
+    ),
+    "samples": lambda: bt.compile_samples(
+        (
+            np.array([(a, b) for a in np.arange(-4, 4) * np.pi / 4 for b in (0.0, 0.4, 1.0)]),
+            np.array([np.cos(a) * (1 + b) for a in np.arange(-4, 4) * np.pi / 4 for b in (0.0, 0.4, 1.0)]),
+        ),
+        inputs={"q": (8, "angle"), "w": (5, (0.0, 1.0))},
+        output=10,
+    ),
+    "nearest": lambda: bt.compile_samples(
+        (np.array([(0.0, 0.0), (1.0, 0.2), (0.3, 0.9)]), np.array([1.0, -2.0, 3.0])),
+        inputs={"x": (4, (0.0, 1.0)), "y": (4, (0.0, 1.0))},
+        output=6,
+        gaps="nearest",
+        extrapolation="hold",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_proved(name):
+    steps = content(FUNCTIONS[name]())
+    assert steps == [step if step != "dynamics" else "function" for step in STEPS]
+
+
+def test_given_words_are_not_said_to_be_proved():
+    told = {each.name: each.detail for each in check_bytes(to_bytes(FUNCTIONS["float"]()))}
+    assert "given" in told["tables"] and "only the function itself" in told["function"]
+    assert "stated" in told["certificate"]
+
+
+class Number:
+    """Floats in the clothes that the recursion asks for."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __neg__(self):
+        return Number(-self.value)
+
+    def __add__(self, other):
+        return Number(self.value + other.value)
+
+    def __sub__(self, other):
+        return Number(self.value - other.value)
+
+    def __mul__(self, other):
+        return Number(self.value * other.value)
+
+    def scaled(self, factor):
+        return Number(self.value * float(factor))
+
+
+class Plain:
+    @staticmethod
+    def number(value: Fraction) -> Number:
+        return Number(float(value))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(["revolute", "prismatic"]), min_size=1, max_size=6), st.integers(0, 10**6))
+def test_its_newton_euler_is_pinocchios(kinds, seed):
+    robot = random_robot(kinds, ["tilted"] * len(kinds), seed, payload=bool(seed % 2))
+    model = pinocchio_model(robot)
+    q, qd, qdd = random_states(robot, 5, seed)
+    columns = [[Number(column) for column in each.T] for each in (q, np.sin(q), np.cos(q), qd, qdd)]
+    own = torques(robot_of(json.loads(json.dumps(robot_to_plain(robot)))), State(*columns), Plain())
+    found = np.stack([np.broadcast_to(each.value, len(q)) for each in own], axis=1)
+    wanted = rnea(model, q, qd, qdd)
+    assert np.allclose(found, wanted, rtol=0, atol=1e-9 * (1 + np.abs(wanted).max()))
+
+
+def test_another_arm_is_no_proof_of_this_one():
+    model = bt.compile("planar2r", bits=4, cache=None, workers=1)
+    heavier = replace(model.robot.links[1], mass=9.0)
+    other = replace(model, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
+    found = check_bytes(to_bytes(other))
+    assert found[-1].name == "dynamics" and not found[-1].passed and "units of the truth required" in found[-1].detail
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_no_byte_can_be_changed_and_nothing_makes_it_stumble(data):
+    whole = small()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    value = data.draw(st.integers(0, 255).filter(lambda value: value != whole[at]))
+    found = check_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+    assert not found[-1].passed and "\n" not in found[-1].detail
+
+
+@settings(max_examples=60)
+@given(st.one_of(st.binary(max_size=300), st.integers(0, 27000).map(lambda n: small()[:n])))
+def test_what_is_no_file_is_refused(data):
+    found = check_bytes(data)
+    assert [each.passed for each in found] == [False]
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(str(node.module))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 1  # of its own folder
+    return {name.split(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
+def test_it_imports_numpy_and_the_standard_library_alone(path):
+    assert imported(path) <= {"numpy"} | set(sys.stdlib_module_names)
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_the_folder_works_by_itself_elsewhere(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "independent", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "arm.bdt").write_bytes(small())
+    (tmp_path / "bad.bdt").write_bytes(small()[:-1])
+    code = (
+        "import sys; sys.path.insert(0, '.'); from independent.__main__ import main\n"
+        "said = main(['arm.bdt']), main(['bad.bdt']), main([])\n"
+        "assert said == (0, 1, 2), said\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))\n"
+    )
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"import sys; sys.path.append({str(Path(np.__file__).parents[1])!r})\n" + code,
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "bddtorque" not in run.stdout.splitlines()[-1] and "numba" not in run.stdout.splitlines()[-1]
+
+
+def test_the_command(tmp_path, capsys):
+    path = tmp_path / "arm.bdt"
+    path.write_bytes(small())
+    assert main(["verify", str(path), "--independent"]) == 0
+    told = capsys.readouterr().out
+    assert "ok    dynamics" in told and "verified" in told
+    assert main(["verify", str(path), "--independent", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["verified"] and told["independent"] and [each["name"] for each in told["checks"]] == STEPS
+    path.write_bytes(small()[:-1])
+    assert main(["verify", str(path), "--independent"]) == 1
+    assert "FAIL  archive" in capsys.readouterr().out
+    assert main(["verify", str(path), "--independent", "--workers", "2"]) == 2
+    assert "no --workers" in capsys.readouterr().err
+    assert not check_file(tmp_path / "none.bdt")[0].passed

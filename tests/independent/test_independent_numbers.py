@@ -1,0 +1,160 @@
+"""The checker's own arithmetic, against mpmath, NumPy and dense sampling."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bddtorque.independent.balls import Ball, ball_of, sine_and_cosine
+from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
+from bddtorque.independent.fields import Field, Grid
+from bddtorque.independent.graph import Angle
+from bddtorque.independent.harmonics import WaveAlgebra
+from bddtorque.independent.ideals import _parabola
+from bddtorque.independent.peaks import largest
+
+fractions = st.fractions(min_value=-50, max_value=50, max_denominator=10**6)
+
+
+def inside(found: Enclosure, wanted: mpmath.mpf, width: float = 1e-60) -> bool:
+    low, high = (mpmath.mpf(end.numerator) / end.denominator for end in (found.low, found.high))
+    return low <= wanted <= high and high - low < width
+
+
+def test_pi():
+    with mpmath.workdps(120):
+        value, off = pi_fixed()
+        assert abs(mpmath.mpf(value) / mpmath.mpf(2) ** BITS - mpmath.pi) <= mpmath.mpf(off) / mpmath.mpf(2) ** BITS
+        assert off < 100
+
+
+@given(fractions, fractions)
+def test_sines_in_whole_numbers(turns, rest):
+    with mpmath.workdps(120):
+        angle = 2 * mpmath.pi * turns.numerator / turns.denominator + mpmath.mpf(rest.numerator) / rest.denominator
+        assert inside(sine_of_turns(turns, rest), mpmath.sin(angle))
+
+
+@pytest.mark.parametrize("quarters", range(-5, 6))
+def test_quarter_turns_are_exact(quarters):
+    found = sine_of_turns(Fraction(quarters, 4))
+    assert found.low == found.high == (0, 1, 0, -1)[quarters % 4]
+
+
+@given(st.fractions(min_value=0, max_value=3000, max_denominator=10**6))
+def test_exponentials_in_whole_numbers(x):
+    with mpmath.workdps(1500):
+        found = exponential_of(x)
+        assert inside(found, mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator))
+
+
+def test_ties_go_away_from_zero():
+    half = Fraction(1, 2)
+    assert nearest_word(Enclosure(half, half)) == (1, half)
+    assert nearest_word(Enclosure(-half - 3, -half - 3)) == (-4, half)
+    tiny = Fraction(1, 2**200)
+    assert nearest_word(Enclosure(half - tiny, half + tiny))[0] == 1
+    assert nearest_word(Enclosure(Fraction(2, 5), Fraction(2, 5))) == (0, Fraction(2, 5))
+
+
+@given(st.integers(-(2**20), 2**20), st.integers(1, 2**20), fractions)
+def test_balls_hold_sines(numerator, denominator, rest):
+    with mpmath.workdps(50):
+        angle = 2 * mpmath.pi * numerator / denominator + mpmath.mpf(rest.numerator) / rest.denominator
+        for ball, wanted in zip(
+            sine_and_cosine(np.array([numerator]), denominator, rest),
+            (mpmath.sin(angle), mpmath.cos(angle)),
+            strict=True,
+        ):
+            radius = float(np.broadcast_to(ball.radius, (1,))[0])
+            assert abs(mpmath.mpf(float(ball.value[0])) - wanted) <= radius < 1e-12
+
+
+@given(st.lists(st.fractions(max_denominator=10**9), min_size=2, max_size=8))
+def test_balls_hold_sums_and_products(numbers):
+    exact, ball = numbers[0], ball_of(numbers[0])
+    for k, number in enumerate(numbers[1:]):
+        exact = exact * number if k % 2 else exact - number
+        ball = ball * ball_of(number) if k % 2 else ball - ball_of(number)
+    assert abs(Fraction(float(ball.value)) - exact) <= Fraction(float(ball.radius))
+
+
+waves = st.lists(
+    st.tuples(st.floats(-3, 3), st.integers(-2, 2), st.integers(-2, 2), st.booleans(), st.integers(0, 2)),
+    min_size=1,
+    max_size=8,
+)
+
+
+def field_of(terms: list) -> Field:
+    grid = Grid([5, 5])
+    total = Field({})
+    for size, a, b, sine, motion in terms:
+        angle = Angle(tuple((axis, m) for axis, m in enumerate((a, b)) if m))
+        wave = (grid.sine if sine else grid.cosine)(angle).scaled(Fraction(size))
+        total = total + (wave * grid.motion(motion, Fraction(1)) if motion else wave)
+    return total
+
+
+def sampled(terms: list) -> np.ndarray:
+    """The sum at many positions, motions at their worst."""
+    x, y = np.meshgrid(*[np.linspace(0, 2 * np.pi, 120)] * 2)
+    by_motion = [np.zeros_like(x) for _ in range(3)]
+    for size, a, b, sine, motion in terms:
+        by_motion[motion] += size * (np.sin if sine else np.cos)(a * x + b * y)
+    return by_motion[0], np.abs(by_motion[1]) + np.abs(by_motion[2])
+
+
+@settings(max_examples=60)
+@given(waves)
+def test_no_sum_of_waves_exceeds_what_is_said(terms):
+    plain, moved = sampled(terms)
+    found = field_of(terms)
+    reached = float((np.abs(plain) + moved).max())
+    assert found.amplitude() >= reached - 1e-9
+    low, high = found.reach()
+    assert low <= (plain - moved).min() + 1e-9 and high >= (plain + moved).max() - 1e-9
+    closer = largest(found, 0.0)
+    assert reached - 1e-4 * (1 + reached) <= closer <= found.amplitude()
+
+
+def test_a_fine_grid_is_closer_than_amplitudes():
+    terms = [(1.0, 1, 0, False, 0), (1.0, 0, 1, False, 1), (-1.0, 1, 1, False, 0), (1.0, 1, -1, True, 1)]
+    plain, moved = sampled(terms)
+    assert (np.abs(plain) + moved).max() <= largest(field_of(terms), 0.0) < 0.95 * field_of(terms).amplitude()
+
+
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-2, 2), st.booleans()), min_size=1, max_size=5), fractions)
+def test_waves_multiply_as_functions_do(terms, rest):
+    algebra = WaveAlgebra()
+    total, value = algebra.number(Fraction(1)), 1.0
+    for factor, m, sine in terms:
+        angle = Angle(((0, m),) if m else (), Fraction(1, 8), rest)
+        wave = algebra.sine(angle) if sine else algebra.cosine(angle)
+        total = total * (wave.scaled(Fraction(factor)) + algebra.motion(1, Fraction(2)))
+        place = 0.7 * m + math.pi / 4 + float(rest)
+        value *= factor * (math.sin(place) if sine else math.cos(place)) + 2 * 0.3
+    found = 0.0
+    for (words, angle, sine), coefficient in total.terms.items():
+        place = 0.0 if angle is None else dict(angle.multipliers).get(0, 0) * 0.7
+        place += 0.0 if angle is None else 2 * math.pi * float(angle.turns) + float(angle.rest)
+        found += float(coefficient) * 0.3 ** len(words) * (math.sin(place) if sine else math.cos(place))
+    assert found == pytest.approx(value, abs=1e-7 * (1 + abs(value)))
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5), st.floats(0, 5), st.floats(-5, 5), st.floats(0, 5))
+def test_parabolas(a, b, width, low, span):
+    least, most = _parabola(a, (b, b + width), (low, low + span))
+    x = np.linspace(low, low + span, 50)[:, None]
+    values = a * x * x + np.linspace(b, b + width, 9)[None, :] * x
+    assert least <= values.min() + 1e-9 and values.max() - 1e-9 <= most
+
+
+def test_a_ball_knows_its_largest():
+    assert Ball(np.array([-3.0, 2.0]), np.array([0.5, 0.1])).largest >= 3.5
