@@ -114,7 +114,7 @@ def _torques(model: Model, start: Sequence[Sequence[int]], tables: bool) -> Mark
             element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"),
             element("span", element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"),
             element("span", shown[2], id=f"{name}-difference"),
-            _gauge(name, difference / proved.bound if tables else 0.0, proved.bound),
+            _gauge(name, difference / proved.bound if tables and proved.bound else 0.0, proved.bound),
             element("span", "", id=f"{name}-note", class_="note"),
         ]
         # where the screen is narrow every cell is a line of its own and says what it is

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-VOID = ("br", "circle", "ellipse", "img", "input", "line", "meta", "path", "polygon", "polyline", "rect")
+VOID = ("circle", "ellipse", "img", "input", "line", "link", "meta", "path", "polygon", "polyline", "rect")
 """Elements that hold nothing."""
 
 
@@ -24,7 +24,7 @@ def element(name: str, /, *content: object, **attributes: object) -> Markup:
     """
     said = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in VOID:
-        return Markup(f"<{name}{said}>" if name in ("br", "img", "input", "meta") else f"<{name}{said}/>")
+        return Markup(f"<{name}{said}>" if name in ("img", "input", "link", "meta") else f"<{name}{said}/>")
     return Markup(f"<{name}{said}>{joined(content)}</{name}>")
 
 

@@ -46,6 +46,7 @@ def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, Markup]
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="generator", content=MARK),
         element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),  # or a browser would ask the server of the page for one
         element("title", title),
         Markup(f"<style>{style}</style>"),
     )

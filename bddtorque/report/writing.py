@@ -27,7 +27,7 @@ from bddtorque.writing import write_whole
 
 MOST_TABLE_BYTES = 24 * 2**20
 """Bytes that tables may take in a page, packed."""
-MOST_ROWS = 1 << 25
+MOST_ROWS = 1 << 24
 """Rows of tables that a browser is asked to hold."""
 
 

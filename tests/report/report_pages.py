@@ -14,7 +14,7 @@ import bddtorque as bt
 from bddtorque.report.writing import Report, report_page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<b>]]>"
-VOID = {"img", "input", "meta", "br"}
+VOID = {"img", "input", "link", "meta"}
 MODELS = {
     "planar2r": {"bits": 6},
     "planar2r host": {"bits": 12, "target": "host"},

@@ -77,12 +77,17 @@ class TorqueTable {
       row.truth.textContent = shown(truth[j], 6);
       const saturated = Math.abs(units - inside) > 0.5;
       row.note.textContent = saturated ? "beyond the range: clamped" : "";
-      if (!words) return;
+      if (!words) {
+        for (const cell of [row.word, row.value, row.difference]) cell.textContent = "–";
+        row.mark.setAttribute("visibility", "hidden");
+        return;
+      }
+      row.mark.setAttribute("visibility", "visible");
       const difference = words[j] - inside;
       row.word.textContent = String(words[j]).replace("-", "−");
       row.value.textContent = shown(valueOf(format, words[j]), 6);
       row.difference.textContent = (difference < 0 ? "−" : "+") + Math.abs(difference).toFixed(3);
-      const share = Math.max(-1, Math.min(1, difference / this.bounds[j]));
+      const share = Math.max(-1, Math.min(1, difference / this.bounds[j] || 0));
       row.mark.setAttribute("cx", (46 * share).toFixed(1));
       row.mark.classList.toggle("outside", Math.abs(difference) > this.bounds[j]);
     });
@@ -133,7 +138,7 @@ class LiveMap {
           const error = this.error(words, torque);
           largest = Math.max(largest, Math.abs(error));
           const place = 4 * ((rows.length - 1 - row) * columns.length + column);
-          image.data.set([...this.colour(error / bounds[torque]), 255], place);
+          image.data.set([...this.colour(error / bounds[torque] || 0), 255], place);
         });
         row++;
       }

@@ -13,6 +13,7 @@ function bytesOf(text) {
 
 /** Return deflated bytes as they were. */
 async function inflated(bytes) {
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack the tables");
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
