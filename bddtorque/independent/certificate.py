@@ -16,7 +16,7 @@ SATURATIONS = ("cannot", "can", "not excluded")
 NEAR = 1e-5
 """Relative, and in units: how far a figure may stand above what the rules give; tables are rounded up to 2⁻²⁰ units."""
 ROOM = 1e-9
-"""Relative: how far it may stand below, for floats that were rounded otherwise."""
+"""Relative: how far the ends of a range may be apart, for floats that were rounded otherwise."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
     """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give."""
     for part, proved in found.parts.items():
         given = stated.parts[part]
-        require(proved <= given * (1 + ROOM), f"{where}, {part}: at least {proved!r} required, {given!r} given")
+        require(proved <= given, f"{where}, {part}: at least {proved!r} required, {given!r} given")
         require(
             given <= proved * (1 + NEAR) + NEAR,
             f"{where}, {part}: {proved:.6g} follows by the rules, {given:.6g} given",

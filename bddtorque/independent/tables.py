@@ -24,8 +24,8 @@ from .plan import Argument, Block
 
 Integers = npt.NDArray[np.int64]
 
-CHUNK = 1 << 17
-"""Entries that are computed together."""
+CHUNK = 1 << 21
+"""Entries times operations that are computed together: memory stays small."""
 MOST_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
 UP = 1 + 1e-13
@@ -56,7 +56,8 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
         _compare(_whole_numbers(block), words, 0, where)
         return Facts(0.0, low, high)
     error, undecided, start, clamped = 0.0, 0, 0, False
-    for axes in _chunks(block.arguments):
+    operations = 24 if block.graph is None else 8 + len(block.graph.nodes)
+    for axes in _chunks(block.arguments, max(64, CHUNK // operations)):
         found, largest, ties, cut = _rounded(block, axes)
         _compare(found, words, start, where)
         start += len(found)
@@ -87,14 +88,14 @@ def _whole_numbers(block: Block) -> Integers:
     return (exact + ((1 << block.shift) >> 1) >> block.shift).reshape(-1)
 
 
-def _chunks(arguments: tuple[Argument, ...]) -> Iterator[list[Integers]]:
-    """Yield the words of every argument for runs of entries, in the order of the index."""
+def _chunks(arguments: tuple[Argument, ...], most: int) -> Iterator[list[Integers]]:
+    """Yield the words of every argument for runs of at most so many entries, in the order of the index."""
     axes = [index_words(each.bits) for each in arguments]
     split, inner = len(axes) - 1, 1
-    while split and inner * len(axes[split]) <= CHUNK:
+    while split and inner * len(axes[split]) <= most:
         inner *= len(axes[split])
         split -= 1
-    step = max(1, CHUNK // inner)
+    step = max(1, most // inner)
     for leading in product(*(range(len(axis)) for axis in axes[:split])):
         fixed = [axis[k : k + 1] for axis, k in zip(axes[:split], leading, strict=True)]
         for start in range(0, len(axes[split]), step):
