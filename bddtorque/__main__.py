@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from bddtorque.cli import main
+
+def run() -> int:
+    """Run the command line and return the exit code; Ctrl-C ends it in one line even while it is being imported."""
+    try:
+        from bddtorque.cli import main  # noqa: PLC0415 - it takes a moment, in which people press Ctrl-C
+
+        return main()
+    except KeyboardInterrupt:
+        sys.stderr.write("bddtorque: interrupted\n")
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())
