@@ -1,4 +1,4 @@
-"""Branch and bound: the largest sum of a subject over all states, as a state that has it and a proof that none has more.
+"""Branch and bound: the largest sum of a subject, as a state that has it and a proof that no state has more.
 
 Boxes of input words are halved, those of the largest bound first, until the bound's word is the word of the best state
 found, or a limit is reached. Which word of a box is halved only decides how long that takes: the one that moves the sum
@@ -12,9 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.questions.ranges import Ranges
 from bddtorque.questions.subjects import Integers, State, Subject
+
+Floats = npt.NDArray[np.float64]
 
 BATCH = 2048
 """Boxes halved at a time."""
@@ -120,9 +123,9 @@ def largest_sum(subject: Subject, direction: int, seconds: float, told: Told = l
             made = made[np.flatnonzero((made.low < made.high).any(axis=1))]
             opened = opened[order[BATCH:]] + made
     except KeyboardInterrupt:
-        stopped = "interrupted"
+        stopped, found = "interrupted", int(sums(best[None])[0])
     # no open box, no larger word: what is left are sums of the same word
-    bound = max(found, int(opened.bound.max())) if stopped else _next_word(subject, found, direction) - 1
+    bound = max(found, int(opened.bound.max(initial=found))) if stopped else _next_word(subject, found, direction) - 1
     return Bracket(found, dict(zip(names, best.tolist(), strict=True)), bound, looked, stopped)
 
 
@@ -132,8 +135,7 @@ def _next_word(subject: Subject, found: int, direction: int) -> int:
     end = subject.output.high if direction > 0 else subject.output.low
     if word == end:
         return 1 << 62
-    least = subject.least_total(word + 1) if direction > 0 else 1 - subject.least_total(word)
-    return least
+    return subject.least_total(word + 1) if direction > 0 else 1 - subject.least_total(word)
 
 
 def climbed(
@@ -148,12 +150,13 @@ def climbed(
                 tried[k, :, column] = np.clip(best[:, column] + change, lowest[column], highest[column])
             found = sums(tried.reshape(-1, len(lowest))).reshape(tried.shape[:2])
             best = tried[found.argmax(axis=0), np.arange(STARTS)]
-    return best[int(sums(best).argmax())]
+    winner: Integers = best[int(sums(best).argmax())]
+    return winner
 
 
 def _influence(
     sums: Callable[[Integers], Integers], lowest: Integers, highest: Integers, rng: np.random.Generator
-) -> Integers:
+) -> Floats:
     """Return how far each word moved the sum at most, a unit of the word, on some random states; (inputs,)."""
     here = rng.integers(lowest, highest, (SEEN, len(lowest)), endpoint=True)
     at = sums(here)
@@ -165,7 +168,7 @@ def _influence(
     return moved / (highest - lowest)
 
 
-def _halved(boxes: _Boxes, influence: Integers) -> tuple[Integers, Integers]:
+def _halved(boxes: _Boxes, influence: Floats) -> tuple[Integers, Integers]:
     """Return both halves of boxes, each cut across the word that moves the sum most."""
     rows = np.arange(len(boxes))
     axis = ((boxes.high - boxes.low) * influence).argmax(axis=1)

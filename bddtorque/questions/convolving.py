@@ -2,11 +2,11 @@
 
 Lists hold values with counts. Two ways:
 
-- *exact*: what cannot be part of any such sum is cut off each list; the rest is divided in two, one side's sums are made
-  and sorted, and each sum of the other side is looked up among them. Fast where few combinations are near the top (or
-  the bottom: then those below are counted);
-- *in bins*: values are rounded down to multiples of a width, and whole lists convolved. A sum of m values is less than m
-  widths above the sum of what they were rounded to, so that two counts bracket the true one.
+- *exact*: what cannot be part of any such sum is cut off each list; the rest is divided in two, one side's sums are
+  made and sorted, and each sum of the other side is looked up among them. Fast where few combinations are near the top
+  (or the bottom: then those below are counted);
+- *in bins*: values are rounded down to multiples of a width, and whole lists convolved. A sum of m values is less than
+  m widths above the sum of what they were rounded to, so that two counts bracket the true one.
 
 All counts are exact integers: together below 2^62, and convolved by a Fourier transform only where its error is proved
 to be below a quarter.
@@ -187,7 +187,7 @@ def _count_pairs(
     being 2^shift wide from the lowest entry.
     """
     lowest, highest = known[0], known[-1]
-    total = np.int64(0)
+    total = 0
     for i in range(len(first)):
         for j in range(len(second)):
             wanted = threshold - first[i] - second[j]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bddtorque.questions.bounding import MOST_BYTES
+from bddtorque.questions.bounding import MOST_BYTES, Floats, Told
 from bddtorque.questions.convolving import (
     Counted,
     count_exactly,
@@ -18,8 +17,9 @@ from bddtorque.questions.convolving import (
     seconds_of,
 )
 from bddtorque.questions.enumeration import MOST_BITS, runs
+from bddtorque.questions.groups import Group
 from bddtorque.questions.ranges import Ranges
-from bddtorque.questions.separation import Group, Separation, separated
+from bddtorque.questions.separation import Separation, separated
 from bddtorque.questions.subjects import Integers, Subject
 
 EASY_BITS = 22
@@ -32,8 +32,6 @@ LISTS_BYTES = 400 * 2**20
 """Memory of lists that are kept because other states may have the same."""
 BATCH = 4096
 """Boxes halved at a time."""
-
-Told = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ def _states(bits: Integers) -> int:
     return sum(count << bit for bit, count in enumerate(np.bincount(bits).tolist()))
 
 
-def _weights(ranges: Ranges, low: Integers, high: Integers) -> Integers:
+def _weights(ranges: Ranges, low: Integers, high: Integers) -> Floats:
     """Return how much of the sum's range goes away where a word is held in its middle, a unit of the word."""
     least, most = ranges.over(low, high)
     gains = []
@@ -206,12 +204,10 @@ def _weights(ranges: Ranges, low: Integers, high: Integers) -> Integers:
     return np.array(gains)
 
 
-def _halves(low: Integers, high: Integers, weight: Integers) -> tuple[Integers, Integers]:
+def _halves(low: Integers, high: Integers, weight: Floats) -> tuple[Integers, Integers]:
     rows = np.arange(len(low))
     axis = ((high - low) * weight).argmax(axis=1)
     middle = (low[rows, axis] + high[rows, axis]) >> 1
     first, second = high.copy(), low.copy()
     first[rows, axis], second[rows, axis] = middle, middle + 1
     return np.concatenate([low, second]), np.concatenate([first, high])
-
-

@@ -44,9 +44,7 @@ class Piece:
     def state(self, index: int) -> State:
         """Return the words of one state, by its place in the piece."""
         places = np.unravel_index(index, self.shape)
-        return {
-            wire.name: int(axis[place]) for wire, axis, place in zip(self.inputs, self.axes, places, strict=True)
-        }
+        return {wire.name: int(axis[place]) for wire, axis, place in zip(self.inputs, self.axes, places, strict=True)}
 
 
 def all_words(bits: int) -> Integers:

@@ -1,8 +1,8 @@
 """Sound ranges of a plan's sum over boxes of input words, many boxes at a time.
 
-A box gives every input word a range. Ranges go through the plan as words do: sums add them, products take the extremes of
-their corners, roundings and clamps are monotone, angle sums wrap. A table gives the least and the largest entry of any
-range of its index at once, from what is kept of every run of 2^k entries.
+A box gives every input word a range. Ranges go through the plan as words do: sums add them, products take the extremes
+of their corners, roundings and clamps are monotone, angle sums wrap. A table gives the least and the largest entry of
+any range of its index at once, from what is kept of every run of 2^k entries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bddtorque.diagrams.table import Table
 from bddtorque.errors import BddTorqueError
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.rounding import half_up_shift
 
@@ -81,7 +81,7 @@ class GridExtremes:
         levels, firsts, lasts = [], [], []
         for (low, high), width in zip(ranges, self._widths, strict=True):
             length = np.minimum(high - low + 1, 1 << width)
-            level = np.frexp((length - 1).astype(np.float64))[1]  # bits of length - 1: the run that is as long or longer
+            level = np.frexp((length - 1).astype(np.float64))[1]  # bits of length - 1: of a run at least as long
             levels.append(level)
             firsts.append((low & ((1 << width) - 1)) >> level)
             lasts.append(((low + length - 1) & ((1 << width) - 1)) >> level)
@@ -185,7 +185,7 @@ class Ranges:
         """Refuse sums that int64 might not hold: every part at its worst."""
         plan = self.plan
         for each in (*plan.wires, *plan.outputs):
-            if hasattr(each, "parts") and not isinstance(each, AngleSum):
+            if isinstance(each, Sum | Output):
                 most = abs(each.constant)
                 for source, factor in each.parts:
                     most += abs(factor) << (plan.bits_of(source) - 1)

@@ -1,7 +1,7 @@
 """What a question is about: an output, a term of one, a word inside the plan, or a block; each a plan of one output.
 
-A `Subject` holds the wires that its one output needs and no others, so that every way to an answer (tables, enumeration,
-conditioning, branch and bound) sees the same thing: whole numbers in, one whole number out.
+A `Subject` holds the wires that its one output needs and no others, so that every way to an answer (diagrams,
+enumeration, conditioning, branch and bound) sees the same thing: whole numbers in, one whole number out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.reference import run_wires
+from bddtorque.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
@@ -25,7 +26,6 @@ from bddtorque.words.rounding import half_up_shift
 if TYPE_CHECKING:
     from bddtorque.diagrams.table import Table
     from bddtorque.functions.model import FunctionModel
-    from bddtorque.model import Model
 
 Integers = npt.NDArray[np.int64]
 Kind = Literal["output", "term", "word", "block"]
@@ -52,6 +52,7 @@ class Subject:
     formats : of the input words, by name, where they have one
     unread : bits of the input words of the whole that this output does not depend on: counts are multiplied
     place : the output, from 0, that it is or belongs to; the wire or the block otherwise
+    motions : of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``
     """
 
     name: str
@@ -64,6 +65,7 @@ class Subject:
     formats: Mapping[str, Format]
     unread: int
     place: int
+    motions: tuple[tuple[str, ...], ...] = ()
 
     @property
     def output(self) -> Output:
@@ -199,31 +201,27 @@ def subject(model: Model | FunctionModel, name: str) -> Subject:
 
 def _output_names(model: Model | FunctionModel) -> dict[str, int]:
     names = {output.name: k for k, output in enumerate(model.plan.outputs)}
-    if _is_arm(model):
-        names |= {joint: k for k, joint in enumerate(model.formats.joint_names)}  # type: ignore[union-attr]
+    if isinstance(model, Model):
+        names |= {joint: k for k, joint in enumerate(model.formats.joint_names)}
     return names
-
-
-def _is_arm(model: Model | FunctionModel) -> bool:
-    return hasattr(model, "robot")
 
 
 def input_formats(model: Model | FunctionModel) -> dict[str, Format]:
     """Return the formats of all input words, by the names that plans have for them."""
-    if _is_arm(model):
-        kinds = zip(QUANTITIES, model.formats.inputs, strict=True)  # type: ignore[union-attr]
+    if isinstance(model, Model):
+        kinds = zip(QUANTITIES, model.formats.inputs, strict=True)
         return {f"{kind}{j}": word for kind, words in kinds for j, word in enumerate(words, 1)}
-    return dict(zip(model.input_names, model.inputs, strict=True))  # type: ignore[union-attr]
+    return dict(zip(model.input_names, model.inputs, strict=True))
 
 
 def output_format_of(model: Model | FunctionModel, place: int) -> Format:
     """Return the format of an output word."""
-    return model.formats.tau[place] if _is_arm(model) else model.output  # type: ignore[union-attr]
+    return model.formats.tau[place] if isinstance(model, Model) else model.output
 
 
 def _output(model: Model | FunctionModel, place: int) -> Subject:
     output, formats, word = model.plan.outputs[place], input_formats(model), output_format_of(model, place)
-    title = f"torque of {model.formats.joint_names[place]}" if _is_arm(model) else model.output.name  # type: ignore[union-attr]
+    title = f"torque of {model.formats.joint_names[place]}" if isinstance(model, Model) else model.output.name
     plan = sliced(model.plan, output)
     read = {wire.name for wire in plan.wires if isinstance(wire, Input)}
     unread = sum(each.bits for name, each in formats.items() if name not in read)
@@ -245,9 +243,10 @@ def _word(model: Model | FunctionModel, place: int) -> Subject:
 def _block(model: Model | FunctionModel, place: int) -> Subject:
     block = model.plan.blocks[place]
     name = f"b{place}"
-    inputs = tuple(Input(f"x{k}", bits, True) for k, bits in enumerate(block.input_widths))
+    kinds = [argument.kind for argument in getattr(block, "arguments", ())] or ["word"] * len(block.input_widths)
+    inputs = tuple(Input(f"x{k}", bits, kinds[k] == "angle") for k, bits in enumerate(block.input_widths))
     lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
-    wires = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
+    wires: tuple[Wire, ...] = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
     plan = replace(model.plan, wires=wires, outputs=(_unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
@@ -256,7 +255,7 @@ def _block(model: Model | FunctionModel, place: int) -> Subject:
 
 def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
-    if not _is_arm(model) or model.plan.source != "terms":
+    if not isinstance(model, Model) or model.plan.source != "terms":
         return {}
     from bddtorque.sweep.terms import ALONE, STANDING, _groups, _name, motions_of  # noqa: PLC0415 - half the package
 
@@ -273,6 +272,16 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
             unit = output_format_of(model, torque).unit
             title = f"term of {output.name}"
             found[name] = Subject(
-                name, title, "term", plan, model.tables, None, unit, input_formats(model), 0, torque
+                name,
+                title,
+                "term",
+                plan,
+                model.tables,
+                None,
+                unit,
+                input_formats(model),
+                0,
+                torque,
+                tuple(sorted(group)),
             )
     return found

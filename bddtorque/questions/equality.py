@@ -1,0 +1,173 @@
+"""Are two compilations equal: block by block, state by state, or as far as their certificates say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.model import Model
+from bddtorque.plan.plan import Input
+from bddtorque.questions.answers import Equality
+from bddtorque.questions.bounding import Told
+from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
+from bddtorque.questions.subjects import Integers, State, Subject, input_formats, output_format_of, subjects
+
+if TYPE_CHECKING:
+    from bddtorque.functions.model import FunctionModel
+
+TRIED = 1 << 16
+"""Random states on which compilations are compared that are too large for all of them."""
+SEED = 0
+ROOM = 1 + 1e-12
+
+
+def equality(
+    first: Model | FunctionModel, second: Model | FunctionModel, told: Told = lambda _: None
+) -> list[Equality]:
+    """Return for each output whether two compilations give the same word in every state.
+
+    Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input
+    words together have few bits; else a state that tells them apart, or the bound that follows from both certificates.
+    Both need the same input words; outputs of other formats are compared by value.
+    """
+    _check(first, second)
+    if first.plan == second.plan:
+        differing = _differing_blocks(first, second)
+        if not differing and _same_outputs(first, second):
+            detail = f"the same plan, and {len(first.tables)} tables equal entry by entry"
+            return [_equal(asked, "blocks", detail) for asked in subjects(first)]
+    else:
+        differing = ()
+    found = []
+    for mine, other in zip(subjects(first), subjects(second), strict=True):
+        found.append(_compared(first, second, mine, other, differing, told))
+    return found
+
+
+def _check(first: Model | FunctionModel, second: Model | FunctionModel) -> None:
+    if isinstance(first, Model) != isinstance(second, Model):
+        raise BddTorqueError("ask: two robots or two functions required to compare, one of each given")
+    words, others = input_formats(first), input_formats(second)
+    if list(words) != list(others):
+        raise BddTorqueError(
+            f"ask: the same input words required to compare, {', '.join(words)} and {', '.join(others)} given"
+        )
+    for name, word in words.items():
+        mine, yours = (_meaning(each) for each in (word, others[name]))
+        if mine != yours:
+            raise BddTorqueError(
+                f"ask: input words of the same meaning required to compare state by state, {name} has "
+                f"{word.bits} bits of {word.lsb:.6g} {word.unit} and {others[name].bits} of {others[name].lsb:.6g}"
+            )
+
+
+def _meaning(word: Any) -> tuple[Any, ...]:
+    return (word.kind, word.bits, word.lsb, word.centre, word.sign, word.offset)
+
+
+def _same_outputs(first: Model | FunctionModel, second: Model | FunctionModel) -> bool:
+    places = range(len(first.plan.outputs))
+    return all(_meaning(output_format_of(first, k)) == _meaning(output_format_of(second, k)) for k in places)
+
+
+def _differing_blocks(first: Model | FunctionModel, second: Model | FunctionModel) -> tuple[int, ...]:
+    pairs = enumerate(zip(first.tables, second.tables, strict=True))
+    return tuple(k for k, (mine, other) in pairs if not np.array_equal(mine.values, other.values))
+
+
+def _equal(asked: Subject, way: str, detail: str) -> Equality:
+    states = 1 << (asked.bits + asked.unread)
+    return Equality(asked.name, asked.title, True, way, detail, True, detail, 0.0, 0.0, asked.unit, None, 0, states)
+
+
+def _compared(
+    first: Model | FunctionModel,
+    second: Model | FunctionModel,
+    mine: Subject,
+    other: Subject,
+    blocks: tuple[int, ...],
+    told: Told,
+) -> Equality:
+    """Compare one output on states: all of them where they are few."""
+    both = {wire.name: wire for wire in (*mine.inputs, *other.inputs)}
+    inputs = tuple(both.values())
+    bits = sum(wire.bits for wire in inputs)
+    states = 1 << (mine.bits + mine.unread)
+    everything = bits <= MOST_BITS
+    by_word = _meaning(mine.word) == _meaning(other.word)
+    largest, state, differing = 0.0, None, 0
+    for piece in pieces(inputs) if everything else [_random(inputs)]:
+        words = piece.words() if everything else dict(zip([w.name for w in inputs], piece.axes, strict=True))
+        values, others = (_values(each, words, by_word) for each in (mine, other))
+        difference = np.abs(values - others)
+        differing += int(np.count_nonzero(np.broadcast_to(difference, piece.shape if everything else (TRIED,))))
+        place = int(np.broadcast_to(difference, piece.shape if everything else (TRIED,)).argmax())
+        size = float(np.broadcast_to(difference, piece.shape if everything else (TRIED,)).flat[place])
+        if size > largest:
+            largest = size
+            state = piece.state(place) if everything else _row(inputs, piece, place)
+        told(0.0)
+    scale = mine.word.lsb if by_word and mine.word is not None else 1.0
+    largest *= scale
+    proved = _bound(first, second, mine.place)
+    if everything:
+        detail = f"all {1 << bits:,} states of the words that it reads were run"
+        return Equality(
+            mine.name, mine.title, True, "enumeration", detail, not differing, detail, largest, largest, mine.unit,
+            _whole(first, state), differing << (mine.bits + mine.unread - bits), states, blocks,
+        )  # fmt: skip
+    equal = False if differing else None
+    detail = f"{TRIED:,} random states were run"
+    detail += "; the bound is that of both certificates" if proved is not None else "; nothing bounds the difference"
+    return Equality(
+        mine.name, mine.title, equal is not None, "states and certificates", detail, equal,
+        _what(first, second), largest, proved, mine.unit, _whole(first, state), None, states, blocks,
+    )  # fmt: skip
+
+
+def _what(first: Model | FunctionModel, second: Model | FunctionModel) -> str:
+    if first.plan == second.plan:
+        return "two compilations of one plan, by state"
+    return "two plans, by state"
+
+
+def _values(asked: Subject, words: dict[str, Integers], by_word: bool) -> Any:
+    read = {wire.name for wire in asked.inputs}
+    found = asked.rounded(asked.total({name: each for name, each in words.items() if name in read}))
+    if by_word or asked.word is None:
+        return found
+    return asked.word.dequantise(found)
+
+
+def _random(inputs: tuple[Input, ...]) -> Piece:
+    rng = np.random.default_rng(SEED)
+    ends = [1 << (wire.bits - 1) for wire in inputs]
+    return Piece(inputs, tuple(rng.integers(-end, end, TRIED, dtype=np.int64) for end in ends))
+
+
+def _row(inputs: tuple[Input, ...], piece: Piece, place: int) -> State:
+    return {wire.name: int(axis[place]) for wire, axis in zip(inputs, piece.axes, strict=True)}
+
+
+def _whole(model: Model | FunctionModel, state: State | None) -> State | None:
+    return None if state is None else {**dict.fromkeys(input_formats(model), 0), **state}
+
+
+def _bound(first: Model | FunctionModel, second: Model | FunctionModel, place: int) -> float | None:
+    """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
+    if not isinstance(first, Model) or not isinstance(second, Model):
+        return None
+    from bddtorque.robots.plain import robot_to_plain  # noqa: PLC0415
+
+    if robot_to_plain(first.robot) != robot_to_plain(second.robot):
+        return None
+    mine, other = first.certificate.torques[place], second.certificate.torques[place]
+    ends = [(model.formats.tau[place].low, model.formats.tau[place].high) for model in (first, second)]
+    if ends[0] != ends[1] and not mine.saturation == other.saturation == "cannot":
+        return None  # clamped at other ends
+    # clamps of one range, but to words of other lengths, end up to a unit apart
+    same = mine.lsb == other.lsb or mine.saturation == other.saturation == "cannot"
+    rest = 0.0 if same else max(mine.lsb, other.lsb)
+    return (mine.bound_si + other.bound_si + rest) * ROOM

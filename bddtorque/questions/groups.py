@@ -1,0 +1,117 @@
+"""A group of summands: its sums, from the distinct tuples of words that its states give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bddtorque.evaluate.reference import run_wires
+from bddtorque.plan.plan import Input, Plan
+from bddtorque.questions.ranges import Ranges
+from bddtorque.questions.subjects import Integers
+
+if TYPE_CHECKING:
+    from bddtorque.diagrams.table import Table
+
+TOTAL = "total"
+"""The name of the word that the summands without held words enter as."""
+MOST_EXACT_TUPLES = 1 << 14
+"""Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
+MOST_AT_ONCE = 1 << 20
+"""Sums tried at a time."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Summands that share words with one another, and with no other group but words that are held still.
+
+    Attributes
+    ----------
+    plan : their sum, from the words of the tuples and the held words
+    tables : as those of the subject
+    tuples : the distinct tuples of words that states of the group give, a name each
+    counts : how many states give each tuple, int64
+    held : the wires of the held words that its plan reads
+    unit : what every sum of the group is a multiple of
+    """
+
+    plan: Plan
+    tables: tuple[Table, ...]
+    tuples: dict[str, Integers]
+    counts: Integers
+    held: tuple[str, ...]
+    unit: int
+
+    def multiples(self, held: dict[str, int]) -> Integers:
+        """Return the sum of the group for each tuple, in units, for one state of the held words."""
+        return np.broadcast_to(self._multiples(held), len(self.counts))
+
+    def _multiples(self, held: Mapping[str, Any]) -> Integers:
+        inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
+        wires = run_wires(self.plan, self.tables, inputs)
+        parts = self.plan.outputs[0].parts
+        total = sum((factor * wires[wire] for wire, factor in parts), start=np.int64(0))
+        return np.asarray(total, dtype=np.int64)
+
+    def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
+        """Return bounds of the group's sum for all states of the held words; those of small groups are exact.
+
+        `read` are the words that groups read in each of the `states`.
+        """
+        if not self.held:
+            sums = self.multiples({}) * self.unit
+            return np.full(states, sums.min()), np.full(states, sums.max())
+        rows, place = np.unique(np.stack([read[name] for name in self.held]), axis=1, return_inverse=True)
+        exact = len(self.counts) <= MOST_EXACT_TUPLES
+        low, high = (self._extremes if exact else self._ranges)(rows)
+        return low[place.reshape(-1)] * self.unit, high[place.reshape(-1)] * self.unit
+
+    def _extremes(self, rows: Integers) -> tuple[Integers, Integers]:
+        low, high = np.empty(rows.shape[1], dtype=np.int64), np.empty(rows.shape[1], dtype=np.int64)
+        step = max(1, MOST_AT_ONCE // len(self.counts))
+        for first in range(0, rows.shape[1], step):
+            some = slice(first, first + step)
+            held = {name: row[some, None] for name, row in zip(self.held, rows, strict=True)}
+            sums = self._multiples(held)
+            low[some], high[some] = sums.min(axis=1), sums.max(axis=1)
+        return low, high
+
+    def _ranges(self, rows: Integers) -> tuple[Integers, Integers]:
+        known = dict(zip(self.held, rows, strict=True))
+        inputs = [wire.name for wire in self.plan.wires if isinstance(wire, Input)]
+        ends = []
+        for end in (np.min, np.max):
+            same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}
+            ends.append(np.stack([{**same, **known}[name] for name in inputs], axis=1))
+        return Ranges(self.plan, self.tables).over(*ends)
+
+
+def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
+    """Return the distinct rows of some columns, sorted, and how many there are of each, or the sum of their weights."""
+    lows = [int(column.min()) for column in columns]
+    spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    if math.prod(spans) >= 1 << 62:
+        order = np.lexsort(columns[::-1])
+        ordered = [column[order] for column in columns]
+        first = np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) for column in ordered], axis=0))
+        sizes = np.ones(len(order), dtype=np.int64) if weights is None else weights[order]
+        return [column[first] for column in ordered], np.add.reduceat(sizes, first)
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, low, span in zip(columns, lows, spans, strict=True):
+        key = key * span + (column - low)
+    if weights is None:
+        keys, counts = np.unique(key, return_counts=True)
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
+        keys, counts = key[first], np.add.reduceat(weights[order], first)
+    rows = []
+    for low, span in zip(reversed(lows), reversed(spans), strict=True):
+        rows.append(keys % span + low)
+        keys = keys // span
+    return rows[::-1], counts.astype(np.int64)

@@ -1,0 +1,245 @@
+"""Questions about shape: is it odd, even or constant, does a word matter, and which bits of it.
+
+Proved by the plan where that is enough (an even table of a word, a product of two odd ones), by every state where there
+are few, refuted by a state; where none of these succeeds the answer says that it is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Product, Sum
+from bddtorque.questions.answers import Support, Verdict
+from bddtorque.questions.block_diagrams import bits_that_matter
+from bddtorque.questions.enumeration import all_words, runs
+from bddtorque.questions.subjects import Integers, State, Subject, subject
+
+if TYPE_CHECKING:
+    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model import Model
+
+MOST_BITS = 22
+"""Input bits of a subject whose words are all kept at once."""
+TRIED = 1 << 14
+"""Random states on which something is tried that may not hold."""
+ODD, EVEN = -1, 1
+
+
+def symmetries(model: Model | FunctionModel, of: str) -> list[Verdict]:
+    """Return whether an output, term, word or block is constant, odd or even: in all its words, and in some of them.
+
+    Odd means that the opposite words give the opposite word, even that they give the same one. The lowest word has no
+    opposite, angles aside, and is left out. Of single words only what holds is listed.
+    """
+    asked = subject(model, of)
+    whole = _every_word(asked) if asked.bits <= MOST_BITS else None
+    found = [_constant(asked, whole)]
+    names = [wire.name for wire in asked.inputs]
+    found += [_symmetric(asked, whole, names, parity, "") for parity in (ODD, EVEN)]
+    for some, called in _sets(names):
+        for parity in (ODD, EVEN):
+            verdict = _symmetric(asked, whole, some, parity, f" in {called}")
+            found += [verdict] if verdict.holds else []
+    return found
+
+
+def _sets(names: Sequence[str]) -> Iterable[tuple[list[str], str]]:
+    """Give the sets of words to be turned around: those of one quantity, and every word by itself."""
+    if len(names) > 1:
+        for kind in ("q", "qd", "qdd"):
+            own = [name for name in names if name.rstrip("0123456789") == kind]
+            if 1 < len(own) < len(names):
+                yield own, f"all {kind}"
+        for name in names:
+            yield [name], name
+
+
+def _every_word(asked: Subject) -> Integers:
+    """Return the output words of all states, an axis a word, lowest first."""
+    parts = [asked.rounded(total).reshape(-1) for _, total in runs(asked)]
+    return np.concatenate(parts).reshape([1 << wire.bits for wire in asked.inputs])
+
+
+def _constant(asked: Subject, whole: Integers | None) -> Verdict:
+    if whole is not None:
+        holds = bool((whole == whole.flat[0]).all())
+        other_place = np.unravel_index(int((whole != whole.flat[0]).argmax()), whole.shape)
+        witness = None if holds else _state(asked, other_place)
+        return _verdict(asked, "constant", holds, witness, "enumeration")
+    words = _tried(asked)
+    results = asked.rounded(asked.total(words))
+    other = np.flatnonzero(results != results[0])
+    witness = {name: int(each[other[0]]) for name, each in words.items()} if len(other) else None
+    return _verdict(asked, "constant", False if len(other) else None, witness, "a state" if len(other) else "open")
+
+
+def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], parity: int, where: str) -> Verdict:
+    what = f"{'odd' if parity == ODD else 'even'}{where}"
+    if whole is not None:
+        axes = [k for k, wire in enumerate(asked.inputs) if wire.name in names]
+        turned = whole
+        for axis in axes:
+            turned = np.take(turned, _opposites(asked.inputs[axis]), axis=axis)
+        wrong = turned != parity * whole
+        for axis in axes:
+            if not asked.inputs[axis].wraps:  # the lowest word has no opposite
+                wrong[tuple(slice(0, 1) if k == axis else slice(None) for k in range(wrong.ndim))] = False
+        holds = not wrong.any()
+        witness = None if holds else _state(asked, np.unravel_index(int(wrong.argmax()), wrong.shape))
+        return _verdict(asked, what, holds, witness, "enumeration")
+    if parity_of(asked, names) == parity:
+        return _verdict(asked, what, True, None, "plan")
+    words = _tried(asked)
+    turned_words = dict(words)
+    for wire in asked.inputs:
+        if wire.name in names:
+            lowest = -(1 << (wire.bits - 1))
+            if not wire.wraps:
+                words[wire.name] = np.maximum(words[wire.name], lowest + 1)
+            turned_words[wire.name] = -words[wire.name]
+    here, there = (asked.rounded(asked.total(each)) for each in (words, turned_words))
+    wrong = np.flatnonzero(there != parity * here)
+    if len(wrong):
+        witness = {name: int(each[wrong[0]]) for name, each in words.items()}
+        return _verdict(asked, what, False, witness, "a state")
+    return _verdict(asked, what, None, None, "open")
+
+
+def _opposites(wire: Input) -> Integers:
+    """Return the place of each word's opposite, lowest first; the lowest word stays where it is."""
+    return (-all_words(wire.bits) + (1 << (wire.bits - 1))) & ((1 << wire.bits) - 1)
+
+
+def _state(asked: Subject, places: Sequence[Any]) -> State:
+    return {wire.name: int(place) - (1 << (wire.bits - 1)) for wire, place in zip(asked.inputs, places, strict=True)}
+
+
+def _tried(asked: Subject) -> dict[str, Integers]:
+    rng = np.random.default_rng(0)
+    return {
+        wire.name: rng.integers(-(1 << (wire.bits - 1)), 1 << (wire.bits - 1), TRIED, dtype=np.int64)
+        for wire in asked.inputs
+    }
+
+
+def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | None, way: str) -> Verdict:
+    detail = {
+        "enumeration": f"all {1 << asked.bits:,} states of its words were run",
+        "plan": "every wire of the plan has a parity, and every table was looked at",
+        "a state": "a state shows it",
+        "open": f"neither proved by the plan nor refuted by {TRIED:,} states",
+    }[way]
+    return Verdict(asked.name, asked.title, holds is not None, way, detail, what, holds, witness)
+
+
+def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
+    """Return the parity of a subject's word when some words change their sign, as far as the plan proves it.
+
+    Roundings keep what is even; they spoil what is odd, because halves go up on both sides.
+    """
+    plan = asked.plan
+    known: list[int | None] = []
+
+    def straight(wire: int) -> int | None:
+        """Return the parity as a number: half a turn is its own opposite as an angle only."""
+        wraps = isinstance(plan.wires[wire], AngleSum) or getattr(plan.wires[wire], "wraps", False)
+        return None if known[wire] == ODD and wraps else known[wire]
+
+    for wire in plan.wires:
+        match wire:
+            case Input(name=name):
+                known.append(ODD if name in names else EVEN)
+            case AngleSum(parts=parts, constant=constant, bits=bits):
+                same = _common([known[source] for source, _, _ in parts])
+                turned = constant & ((1 << (bits - 1)) - 1)  # nothing, or half a turn, is its own opposite
+                known.append(None if same == ODD and turned else same)
+            case Lookup(block=block, wires=read):
+                table = asked.tables[block]
+                known.append(_of_table(table.values, table.input_widths, [known[k] for k in read]))
+            case Product(left=left, right=right, shift=shift):
+                a, b = straight(left), straight(right)
+                known.append(_rounded(None if a is None or b is None else a * b, shift, 0))
+                if left == right and a is not None:
+                    known[-1] = EVEN
+            case Sum(parts=summands, constant=constant, shift=shift):
+                known.append(_rounded(_common([straight(source) for source, _ in summands]), shift, constant))
+    output = asked.output
+    clamped = output.low != -output.high and asked.kind == "output"  # −2048 to 2047: no mirror
+    found = _rounded(_common([straight(wire) for wire, _ in output.parts]), output.shift, output.constant)
+    return None if found == ODD and clamped else found
+
+
+def _common(parities: Sequence[int | None]) -> int | None:
+    return parities[0] if parities and all(each == parities[0] for each in parities) else None
+
+
+def _rounded(parity: int | None, shift: int, constant: int) -> int | None:
+    return None if parity == ODD and (shift or constant) else parity
+
+
+def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]) -> int | None:
+    """Return the parity of a table's word, from those of its index words; the lowest is its own opposite."""
+    if any(each is None for each in parities):
+        return None
+    if all(each == EVEN for each in parities):
+        return EVEN
+    grid = values.reshape([1 << width for width in widths])
+    turned = grid
+    for axis, (width, parity) in enumerate(zip(widths, parities, strict=True)):
+        if parity == ODD:
+            turned = np.take(turned, (-np.arange(1 << width)) & ((1 << width) - 1), axis=axis)
+    if np.array_equal(turned, grid):
+        return EVEN
+    return ODD if np.array_equal(turned, -grid.astype(np.int64)) else None
+
+
+def support(model: Model | FunctionModel, of: str) -> Support:
+    """Return which bits of which input words matter to an output, term, word or block."""
+    asked = subject(model, of)
+    inputs = {wire.name: list(range(wire.bits)) for wire in asked.inputs}
+    none: dict[str, list[int]] = {name: [] for name in inputs}
+    if asked.kind == "block":
+        table, diagram = model.tables[asked.place], model.diagrams[asked.place]
+        matters, by_bit = bits_that_matter(table, diagram)
+        idle = {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}
+        detail = f"read from the {diagram.node_count:,} nodes of its diagram"
+        return Support(asked.name, asked.title, True, "diagram", detail, matters, idle, none, by_bit)
+    unread = {name: list(range(word.bits)) for name, word in asked.formats.items() if name not in inputs}
+    unread = unread if asked.kind == "output" else {}
+    matters, left = _seen(asked, inputs)
+    if any(left.values()) and asked.bits <= MOST_BITS:
+        whole = _every_word(asked)
+        for axis, wire in enumerate(asked.inputs):
+            for bit in list(left[wire.name]):
+                # the word with the bit turned around, in the order lowest first
+                flipped = np.arange(1 << wire.bits) ^ (1 << bit)
+                if (np.take(whole, flipped, axis=axis) != whole).any():
+                    matters[wire.name] = sorted([*matters[wire.name], bit])
+                    left[wire.name].remove(bit)
+        idle, left = left, none
+        way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+    else:
+        idle, way = none, "states"
+        detail = "a pair of states shows every bit that matters"
+    exact = not any(left.values())
+    return Support(asked.name, asked.title, exact, way, detail, matters, {**idle, **unread}, left)
+
+
+def _seen(asked: Subject, inputs: dict[str, list[int]]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return the bits that some random state shows to matter, and the others."""
+    words = _tried(asked)
+    here = asked.rounded(asked.total(words))
+    matters: dict[str, list[int]] = {}
+    for name, bits in inputs.items():
+        matters[name] = []
+        for bit in bits:
+            # all words are two's complement: turning the sign bit around is one of the width
+            wire_bits = len(bits)
+            half = 1 << (wire_bits - 1)
+            turned = (((words[name] + half) ^ (1 << bit)) & (2 * half - 1)) - half
+            if (asked.rounded(asked.total({**words, name: turned})) != here).any():
+                matters[name].append(bit)
+    return matters, {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}

@@ -1,0 +1,166 @@
+"""The truth that compiled words are compared with, in float64 with a proved radius: torques, terms, functions, blocks.
+
+Everything is evaluated on grids: words of each input along an axis of its own, so that what depends on few words is
+computed for these alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bddtorque.dynamics.chain import Chain
+from bddtorque.dynamics.matrices import weightless
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.plan.data_blocks import LawBlock
+from bddtorque.plan.plan import FunctionBlock
+from bddtorque.questions.subjects import Integers
+from bddtorque.words.argument import Argument, argument_of
+from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic, Turn
+from bddtorque.words.truth import bounded_chain
+
+if TYPE_CHECKING:
+    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model import Model
+    from bddtorque.robots.model import Robot
+    from bddtorque.words import Format
+
+ROOM = 1 + 1e-12
+"""More than the few operations lose that turn a value into units."""
+Words = Mapping[str, Integers]
+
+
+def true_torque(model: Model, place: int, words: Words) -> Bounded:
+    """Return one true torque, N·m or N, for input words by name, of shapes that go together."""
+    robot = model.robot
+    state = _State(model, words)
+    found = state.torques(bounded_chain(robot), state.moving("qd"), state.moving("qdd"))[place]
+    total: Bounded = found + _friction(robot, place, state.given[f"qd{place + 1}"])
+    return total
+
+
+def true_terms(model: Model, place: int, motions: tuple[tuple[str, ...], ...], words: Words) -> Bounded:
+    """Return the sum of some terms of one true torque, each by what its coefficient is multiplied with."""
+    chain = bounded_chain(model.robot)
+    floating, state = weightless(chain), _State(model, words)
+    none = state.moving("")
+    total = Bounded(np.float64(0.0))
+    for motion in motions:
+        own = [state.moving("", *set(motion)), none]
+        if not motion:
+            found = state.torques(chain, none, none)[place]
+        elif motion[0].startswith("qdd"):
+            found = state.torques(floating, none, own[0])[place]
+        elif len(motion) == 1:
+            found = _friction(model.robot, place, state.given[motion[0]])
+        else:
+            found = state.torques(floating, own[0], none)[place]
+            if motion[0] != motion[1]:  # the centripetal terms of both are another term
+                for name in motion:
+                    found = found - state.torques(floating, state.moving("", name), none)[place]
+        total = total + found
+    return total
+
+
+class _State:
+    """The values of input words: angles stay exact, everything else has a radius."""
+
+    def __init__(self, model: Model, words: Words) -> None:
+        n = len(model.formats.q)
+        self.count = n
+        self.given: dict[str, Any] = {}
+        for kind, formats in zip(("q", "qd", "qdd"), model.formats.inputs, strict=True):
+            for j, word in enumerate(formats, 1):
+                rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
+                self.given[f"{kind}{j}"] = argument_of(word).bounded(words.get(f"{kind}{j}", rest))
+        self.sine, self.cosine, self.q = (np.zeros(n, dtype=object) for _ in range(3))
+        arithmetic = BoundedArithmetic()
+        for j in range(n):
+            position = self.given[f"q{j + 1}"]
+            if isinstance(position, Turn):
+                self.sine[j], self.cosine[j] = arithmetic.sin(position), arithmetic.cos(position)
+            else:
+                self.q[j] = position
+
+    def moving(self, quantity: str, *names: str) -> Any:
+        """Return velocities or accelerations (n,): all of a quantity, or those named, the others at rest."""
+        found = np.zeros(self.count, dtype=object)
+        for j in range(self.count):
+            for name in (f"{quantity}{j + 1}",) if quantity else (f"qd{j + 1}", f"qdd{j + 1}"):
+                if quantity or name in names:
+                    found[j] = self.given[name]
+        return found
+
+    def torques(self, chain: Chain, qd: Any, qdd: Any) -> list[Bounded]:
+        """Return the torques of a chain."""
+        tau, wrench = np.zeros(self.count, dtype=object), np.zeros((self.count, WRENCH), dtype=object)
+        newton_euler(chain, self.sine, self.cosine, self.q, qd, qdd, tau, wrench)
+        return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in tau]
+
+
+def _friction(robot: Robot, place: int, velocity: Bounded) -> Any:
+    law = robot.joints[place].friction
+    if law is None:
+        return 0.0
+    shape = np.shape(velocity.value)
+    flat = Bounded(np.reshape(velocity.value, -1), np.broadcast_to(velocity.radius, shape).reshape(-1))
+    found = law.bounded([flat])
+    return Bounded(np.reshape(found.value, shape), np.broadcast_to(found.radius, found.value.shape).reshape(shape))
+
+
+def true_function(model: FunctionModel, words: Words) -> Bounded | None:
+    """Return a compiled function's true value, or None where the file does not hold the function itself."""
+    if model.graph is None:
+        block = model.plan.blocks[0] if len(model.plan.blocks) == 1 else None
+        if not isinstance(block, LawBlock):
+            return None
+        return _law(block, [words[name] for name in model.input_names])
+    inputs = {
+        name: argument_of(word).bounded(words[name]) for name, word in zip(model.input_names, model.inputs, strict=True)
+    }
+    found = model.graph.evaluate(inputs, BoundedArithmetic())[0]
+    return found if isinstance(found, Bounded) else Bounded(np.float64(found))
+
+
+def true_block(block: FunctionBlock | LawBlock, words: Words) -> Bounded:
+    """Return what the words of a block stand for: the value of the real function, in units of the block's word."""
+    unit = float(block.lsb)
+    if isinstance(block, LawBlock):
+        found = _law(block, list(words.values()))
+        centre = float(block.centre)
+        units = (block.sign * found.value - centre) / unit
+        radius = (found.radius + 4 * ULP * (np.abs(found.value) + abs(centre))) / unit * ROOM
+        return Bounded(np.clip(units, block.low, block.high), radius)
+    inputs = {name: argument.bounded(words[name]) for name, argument in zip(words, block.arguments, strict=True)}
+    value = block.graph.evaluate(inputs, BoundedArithmetic())[0]
+    value = value if isinstance(value, Bounded) else Bounded(np.float64(value))
+    units = value.value / unit
+    return Bounded(units, (np.abs(value.radius) / unit + 2 * ULP * np.abs(units)) * ROOM)
+
+
+def _law(block: LawBlock, words: list[Integers]) -> Bounded:
+    grids = np.broadcast_arrays(*words)
+    values = [_number(a, grid.reshape(-1)) for a, grid in zip(block.arguments, grids, strict=True)]
+    found = block.law.bounded(values)
+    shape = grids[0].shape
+    radius = np.broadcast_to(found.radius, np.shape(found.value))
+    return Bounded(np.reshape(found.value, shape), np.reshape(radius, shape))
+
+
+def _number(argument: Argument, words: Integers) -> Bounded:
+    found = argument.bounded(words)
+    if isinstance(found, Bounded):
+        return found
+    half = 1 << (argument.bits - 1)
+    held = ((words * int(argument.scale) + half) & (2 * half - 1)) - half
+    value = held * (2 * np.pi / (1 << argument.bits)) + float(argument.centre)
+    return Bounded(value, 8 * ULP * (np.pi + abs(float(argument.centre))))
+
+
+def in_units(value: Bounded, word: Format) -> Bounded:
+    """Return values as units of a word, neither rounded nor clamped."""
+    units = (word.sign * (value.value - word.offset) - word.centre) / word.lsb
+    slack = 4 * ULP * (np.abs(value.value) + abs(word.offset) + abs(word.centre)) / word.lsb
+    return Bounded(units, (np.abs(value.radius) / word.lsb + slack) * ROOM)

@@ -1,0 +1,184 @@
+"""Questions about values: the largest and the smallest, and how many states reach one, or saturate."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.model import Model
+from bddtorque.questions.answers import Count, Extreme
+from bddtorque.questions.block_diagrams import index_of, state_of, words_and_counts
+from bddtorque.questions.bounding import Told, largest_sum
+from bddtorque.questions.counting import EASY_BITS, Counts, states_at_least
+from bddtorque.questions.enumeration import runs
+from bddtorque.questions.subjects import State, Subject, input_formats, subject
+
+if TYPE_CHECKING:
+    from bddtorque.functions.model import FunctionModel
+
+LIMIT = 60.0
+"""Seconds for one answer, unless somebody says how many."""
+
+
+def largest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
+    """Return the largest value of an output, term, word or block, with a state that has it; see `subjects` for names.
+
+    `limit` is in seconds; where it is over, or Ctrl-C comes, the answer is the bracket so far.
+    """
+    return _extreme(model, subject(model, of), "largest", limit, told)
+
+
+def smallest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
+    """Return the smallest value; as `largest`."""
+    return _extreme(model, subject(model, of), "smallest", limit, told)
+
+
+def saturating(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Count:
+    """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
+
+    The answer is compared with what the certificate says of it.
+    """
+    asked = _an_output(model, of, "saturation")
+    above = states_at_least(asked, asked.least_total(asked.output.high + 1), limit / 2, told)
+    below = _below(asked, asked.least_total(asked.output.low), limit / 2, told)
+    low, high = above.low + below.low, above.high + below.high
+    detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
+    way = above.way if above.way == below.way else f"{above.way}, {below.way}"
+    said = _beside_certificate(model, asked, low, high)
+    return Count(asked.name, asked.title, low == high, way, detail, "saturate", low, high, _states(asked), said)
+
+
+def reaching(
+    model: Model | FunctionModel,
+    of: str,
+    value: float,
+    side: Literal["at least", "at most"] = "at least",
+    limit: float = LIMIT,
+    told: Told = lambda _: None,
+) -> Count:
+    """Return how many states give an output of at least (at most) a value, in its unit; as words stand for values."""
+    asked = _an_output(model, of, f"{side} {value:g}")
+    assert asked.word is not None
+    if not math.isfinite(value):
+        raise BddTorqueError(f"ask: a finite value in {asked.unit or 'its unit'} required, {value} given")
+    word = asked.word
+    # exactly: value = sign·(centre + w·lsb) + offset, all of them floats
+    units = (word.sign * (Fraction(value) - Fraction(word.offset)) - Fraction(word.centre)) / Fraction(word.lsb)
+    words_above = (side == "at least") == asked.rising
+    states = _states(asked)
+    if words_above:
+        least = math.ceil(units)
+        if least <= word.lowest or least > word.highest:
+            found = _known(states if least <= word.lowest else 0)
+        else:
+            found = states_at_least(asked, asked.least_total(least), limit, told)
+    else:
+        most = math.floor(units)
+        if most < word.lowest or most >= word.highest:
+            found = _known(0 if most < word.lowest else states)
+        else:
+            found = _below(asked, asked.least_total(most + 1), limit, told)
+    what = f"give {side} {value:g} {asked.unit}".rstrip()
+    exact = found.low == found.high
+    return Count(asked.name, asked.title, exact, found.way, found.detail, what, found.low, found.high, states)
+
+
+def _known(count: int) -> Counts:
+    return Counts(count, count, "range", "the value lies beyond the range of the word")
+
+
+def _below(asked: Subject, threshold: int, limit: float, told: Told) -> Counts:
+    """Return how many states have a sum below the threshold."""
+    others = states_at_least(asked, threshold, limit, told)
+    states = _states(asked)
+    return Counts(states - others.high, states - others.low, others.way, others.detail)
+
+
+def _states(asked: Subject) -> int:
+    return 1 << (asked.bits + asked.unread)
+
+
+def _an_output(model: Model | FunctionModel, of: str, what: str) -> Subject:
+    asked = subject(model, of)
+    if asked.kind != "output":
+        raise BddTorqueError(f"ask: an output required for {what}, the {asked.kind} {of} given")
+    return asked
+
+
+def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: float, told: Told) -> Extreme:
+    direction = 1 if (which == "largest") == asked.rising else -1
+    if asked.kind == "block":
+        table, diagram = model.tables[asked.place], model.diagrams[asked.place]
+        words, _ = words_and_counts(table, diagram)
+        total = int(words[-1] if direction > 0 else words[0])
+        state, bound, way = state_of(table, index_of(table, diagram, total)), total, "diagram"
+        detail = f"{len(words):,} distinct words at the ends of {diagram.node_count:,} nodes"
+    elif asked.bits <= EASY_BITS:
+        total, state = _by_enumeration(asked, direction)
+        bound, way, detail = total, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+    else:
+        found = largest_sum(asked, direction, limit, told)
+        total, bound, state, way = direction * found.found, direction * found.bound, found.state, "branch and bound"
+        why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": "; interrupted"}
+        detail = f"{found.boxes:,} boxes of input words looked at{why.get(found.stopped, '')}"
+    word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
+    if asked.kind == "output":
+        state = {**dict.fromkeys(input_formats(model), 0), **state}
+        check_witness(model, asked, state, word)
+    clamped = asked.unclamped(total) != word
+    value, limit_value = asked.value(word), asked.value(bound_word)
+    return Extreme(
+        asked.name, asked.title, word == bound_word, way, detail, which, word, value, bound_word, limit_value,
+        asked.unit, state, clamped,
+    )  # fmt: skip
+
+
+def _by_enumeration(asked: Subject, direction: int) -> tuple[int, State]:
+    best: tuple[int, State] | None = None
+    for piece, total in runs(asked):
+        place = int((direction * total).argmax())
+        found = int(total.reshape(-1)[place])
+        if best is None or direction * found > direction * best[0]:
+            best = found, piece.state(place)
+    assert best is not None
+    return best
+
+
+def check_witness(model: Model | FunctionModel, asked: Subject, state: State, word: int) -> None:
+    """Run a state by the model's own evaluator; a different word would be a bug of one of the two."""
+    given = run_state(model, state)[asked.place]
+    if given != word:
+        raise BddTorqueError(
+            f"ask: the word {word} of {asked.name} required of the evaluator at {state}, it gives {given}: "
+            "this is a bug, please report it"
+        )
+
+
+def run_state(model: Model | FunctionModel, state: State) -> list[int]:
+    """Return the output words of one state, by the model's own evaluator."""
+    if not isinstance(model, Model):
+        return [int(model.words(*(state[name] for name in model.input_names)))]
+    joints = range(1, len(model.formats.q) + 1)
+    words = [np.array([state[f"{kind}{j}"] for j in joints]) for kind in QUANTITIES]
+    return [int(word) for word in model.torque_words(*words)]
+
+
+def _beside_certificate(model: Model | FunctionModel, asked: Subject, low: int, high: int) -> str:
+    """Return what the certificate says of saturation, and refuse what contradicts it."""
+    certificate = model.certificate
+    said = certificate.torques[asked.place] if hasattr(certificate, "torques") else certificate
+    if (said.saturation == "cannot" and low) or (said.saturation == "can" and not high):
+        raise BddTorqueError(
+            f"ask: as many states as the certificate allows required ({asked.name}: {said.saturation}), {low} to "
+            f"{high} found: this is a bug, please report it"
+        )
+    if said.saturation != "not excluded":
+        return f"the certificate says {said.saturation}"
+    if not high:
+        return "the certificate says not excluded; this proves that it cannot"
+    return f"the certificate says not excluded{'; this proves that it can' if low else ''}"
