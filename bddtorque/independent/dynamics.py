@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from .findings import require
 from .laws import Law, law_of
 from .reading import flag, list_of, matrix, object_of, real, text, vector
@@ -19,6 +21,8 @@ Row = tuple[float, float, float]
 Vector = list[Any]
 
 ZERO = Fraction(0)
+UNPHYSICAL = 1e-6
+"""Of the trace of an inertia: how far it may be from that of a body, since files round."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,9 @@ def robot_of(plain: Any) -> Robot:
     require(1 <= len(joints) == len(links), "robot: a link a joint required")
     tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
     text(given["source"], "robot, source")
-    flag(given["allow_unphysical"], "robot, allow_unphysical")
+    if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
+        for body in (*given["links"], *([] if given["payload"] is None else [given["payload"]])):
+            _check_physical(body, f"robot, '{body['name']:.40}'")
     payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
@@ -99,6 +105,16 @@ def _link(plain: Any, where: str) -> Link:
     K = _exact_rows(matrix(given["inertia"], where))
     inertia = tuple(tuple((K[i][j] + K[j][i]) / 2 for j in range(3)) for i in range(3))  # symmetric, to the last digit
     return Link(Fraction(real(given["mass"], where)), _exact(vector(given["centre_of_mass"], where)), inertia)
+
+
+def _check_physical(body: dict[str, Any], where: str) -> None:
+    """Refuse what no rigid body has: negative masses or moments, asymmetry, a broken triangle inequality."""
+    inertia = np.array(matrix(body["inertia"], where))
+    allowed = UNPHYSICAL * max(abs(float(np.trace(inertia))), 1e-12)
+    require(real(body["mass"], where) >= 0, f"{where}: a mass of at least 0 required")
+    require(float(np.abs(inertia - inertia.T).max()) <= allowed, f"{where}: a symmetric inertia required")
+    small, middle, large = np.linalg.eigvalsh((inertia + inertia.T) / 2).tolist()
+    require(small >= -allowed and large <= small + middle + allowed, f"{where}: the inertia of a body required")
 
 
 def _exact(row: Row) -> tuple[Fraction, ...]:

@@ -24,6 +24,7 @@ import bddtorque as bt
 from bddtorque.artefact import to_bytes
 from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
+from bddtorque.independent.__main__ import main as alone
 from bddtorque.independent.dynamics import State, robot_of, torques
 from bddtorque.robots.plain import robot_to_plain
 
@@ -303,3 +304,14 @@ def test_the_command(tmp_path, capsys):
     assert main(["verify", str(path), "--independent", "--workers", "2"]) == 2
     assert "no --workers" in capsys.readouterr().err
     assert not check_file(tmp_path / "none.bdt")[0].passed
+
+
+def test_the_commands_of_its_page_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "independent.md"
+    lines = [line[2:].split() for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ ")]
+    assert len(lines) == 4
+    for command, *arguments in lines:
+        run = main if command == "bddtorque" else alone
+        assert run(arguments if command == "bddtorque" else arguments[2:]) == 0
+    assert capsys.readouterr().out.count("dynamics") == 3
