@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import typer
 
 import bddtorque
+from bddtorque.cli.asking import ask_command
 from bddtorque.cli.benching import bench_command
 from bddtorque.cli.compiling import compile_command
 from bddtorque.cli.evaluating import eval_command
@@ -64,6 +65,13 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "bench": (
         bench_command,
         "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
+    ),
+    "ask": (
+        ask_command,
+        "Example: bddtorque ask planar2r.bdt\n\n"
+        "Example: bddtorque ask planar2r.bdt --of tau1 --at-least 150 --limit 120\n\n"
+        "Example: bddtorque ask planar2r.bdt --of b0 --symmetry --support\n\n"
+        "Example: bddtorque ask planar2r.bdt --equal again.bdt",
     ),
     "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
     "report": (report_command, "Example: bddtorque report planar2r.bdt -o planar2r.html"),

@@ -1,0 +1,116 @@
+"""The answers of `ask` as rows of a table: question, answer, label, and how it was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bddtorque.questions import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
+
+Row = tuple[str, str, str, str]
+LONGEST_COUNT = 10**15
+"""Counts beyond this are shown to six digits; JSON has all of them."""
+
+
+def answer_rows(answer: Answer) -> list[Row]:
+    """Return one row an answer, and one more for the state that shows it."""
+    from bddtorque import questions as asked  # noqa: PLC0415 - the commands that ask nothing do not wait for it
+
+    match answer:
+        case asked.Extreme():
+            question, said, state = _extreme(answer)
+        case asked.Count():
+            question, said, state = _count(answer)
+        case asked.LargestError():
+            question, said, state = _error(answer)
+        case asked.Verdict():
+            question, said, state = _verdict(answer)
+        case asked.Support():
+            question, said, state = _support(answer)
+        case asked.Equality():
+            question, said, state = _equality(answer)
+        case _:
+            raise TypeError(answer)
+    rows = [(question, said, _label(answer), f"{answer.way}: {answer.detail}")]
+    return [*rows, ("", f"at {_state(state)}", "", "")] if state else rows
+
+
+def _label(answer: Answer) -> str:
+    undecided = getattr(answer, "holds", 0) is None or getattr(answer, "equal", 0) is None
+    return "open" if undecided else answer.label
+
+
+def _state(state: dict[str, int]) -> str:
+    return ", ".join(f"{name} {word}" for name, word in state.items())
+
+
+def _value(word: int, value: float | None, unit: str) -> str:
+    return f"{word:,}" if value is None else f"{value:.7g} {unit} (word {word:,})"
+
+
+def _extreme(answer: Extreme) -> tuple[str, str, dict[str, int]]:
+    said = _value(answer.word, answer.value, answer.unit)
+    if not answer.exact:
+        ends = [said, _value(answer.bound_word, answer.bound, answer.unit)]
+        said = " to ".join(ends if answer.which == "largest" else ends[::-1])
+    return answer.which, said + (", saturated" if answer.clamped else ""), answer.state
+
+
+def _count(answer: Count) -> tuple[str, str, dict[str, int]]:
+    total = answer.states.bit_length() - 1
+    low, high = answer.share
+    if answer.exact:
+        share = f", {low:.6g} of all" if answer.low else ""
+        said = f"{answer.low:,} of 2^{total} states{share}"
+    else:
+        said = f"{_short(answer.low)} to {_short(answer.high)} of 2^{total} states, {low:.6g} to {high:.6g} of all"
+    return f"states that {answer.what}", said + (f"; {answer.certificate}" if answer.certificate else ""), {}
+
+
+def _short(count: int) -> str:
+    return f"{count:,}" if count < LONGEST_COUNT else f"{count:.6g}"
+
+
+def _error(answer: LargestError) -> tuple[str, str, dict[str, int]]:
+    radius = f" ± {answer.radius:.1g}" if answer.radius else ""
+    if answer.exact:
+        said = f"{answer.found:.6g}{radius} units"
+    else:
+        said = f"{answer.found:.6g}{radius} to {answer.bound:.6g} units"
+    if answer.unit:
+        said += f", {answer.found * answer.lsb:.4g} {answer.unit}"
+    return "largest error", said, answer.state
+
+
+def _verdict(answer: Verdict) -> tuple[str, str, dict[str, int]]:
+    said = {True: "yes", False: "no", None: "not known"}[answer.holds]
+    return f"{answer.what}?", said, answer.witness or {}
+
+
+def _support(answer: Support) -> tuple[str, str, dict[str, int]]:
+    parts = []
+    for name, bits in answer.matters.items():
+        count = len(bits) + len(answer.idle.get(name, ())) + len(answer.open.get(name, ()))
+        parts.append(f"{name} all {count}" if len(bits) == count else f"{name} {_bits(bits)} of {count}")
+    idle = [name for name in answer.idle if name not in answer.matters]
+    said = ", ".join(parts) + (f"; does not depend on {', '.join(idle)}" if idle else "")
+    left = {name: bits for name, bits in answer.open.items() if bits}
+    said += "".join(f"; not known of {name} bits {_bits(bits)}" for name, bits in left.items())
+    return "bits that matter", said, {}
+
+
+def _bits(bits: list[int]) -> str:
+    return "none" if not bits else "bits " + " ".join(map(str, bits))
+
+
+def _equality(answer: Equality) -> tuple[str, str, dict[str, int]]:
+    said = {True: "yes", False: "no", None: "not known"}[answer.equal]
+    if answer.equal is not True:
+        said += f"; apart by {answer.largest:.4g} {answer.unit} here"
+        if answer.differing is not None:
+            said += f", which is the most; {answer.differing:,} states differ"
+        elif answer.bound is not None:
+            said += f", by {answer.bound:.4g} at most"
+    if answer.blocks:
+        said += f"; blocks that differ: {', '.join(f'b{k}' for k in answer.blocks)}"
+    return "equal?", said, answer.state or {}
