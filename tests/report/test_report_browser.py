@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.evaluate.reference import run_plan
 from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Product, ProductBlock, Sum
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.report.script_data import plan_data
+from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints
 from bddtorque.report.writing import report_page
 
@@ -21,6 +21,13 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"
 )
 WORDS = "{}.map((state) => bddtorque.plan.torqueWords(...state))"
+MOVE = """
+%s.forEach((row, kind) => row.forEach((word, j) => {
+  const slider = document.getElementById(`${["q", "qd", "qdd"][kind]}${j + 1}`);
+  slider.value = String(word);
+  slider.dispatchEvent(new Event("input"));
+}))"""
+"""Puts the sliders where somebody would have drawn them."""
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +62,7 @@ def page_words(page, states) -> list[list[int]]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("planar2r", "planar2r host", "planar2r recursive", "planar2r paper", "scara", "ur5"),
+        *("planar2r", "planar2r host", "planar2r recursive", "planar2r saturating", "planar2r paper", "scara", "ur5"),
         pytest.param("ur5 host", marks=pytest.mark.slow),
     ],
 )
@@ -97,6 +104,17 @@ def test_a_page_with_other_words_says_so(browser, tmp_path):
         assert "only 95 of 96 states" in page.run("document.getElementById('live-said').textContent")
 
 
+@pytest.mark.parametrize("name", ["stanford", "puma560", "planar3r_a", "scara"])
+def test_any_arm_has_its_torques_in_floats(opened, name):
+    robot = bt.load_robot(name)
+    page = opened(written("planar2r")[0])
+    states = np.random.default_rng(2).uniform(-2, 2, (40, 3, robot.degrees_of_freedom))
+    of_state = f"bddtorque.trueTorques({json.dumps(robot_data(robot))}, ...state)"
+    found = np.array(page.run(f"{json.dumps(states.tolist())}.map((state) => {of_state})"))
+    true = bt.inverse_dynamics(robot, states[:, 0], states[:, 1], states[:, 2])
+    assert np.abs(found - true).max() <= 1e-12 * np.abs(true).max()
+
+
 @pytest.mark.parametrize("name", ["scara", "ur5", "friction"])
 def test_floats_of_the_page_are_those_of_the_dynamics(opened, name):
     model = rubbing_model() if name == "friction" else compiled(name)
@@ -122,12 +140,7 @@ def test_sliders_move_the_arm_and_its_torques(opened):
     states = [each[200:230] for each in wild_states(model, seed=3)]
     for k in range(len(states[0])):
         words = [kind[k] for kind in states]
-        for name, row in zip(("q", "qd", "qdd"), words, strict=True):
-            for j, word in enumerate(row.tolist(), 1):
-                page.run(
-                    f"(() => {{ const slider = document.getElementById('{name}{j}'); slider.value = '{word}';"
-                    " slider.dispatchEvent(new Event('input')); })()"
-                )
+        page.run(MOVE % json.dumps([row.tolist() for row in words]))
         shown = page.run("[1, 2, 3, 4].map((j) => document.getElementById(`tau${j}-word`).textContent)")
         assert [int(each.replace("−", "-")) for each in shown] == model.torque_words(*words).tolist()
     assert page.run("document.getElementById('arm-shapes').innerHTML") != before
@@ -242,6 +255,14 @@ def test_a_page_without_tables_says_so_and_moves(opened):
     assert page.run("document.getElementById('tau1-true').textContent") != ""
 
 
+def test_without_scripts_the_page_stands_still_and_says_so(opened):
+    page = opened(written("planar2r")[0], script=False)
+    assert page.run("getComputedStyle(document.querySelector('.sliders')).display") == "none"
+    assert "Without scripts" in page.run("document.querySelector('noscript').innerText")
+    assert page.run("document.getElementById('tau1-word').getBoundingClientRect().height") > 0
+    assert page.run("document.querySelectorAll('#arm-shapes > *').length") > 8
+
+
 def test_steps_beyond_53_bits_are_exact(opened):
     """A plan made by hand whose sums and products need up to 62 bits, by every method that can."""
     limb = ProductBlock((8, 8), signed=False, shift=0, low=0, high=255 * 255)
@@ -253,27 +274,33 @@ def test_steps_beyond_53_bits_are_exact(opened):
         Product("p", 0, 1, 0, "native", 0, 8, -big, big),
         Product("l", 0, 1, 0, "limbs", 0, 8, -big, big),
         Product("r", 0, 1, 20, "limbs", 0, 8, -(2**41), 2**41),
+        Input("qdd1", 20, wraps=False),
+        Product("n", 6, 6, 1, "limbs", 0, 8, 0, 2**37),
+        Product("m", 0, 6, 3, "limbs", 0, 8, -(2**47), 2**47),
         Sum("s", ((3, 1), (4, -3), (1, 2**29 + 1), (2, 7)), 2**58 + 1, 3, -(2**60), 2**60, unit),
-        Sum("t", ((6, 1), (5, 1)), -1, 0, -(2**61), 2**61, unit),
+        Sum("t", ((9, 1), (5, 1)), -1, 0, -(2**61), 2**61, unit),
     )
     outputs = (
-        Output("tau1", ((6, 1), (2, 1)), 3, Fraction(0), 40, -(2**31), 2**31 - 1, unit),
-        Output("tau2", ((7, 1),), 0, Fraction(0), 31, -(2**31), 2**31 - 1, unit),
+        Output("tau1", ((9, 1), (2, 1)), 3, Fraction(0), 40, -(2**31), 2**31 - 1, unit),
+        Output("tau2", ((10, 1),), 0, Fraction(0), 31, -(2**31), 2**31 - 1, unit),
         Output("tau3", ((5, 1), (2, 1)), 0, Fraction(0), 12, -(2**31), 2**31 - 1, unit),
+        Output("tau4", ((7, 1), (8, -1)), 0, Fraction(0), 17, -(2**31), 2**31 - 1, unit),
     )
     plan = Plan(wires, (limb,), outputs, "terms", "tables", 16)
     table = tabulate(limb)[0]
     data = plan_data(plan, [table])
-    assert [wire[1] for wire in data["wires"][2:]] == [1, 1, 1, 1, 1, 1]
+    assert [wire[1] for wire in data["wires"] if wire[0] != "input"] == [1, 1, 1, 1, 0, 0, 1, 1]
     rng = np.random.default_rng(1)
     ends = [[-(2**31), 2**31 - 1, -1, 0, 1], [-(2**29), 2**29 - 1, -1, 0, 1]]
-    states = np.array([[x, y] for x in ends[0] for y in ends[1]] + rng.integers(-(2**29), 2**29, (200, 2)).tolist())
-    wanted = np.stack(run_plan(plan, [table], {"q1": states[:, 0], "qd1": states[:, 1]}), axis=1)
+    corners = [[x, y, z] for x in ends[0] for y in ends[1] for z in (-(2**19), 2**19 - 1, 0)]
+    states = np.array(corners + rng.integers(-(2**29), 2**29, (200, 3)).tolist())
+    inputs = dict(zip(("q1", "qd1", "qdd1"), states.T, strict=True))
+    wanted = np.stack(run_plan(plan, [table], inputs), axis=1)
     page = opened(written("planar2r")[0])
     words = json.dumps(table.values.tolist())
     found = page.run(
         f"(() => {{ const table = {{ widths: [8, 8], words: Int32Array.from({words}) }};"
         f" const plan = new bddtorque.Plan({json.dumps(data)}, [table]);"
-        f" return {json.dumps(states.tolist())}.map(([q, qd]) => plan.torqueWords([q], [qd], [])); }})()"
+        f" return {json.dumps(states.tolist())}.map((state) => plan.torqueWords(...state.map((word) => [word]))); }})()"
     )
     assert found == wanted.tolist()
