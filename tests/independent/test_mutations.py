@@ -82,6 +82,12 @@ INDEPENDENT = {
 }
 """What the independent checker cannot object to besides; `verify` makes the plan again, and does."""
 
+ROUNDED = {
+    "plan.(wires|outputs)[].(parts[][]|constant)": "a factor one off is still as near as `constants` allows",
+    "plan.(wires|outputs)[].constant_error": "so little that the bound has the same first five digits",
+}
+"""The same where factors have many digits, for a host or a large arm: the bound follows all the same."""
+
 
 def arm(**options) -> Callable[[], bytes]:
     return lambda: to_bytes(bt.compile("planar2r", cache=None, workers=1, **options))
@@ -92,8 +98,8 @@ def function(*args, **options) -> Callable[[], bytes]:
 
 
 FILES = {
-    "arm": arm(bits=2),
-    "arm for a host": arm(bits=2, target="host"),
+    "arm": arm(bits=4),
+    "arm for a host": arm(bits=6, target="host"),
     "product": function(lambda x, y: x * y + 0.1, inputs={"x": (3, 2.0), "y": (3, (-1.0, 3.0))}, output=(5, 8.0)),
     "cascade": function(
         lambda q, p, v: 3.0 * np.cos(q + p) * v * v + np.sin(2 * q) - v,
@@ -169,7 +175,8 @@ def unexplained(name: str, every: int) -> tuple[list[str], int]:
         either = {**EITHER, **(GIVEN if name == "float" else {}), **(LIMITS if name == "cascade" else {})}
         if by_compiler and not explained(place, either):
             wrong.append(f"verify: {what}")
-        if by_checker and not explained(place, {**either, **INDEPENDENT}):
+        rounded = ROUNDED if name == "arm for a host" else {}
+        if by_checker and not explained(place, {**either, **INDEPENDENT, **rounded}):
             wrong.append(f"independent: {what}")
     return wrong, tried
 
@@ -182,14 +189,14 @@ def test_the_file_itself_is_proved_and_signed_as_it_was(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_some_leaves_of_the_header(name):
-    wrong, tried = unexplained(name, 12)
+    wrong, tried = unexplained(name, 25 if name.startswith("arm") else 12)
     assert not wrong and tried > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_leaf_of_the_header(name):
-    wrong, tried = unexplained(name, 1)
+    wrong, tried = unexplained(name, 5 if name == "arm for a host" else 1)
     assert not wrong and tried > 100
 
 
@@ -266,7 +273,7 @@ def test_some_changes_of_a_large_arm():
     for number, (path, value, mutant) in enumerate(every):
         what = f"{path}: {at(header, path)!r:.60} -> {value!r:.60}"
         found = all(each.passed for each in check_bytes(mutant))
-        assert not found or explained(shown(path), {**EITHER, **INDEPENDENT}), what
+        assert not found or explained(shown(path), {**EITHER, **INDEPENDENT, **ROUNDED}), what
         if number % 6 == 0:  # making the plan of six joints again takes seconds
             found = all(each.passed for each in verify_bytes(mutant, workers=1))
             assert not found or explained(shown(path), EITHER), what
