@@ -73,10 +73,10 @@ def robot_of(plain: Any) -> Robot:
     require(1 <= len(joints) == len(links), "robot: a link a joint required")
     tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
     text(given["source"], "robot, source")
+    payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
     if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
         for body in (*given["links"], *([] if given["payload"] is None else [given["payload"]])):
             _check_physical(body, f"robot, '{body['name']:.40}'")
-    payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
     rotations = [*(joint.rotation for joint in joints), rotation]
