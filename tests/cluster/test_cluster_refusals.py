@@ -83,10 +83,12 @@ def test_without_dask_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_cluster_without_workers_and_one_with_other_versions(tmp_path: Path) -> None:
     with machines(tmp_path, workers=0) as made:
         assert refusal(made.address, 1).endswith("at least one worker required, none was there within 1 s")
-        # a package with another number, found before the one that is installed
-        other = tmp_path / "other" / "bddtorque-9.9.dist-info"
-        other.mkdir(parents=True)
-        (other / "METADATA").write_text("Metadata-Version: 2.1\nName: bddtorque\nVersion: 9.9\n")
+        # a package with another number, found before the one that is installed, by whatever Dask asks for it
+        package, record = (tmp_path / "other" / name for name in ("bddtorque", "bddtorque-9.9.dist-info"))
+        for folder in (package, record):
+            folder.mkdir(parents=True)
+        (package / "__init__.py").write_text('__version__ = "9.9"\n')
+        (record / "METADATA").write_text("Metadata-Version: 2.1\nName: bddtorque\nVersion: 9.9\n")
         made.add_worker(PYTHONPATH=str(tmp_path / "other"))
         said = refusal(made.address)
     assert said.startswith(f"cluster {made.address}: the same versions as here required on scheduler and workers, ")
