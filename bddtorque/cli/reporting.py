@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.console import ShownProgress, output, say, write_json
 from bddtorque.cli.options import JsonOption
-from bddtorque.errors import BddTorqueError
+from bddtorque.errors import BddTorqueError, one_line
 
 if TYPE_CHECKING:
     from bddtorque.model import Model
@@ -29,7 +29,8 @@ def report_command(
     """Write one page about a compiled robot that needs no network.
 
     The arm to be moved, its torques computed in the page from the compiled tables beside what is proved of them, maps
-    of errors, the plan and small diagrams as pictures, what terms and tables cost.
+    of errors, the plan and small diagrams as pictures, what terms and tables cost. Exit code 1 if a map finds more
+    error than is proved.
     """
     path = _page_path(file, out or Path(f"{file.stem}.html"))
     from bddtorque.artefact import load  # noqa: PLC0415
@@ -47,10 +48,18 @@ def report_command(
                 "bound": list(model.certificate.bounds),
             }
         )
-        return
-    from bddtorque.cli.describing import grid  # noqa: PLC0415
+    else:
+        from bddtorque.cli.describing import grid  # noqa: PLC0415
 
-    output().print(grid(report_lines(model, report, path)))
+        output().print(grid(report_lines(model, report, path)))
+    exceeding = [
+        torque.joint
+        for torque, found in zip(model.certificate.torques, report.largest_found, strict=True)
+        if found > torque.bound
+    ]
+    if exceeding:  # as sweep does: more was found than proved
+        say(one_line(f"{file}: errors beyond the proved bound were found for {', '.join(exceeding)}"))
+        raise typer.Exit(1)
 
 
 def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, str]]:

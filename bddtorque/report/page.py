@@ -20,12 +20,12 @@ MARK = "bddtorque report"
 """What the generator of every report is called; how a report is known."""
 
 
-def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, Markup]], data: Any) -> str:
+def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, str, Markup]], data: Any) -> str:
     """Return the page as text.
 
     Parameters
     ----------
-    sections : each with what the contents call it; those without a name are not listed
+    sections : each with what the contents call it, and its identifier
     data : what the script reads
     """
     script, style = page_script(), _asset(STYLE)
@@ -50,13 +50,13 @@ def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, Markup]
         element("title", title),
         Markup(f"<style>{style}</style>"),
     )
-    links = [element("a", name, href=f"#{_identifier(section)}") for name, section in sections]
+    links = [element("a", name, href=f"#{identifier}") for name, identifier, _ in sections]
     contents = element("nav", *links, aria_label="Contents")
     body = element(
         "body",
         header,
         contents,
-        element("main", *(section for _, section in sections)),
+        element("main", *(section for _, _, section in sections)),
         json_script("data", data),
         Markup(f"<script>{script}</script>"),
     )
@@ -76,8 +76,3 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-
-
-def _identifier(section: Markup) -> str:
-    """Return the id that a section was given."""
-    return section.split('id="', 1)[1].split('"', 1)[0] if section.split(">", 1)[0].count('id="') else ""

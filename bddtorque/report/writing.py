@@ -108,13 +108,13 @@ def report_page(
             forms.append(block_forms(model.tables[k], model.diagrams[k], taken[k]))
             told.advance(f"forms of block {k}", 1.0, False)
         sections = [
-            ("Proved", certificate_section(model.certificate)),
-            ("Arm", live_section(model, start, view, telling_axes(maps), too_large)),
-            ("Errors", maps_section(model, maps, start)),
-            ("Plan", plan_section(model)),
-            ("Tables", blocks_section(model)),
-            ("Cost", costs_section(model, terms, torques, forms)),
-            ("Words", words_section(model)),
+            ("Proved", "proved", certificate_section(model.certificate)),
+            ("Arm", "arm-section", live_section(model, start, view, telling_axes(maps), too_large)),
+            ("Errors", "errors", maps_section(model, maps, start)),
+            ("Plan", "plan", plan_section(model)),
+            ("Tables", "blocks", blocks_section(model)),
+            ("Cost", "costs", costs_section(model, terms, torques, forms)),
+            ("Words", "words", words_section(model)),
         ]
         told.advance("sections", 1.0, False)
         data = {**script_data(model, packed, start, view), "stops": [list(stop) for stop in STOPS]}

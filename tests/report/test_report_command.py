@@ -1,6 +1,7 @@
 """`report` on the command line."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,17 @@ def test_bad_use(model_file, tmp_path, capsys):
     assert "broken.bdt" in refused(capsys, "report", broken, "-o", tmp_path / "page.html")
     assert model_file.read_bytes() == before
     assert not (tmp_path / "page.html").exists()
+
+
+def test_more_found_than_proved_is_said(tmp_path, capsys):
+    model = compiled("planar2r")
+    first, second = model.certificate.torques
+    claimed = replace(first, parts=replace(first.parts, tables=0.0, sums=0.0, final_rounding=0.01))
+    replace(model, certificate=replace(model.certificate, torques=(claimed, second))).save(tmp_path / "claimed.bdt")
+    page = tmp_path / "page.html"
+    assert main(["report", str(tmp_path / "claimed.bdt"), "-o", str(page)]) == 1
+    assert "errors beyond the proved bound were found for shoulder\n" in capsys.readouterr().err
+    assert page.exists()
 
 
 def test_a_function_has_no_arm(tmp_path, capsys):
