@@ -31,6 +31,7 @@ from bddtorque.cli.states import column_names, read_states
 from bddtorque.errors import BddTorqueError
 from bddtorque.evaluate.reference import run_plan
 from bddtorque.functions.samples import law_of, merged, read_samples
+from bddtorque.independent.checker import check_bytes
 from bddtorque.loading import spec_and_robot
 from bddtorque.model import Model
 from bddtorque.plan.pinning import load_plan
@@ -144,12 +145,22 @@ def check_model(path: Path) -> None:
 
 
 def check_verified(path: Path) -> None:
-    """Verify a model: every check says in one line whether it holds; what holds gives the same words in every form."""
+    """Verify a model in both ways: every check says in one line whether it holds, and neither contradicts the other.
+
+    What `verify` proves, the independent checker proves too. It may prove more (other plans than the planner makes),
+    but nothing that cannot be loaded. What is verified gives the same words in every form.
+    """
     checks = verify(path, workers=1)
-    for check in checks:
+    findings = check_bytes(path.read_bytes())
+    for check in (*checks, *findings):
         if not check.detail.isprintable() or len(check.detail) > LONGEST_LINE:
             raise WrongError(f"a detail of one printable line required: {check.detail[:200]!r}")
-    if not all(check.passed for check in checks):
+    verified, proved = (all(each.passed for each in found) for found in (checks, findings))
+    if verified and not proved:
+        raise WrongError(f"verified, but not by the independent checker: {findings[-1]}")
+    if proved and not checks[0].passed:
+        raise WrongError(f"proved by the independent checker, but not even loaded: {checks[0].detail}")
+    if not verified:
         raise BddTorqueError(next(check.detail for check in checks if not check.passed))
     check_model(path)
 
@@ -280,7 +291,7 @@ TARGETS = (
     Target("bdt_header", "bdt", ".bdt", _model_of(mutated_header), check_model, 20),
     Target("bdt_arrays", "bdt", ".bdt", _model_of(mutated_arrays), check_model, 10),
     Target("bdt_archive", "bdt", ".bdt", _model_of(mutated_archive), check_model, 10),
-    Target("bdt_verify", "bdt", ".bdt", _model_of(mutated_header), check_verified, 1),
+    Target("bdt_verify", "bdt", ".bdt", _model_of(mutated_header), check_verified, 2),
     Target("robot_toml", "robot_toml", ".toml", _bytes_of(tokens.TOML), check_robot, 10),
     Target("spec_toml", "spec_toml", ".toml", _bytes_of(tokens.TOML), check_spec, 10),
     Target("urdf", "urdf", ".urdf", _bytes_of(tokens.XML), check_urdf, 10),

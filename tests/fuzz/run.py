@@ -1,6 +1,6 @@
 """`make fuzz`: mutated files of every kind that bddtorque reads, tried in processes with limits.
 
-    python tests/fuzz/run.py [--inputs 120000] [--seed NAME] [--workers 2] [--target NAME ...]
+    python tests/fuzz/run.py [--inputs 120000] [--seconds N] [--seed NAME] [--workers 2] [--target NAME ...]
 
 Findings are printed and kept in out/fuzz/; exit code 1 says that there were any. A finding that is mended goes to
 tests/fuzz/corpus/TARGET/, where the suite tries it each time.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -67,6 +68,11 @@ def try_piece(seeds: Path, target: str, seed: str, first: int, count: int) -> Tr
     return tried
 
 
+def before(end: float, seeds: Path, target: str, seed: str, first: int, count: int) -> Tried:
+    """Do what `try_piece` does, unless time is up."""
+    return try_piece(seeds, target, seed, first, count) if time.monotonic() < end else Tried()
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     from fuzz_seeds import make_seeds, read_seeds
@@ -74,6 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(description="Try mutated files on every reader of bddtorque.")
     parser.add_argument("--inputs", type=int, default=120_000, help="in all")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing new after so long")
     parser.add_argument("--seed", default=str(time.time_ns()), help="the same seed gives the same inputs")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--target", nargs="*", choices=list(BY_NAME), default=list(BY_NAME))
@@ -82,16 +89,17 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [target for target in TARGETS if target.name in given.target]
     shares = sum(target.share for target in chosen)
     started = time.monotonic()
+    end = started + given.seconds
     sys.stdout.write(f"seed {given.seed}\n")
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.workers) as team:
         seeds = Path(folder)
         make_seeds(seeds)
-        pieces = []
-        for target in chosen:
-            count = -(-given.inputs * target.share // shares)
-            for first in range(0, count, PIECE):
-                size = min(PIECE, count - first)
-                pieces.append((target.name, team.submit(try_piece, seeds, target.name, given.seed, first, size)))
+        wanted = [(target.name, -(-given.inputs * target.share // shares)) for target in chosen]
+        parts = [(name, first, min(PIECE, count - first)) for name, count in wanted for first in range(0, count, PIECE)]
+        parts.sort(key=lambda part: part[1])  # some of every kind first, should time run out
+        pieces = [
+            (name, team.submit(before, end, seeds, name, given.seed, first, count)) for name, first, count in parts
+        ]
         results = {target.name: Tried() for target in chosen}
         for name, piece in pieces:
             results[name].add(piece.result())
