@@ -1,5 +1,7 @@
 """Digests of every built-in arm at a small word length, in `digests.json`: the same on every machine and version.
 
+Beside them an arm from a URDF without a right angle, and functions: a traced one, a law with an exponential, samples.
+
 python tests/stability/pinned.py            # compare
 python tests/stability/pinned.py --write    # write them anew, when what is compiled was meant to change
 """
@@ -12,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import bddtorque as bt
 from bddtorque.model import Model
 from bddtorque.spec import spec_names
@@ -19,14 +23,15 @@ from bddtorque.spec import spec_names
 FILE = Path(__file__).parent / "digests.json"
 BITS = 4
 TARGETS = ("tables", "host")
+URDF = FILE.with_name("odd_arm.urdf")
 RENEW = "if that was meant: python tests/stability/pinned.py --write"
 
 Pins = dict[str, dict[str, str]]
 """By arm and target: the digest, and that of each section it covers, so that a change says where it is."""
 
 
-def pin(model: Model) -> dict[str, str]:
-    """Return the digest of a model, and those of robot, spec, formats, plan, certificate and tables."""
+def pin(model: Model | bt.FunctionModel) -> dict[str, str]:
+    """Return the digest of a model, and those of all it covers: robot, spec, formats, plan, certificate, tables."""
     return {"digest": model.digest, **{name: _short(section) for name, section in model.defining().items()}}
 
 
@@ -35,15 +40,36 @@ def _short(section: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _traced() -> bt.FunctionModel:
+    words = {"q": (5, "angle"), "w": (6, (-1.3, 2.9))}
+    return bt.compile_function(lambda q, w: 3.1 * np.sin(q) * w**2 / 7.0 - w * np.cos(q) + 0.3, inputs=words, output=7)
+
+
+def _law() -> bt.FunctionModel:
+    return bt.compile_function(bt.Friction(0.3, (0.5, 0.7), 0.9, 0.2), inputs={"v": (8, 2.1)}, output=8)
+
+
+def _samples() -> bt.FunctionModel:
+    points = np.array([[x, y, 0.1 * k + x * y] for k in range(3) for x in (-1.1, 0.3, 0.9) for y in (-2.3, 0.7, 1.9)])
+    return bt.compile_samples(points, inputs={"x": (5, (-1.0, 0.8)), "y": (4, (-2.0, 1.8))}, output=7)
+
+
+FUNCTIONS = {"function traced": _traced, "function law": _law, "function samples": _samples}
+
+
 def names() -> list[str]:
-    """Return the arms and targets that are pinned."""
-    return [f"{arm} {target}" for arm in spec_names() for target in TARGETS]
+    """Return what is pinned: arms with their target, and functions."""
+    arms = [*spec_names(), URDF.name]
+    return [*(f"{arm} {target}" for arm in arms for target in TARGETS), *FUNCTIONS]
 
 
-def made(name: str, **how: Any) -> Model:
-    """Compile an arm for a target, as ``"ur5 host"``; nothing is kept."""
+def made(name: str) -> Model | bt.FunctionModel:
+    """Compile an arm for a target, as ``"ur5 host"``, or a function; nothing is kept."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]()
     arm, target = name.split()
-    return bt.compile(arm, bits=BITS, target=target, **{"workers": 1, "cache": None, **how})
+    source = str(URDF) if arm == URDF.name else arm
+    return bt.compile(source, bits=BITS, target=target, workers=1, cache=None)
 
 
 def kept() -> Pins:
