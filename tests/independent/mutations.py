@@ -38,7 +38,12 @@ def signed(header: Mapping[str, Any], arrays: Mapping[str, bytes]) -> bytes:
         parts = [arrays[f"blocks/{k}/{name}.npy"][128:] for name in ARRAYS]
         keys += sha256(f"diagram:{len(parts[3]) // 4}:{int(is_signed(block))}:".encode() + b"".join(parts))
     header["diagram_digest"] = sha256(keys.encode())
-    text = json.dumps(header, indent=1, ensure_ascii=False).encode()
+    return written(header, arrays)
+
+
+def written(header: Mapping[str, Any], arrays: Mapping[str, bytes]) -> bytes:
+    """Return the file of a header and arrays as they are."""
+    text = json.dumps(header, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return archive_of({"header.json": text, **arrays})
 
 
