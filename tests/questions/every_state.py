@@ -1,0 +1,45 @@
+"""Small models for questions, each compiled once a process, and all their states run by the plain interpreter."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import bddtorque as bt
+from bddtorque.evaluate.reference import run_plan
+
+MODELS = {
+    "direct": {"bits": 3},
+    "narrow": {"bits": 3, "torque": [60.0, 40.0]},
+    "products": {"bits": 3, "block_bits": 4, "torque": [90.0, 45.0]},
+    "host": {"bits": 3, "target": "host", "torque": [120.0, 200.0]},
+    "uneven": {"bits": [4, 3], "input_bits": {"position": [4, 3], "velocity": 2, "acceleration": [2, 3]}},
+    "turned": {"bits": 3, "block_bits": 4, "source": "recursive"},
+}
+
+
+@cache
+def small(name: str) -> bt.Model:
+    return bt.compile("planar2r", cache=None, workers=1, **MODELS[name])
+
+
+def input_names(model: bt.Model) -> list[str]:
+    n = len(model.formats.q)
+    return [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, n + 1)]
+
+
+@cache
+def every_state(name: str) -> dict[str, np.ndarray]:
+    """Return all states of a small model: the words of each input, (states,)."""
+    model = small(name)
+    words = [np.arange(word.lowest, word.highest + 1) for kind in model.formats.inputs for word in kind]
+    grids = np.meshgrid(*words, indexing="ij")
+    return {name: grid.reshape(-1) for name, grid in zip(input_names(model), grids, strict=True)}
+
+
+@cache
+def every_word(name: str) -> list[np.ndarray]:
+    """Return the torque words of all states, one array a torque."""
+    model = small(name)
+    return run_plan(model.plan, model.tables, every_state(name))

@@ -1,0 +1,99 @@
+"""``bddtorque ask``."""
+
+import json
+
+import numpy as np
+import pytest
+from every_state import every_word, small
+
+from bddtorque.cli import main
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ask") / "narrow.bdt"
+    small("narrow").save(path)
+    return path
+
+
+@pytest.fixture
+def ask(capsys, file):
+    def asking(*arguments):
+        code = main(["ask", str(file), *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return asking
+
+
+def test_without_a_question_the_range_and_saturation_are_told(ask):
+    code, out, err = ask()
+    assert (code, err) == (0, "")
+    assert out.count("exact") == 6 and "bracket" not in out and "states that saturate" in out
+    assert "at q1" in out and "N·m" in out
+
+
+def test_answers_for_programs(ask):
+    code, out, _ = ask("--json", "--largest", "--at-least", "25", "--saturation")
+    answers = json.loads(out)["answers"]
+    assert code == 0 and [(each["of"], each["question"]) for each in answers] == [
+        ("tau1", "extreme"),
+        ("tau1", "count"),
+        ("tau1", "count"),
+        ("tau2", "extreme"),
+        ("tau2", "count"),
+        ("tau2", "count"),
+    ]
+    words = every_word("narrow")[0]
+    torques = small("narrow").formats.tau[0].dequantise(words)
+    assert answers[0]["word"] == words.max() and answers[0]["answer"] == "exact"
+    assert answers[2]["low"] == answers[2]["high"] == np.count_nonzero(torques >= 25)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--of", "b0", "--of", "G1", "--error", "--symmetry", "--support"),
+        ("--of", "w0", "--largest", "--smallest", "--symmetry"),
+        ("--of", "shoulder", "--error", "--at-most", "-10.5"),
+    ],
+)
+def test_other_questions(ask, arguments):
+    code, out, err = ask(*arguments)
+    assert (code, err) == (0, "") and "exact" in out
+    code, out, _ = ask(*arguments, "--json")
+    assert code == 0 and all(each["answer"] == "exact" for each in json.loads(out)["answers"])
+
+
+def test_equal_files_and_others(ask, file, tmp_path):
+    code, out, _ = ask("--equal", file)
+    assert code == 0 and out.count("yes") == 2
+    small("direct").save(tmp_path / "direct.bdt")
+    code, out, _ = ask("--equal", tmp_path / "direct.bdt", "--json")
+    answers = json.loads(out)["answers"]
+    assert code == 1 and [each["equal"] for each in answers] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--of", "tau7"), "required, 'tau7' given"),
+        (("--of", "b99"), "b0 to b"),
+        (("--limit", "0"), "--limit: seconds above 0"),
+        (("--limit", "nan"), "--limit: seconds above 0"),
+        (("--of", "b0", "--saturation"), "an output required"),
+        (("--at-least", "inf"), "a finite value"),
+        (("--equal", "nowhere.bdt"), "nowhere.bdt"),
+    ],
+)
+def test_bad_use_is_one_line(ask, arguments, said):
+    code, out, err = ask(*arguments)
+    assert code == 2 and out == "" and err.count("\n") == 1 and said in err
+
+
+def test_an_interruption_shows_what_was_found(ask, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bddtorque.questions.saturating", interrupted)
+    code, out, err = ask()
+    assert code == 130 and out.count("largest") == 1 and "interrupted" in err

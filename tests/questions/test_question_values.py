@@ -1,0 +1,227 @@
+"""Extremes and counts are those of all states, whichever way they are found."""
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from compiled import arm
+from every_state import MODELS, every_state, every_word, small
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bddtorque as bt
+from bddtorque.questions import counting as ways
+from bddtorque.questions import largest, reaching, saturating, smallest, subject, values
+from bddtorque.questions.bounding import largest_sum
+from bddtorque.questions.separation import separated
+
+PLACES = [(name, place) for name in MODELS for place in (0, 1)]
+
+
+@cache
+def asked_of(name, place):
+    return subject(small(name), f"tau{place + 1}")
+
+
+@cache
+def parted_of(name, place):
+    return separated(asked_of(name, place))
+
+
+@cache
+def sums_of(name, place):
+    asked = asked_of(name, place)
+    read = {wire.name for wire in asked.inputs}
+    return asked.total({key: words for key, words in every_state(name).items() if key in read})
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_extremes_are_those_of_all_states(name, place):
+    model, words = small(name), every_word(name)[place]
+    for ask, expected in ((largest, words.max()), (smallest, words.min())):
+        found = ask(model, f"tau{place + 1}")
+        assert found.exact and found.word == found.bound_word == expected
+        assert found.value == model.formats.tau[place].dequantise(int(expected))
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_branch_and_bound_closes_on_the_extremes(name, place):
+    asked = subject(small(name), f"tau{place + 1}")
+    words = every_word(name)[place]
+    for direction, expected in ((1, words.max()), (-1, words.min())):
+        found = largest_sum(asked, direction, seconds=60.0)
+        assert not found.stopped
+        assert asked.rounded(direction * found.found) == asked.rounded(direction * found.bound) == expected
+        assert direction * asked.total({k: np.array([v]) for k, v in found.state.items()})[0] == found.found
+
+
+def test_a_box_without_time_still_brackets():
+    for name, place in PLACES:
+        asked, total = asked_of(name, place), sums_of(name, place)
+        found = largest_sum(asked, 1, seconds=-1.0)
+        assert found.stopped == "limit" or found.found == total.max()
+        assert found.found <= total.max() <= found.bound
+
+
+def test_an_interruption_leaves_a_bracket(monkeypatch):
+    asked = subject(arm(12), "tau1")
+    calls = []
+
+    def interrupted(self, low, high):
+        calls.append(1)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return whole(self, low, high)
+
+    whole = ways.Ranges.over
+    done = largest_sum(asked, 1, seconds=60.0)
+    monkeypatch.setattr(ways.Ranges, "over", interrupted)
+    found = largest_sum(asked, 1, seconds=60.0)
+    assert found.stopped == "interrupted"
+    assert asked.rounded(found.found) <= asked.rounded(done.found) <= asked.rounded(found.bound)
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_every_way_counts_what_is_there(name, place, data):
+    asked, total = asked_of(name, place), sums_of(name, place)
+    threshold = data.draw(st.integers(int(total.min()) - 2, int(total.max()) + 2))
+    expected = int(np.count_nonzero(total >= threshold))
+    free = asked.unread
+    assert ways._enumerated(asked, threshold, lambda _: None).low << free == expected
+    boxes = ways._in_boxes(asked, threshold, 0.01, lambda _: None)
+    assert boxes.low << free <= expected <= boxes.high << free
+    parted = parted_of(name, place)
+    assert parted is not None
+    exact = ways._by_groups(parted, threshold, 1e6, lambda _: None)
+    assert exact.low << parted.subject.unread == exact.high << parted.subject.unread == expected
+    binned = ways._by_groups(parted, threshold, -1.0, lambda _: None)
+    assert binned.low << parted.subject.unread <= expected <= binned.high << parted.subject.unread
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_all_states_are_counted_once(name, place):
+    parted, total = parted_of(name, place), sums_of(name, place)
+    groups = math.prod(int(group.counts.sum()) for group in parted.groups)
+    assert groups * len(parted.fixed) << parted.subject.unread == len(total)
+    low, high = parted.bounds()
+    assert low.min() <= total.min() and total.max() <= high.max()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_saturation_is_counted(name):
+    model = small(name)
+    for place, output in enumerate(model.plan.outputs):
+        found = saturating(model, output.name)
+        assert found.exact and found.states == len(every_word(name)[0])
+        uncut = sums_of(name, place) + ((1 << output.shift) >> 1) >> output.shift
+        assert found.low == np.count_nonzero((uncut < output.low) | (uncut > output.high))
+        assert model.certificate.torques[place].saturation in found.certificate
+
+
+@given(st.sampled_from(PLACES), st.floats(-250, 250), st.sampled_from(["at least", "at most"]))
+def test_values_are_reached_as_often_as_there_are_states(which, value, side):
+    name, place = which
+    model = small(name)
+    torques = model.formats.tau[place].dequantise(every_word(name)[place])
+    found = reaching(model, f"tau{place + 1}", value, side)
+    assert found.exact
+    assert found.low == np.count_nonzero(torques >= value if side == "at least" else torques <= value)
+
+
+def test_a_joint_that_turns_the_other_way_has_its_extremes_too(tmp_path):
+    spec = bt.load_spec("planar2r").with_options(bits=3)
+    joints = tuple(replace(joint, sign=-1) for joint in spec.joints)
+    model = bt.compile(replace(spec, joints=joints), cache=None, workers=1)
+    n = 1 << 18
+    states = np.stack(np.unravel_index(np.arange(n), (8,) * 6), axis=1) - 4
+    torques = model.torque_words(states[:, :2], states[:, 2:4], states[:, 4:])
+    values_of = model.formats.tau.dequantise(torques)
+    for place, name in enumerate(("tau1", "tau2")):
+        assert largest(model, name).value == values_of[:, place].max()
+        assert smallest(model, name).value == values_of[:, place].min()
+        assert reaching(model, name, 30.0).low == np.count_nonzero(values_of[:, place] >= 30.0)
+
+
+def test_four_bits_by_groups_and_by_all_states():
+    model = arm(4)
+    for name in ("tau1", "tau2"):
+        asked = subject(model, name)
+        parted = separated(asked)
+        for threshold in (asked.least_total(2), asked.least_total(5), asked.least_total(-3)):
+            by_groups = ways._by_groups(parted, threshold, 1e6, lambda _: None)
+            by_states = ways._enumerated(asked, threshold, lambda _: None)
+            more = parted.subject.unread - asked.unread
+            assert by_groups.low << more == by_groups.high << more == by_states.low
+
+
+def test_twelve_bits_fall_apart_as_the_plan_says():
+    model = arm(12)
+    parted = separated(subject(model, "tau2"))
+    assert parted.names == ("q2",)
+    assert parted.subject.unread == 12 + 0  # qd2; q1 and q2 enter as their sum, which is free
+    assert sum(int(group.counts.sum()).bit_length() - 1 for group in parted.groups) == 48
+    lowest = -(1 << 60)
+    everything = ways.states_at_least(subject(model, "tau1"), lowest, 10.0)
+    assert everything.low == everything.high == 1 << 72
+
+
+def test_twelve_bits_are_exact():
+    model = arm(12)
+    top = largest(model, "tau1")
+    assert top.exact and top.value == pytest.approx(152.54, abs=0.05)  # what the robot's file says it can need
+    count = reaching(model, "tau2", 69.0)
+    assert count.exact and count.way == "conditioning"
+    # as many as random states near the top say, and more than the one state
+    assert 1 <= count.low < 1e-6 * count.states
+    assert reaching(model, "tau2", top.value).low == 0
+
+
+def test_certificates_are_held_to_their_word():
+    model = small("narrow")
+    assert "says can" in saturating(model, "tau1").certificate
+    wrong = replace(model.certificate.torques[0], saturation="cannot", witness=None)
+    liar = replace(model, certificate=bt.Certificate((wrong, model.certificate.torques[1])))
+    with pytest.raises(bt.BddTorqueError, match="bug"):
+        saturating(liar, "tau1")
+    unsure = replace(wrong, saturation="not excluded")
+    careful = replace(model, certificate=bt.Certificate((unsure, model.certificate.torques[1])))
+    assert saturating(careful, "tau1").certificate.endswith("proves that it can")
+    direct = small("direct")
+    unsure = replace(direct.certificate.torques[0], saturation="not excluded")
+    careful = replace(direct, certificate=bt.Certificate((unsure, direct.certificate.torques[1])))
+    assert saturating(careful, "tau1").certificate.endswith("proves that it cannot")
+
+
+def test_a_wrong_witness_is_noticed():
+    model = small("direct")
+    state = dict.fromkeys(every_state("direct"), 0)
+    asked = subject(model, "tau1")
+    right = values.run_state(model, state)[0]
+    values.check_witness(model, asked, state, right)
+    with pytest.raises(bt.BddTorqueError, match="bug"):
+        values.check_witness(model, asked, state, right + 1)
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        ("tau3", "did you mean 'tau"),
+        ("w999", "one of the"),
+        ("b99", "one of the"),
+        ("", "an output or a term"),
+    ],
+)
+def test_what_is_not_there_is_refused(of, said):
+    with pytest.raises(bt.BddTorqueError, match=said):
+        largest(small("direct"), of)
+
+
+def test_counts_need_an_output_and_a_number():
+    with pytest.raises(bt.BddTorqueError, match="an output required"):
+        saturating(small("direct"), "b0")
+    with pytest.raises(bt.BddTorqueError, match="finite"):
+        reaching(small("direct"), "tau1", float("nan"))
