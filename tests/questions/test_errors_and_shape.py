@@ -76,7 +76,7 @@ def test_a_block_errs_as_a_hand_reckons():
     (place,) = (
         k
         for k, block in enumerate(model.plan.blocks)
-        if isinstance(block, FunctionBlock) and any(node.value == 49.05 for node in block.graph.nodes)
+        if isinstance(block, FunctionBlock) and any(math.isclose(node.value, 49.05) for node in block.graph.nodes)
     )
     found = largest_error(model, f"b{place}")
     assert found.exact and found.found * found.lsb == pytest.approx(1.316, abs=5e-4)
