@@ -1,13 +1,13 @@
 """The same specification gives the same digest: other Pythons, NumPys, engines, workers, caches and processors.
 
-    python experiments/same_digest.py [--quick] [--bits 4] [--arms ur5,panda] [--python PATH ...]
+    python experiments/same_digest.py [--quick] [--full] [--bits 4] [--arms ur5,panda] [--python PATH ...]
                                       [--install FOLDER] [--numpy 1.26.4]
 
-Every row compiles the arms in a process of its own and compares model and diagrams with those of the first row. Tried
-is what is to be had here: other interpreters that have the packages bddtorque needs (those that have not, or that are
-not there, are named; `--install` makes an environment in a folder for each), an old NumPy (`--numpy`, with
-`--install`), CUDD and its substitute in Python, processes, threads, the cache, the order of sets, other kernels of
-NumPy's linear algebra, and NumPy and Numba without the newer instructions of the processor.
+Every row compiles arms (three small ones; with `--full` all) in a process of its own and compares models and diagrams
+with those of the first row. Tried is what is to be had here: other interpreters that have the packages bddtorque needs
+(those that have not, or that are not there, are named; `--install` makes an environment in a folder for each), an old
+NumPy (`--numpy`, with `--install`), CUDD and its substitute in Python, processes, threads, the cache, the order of sets,
+other kernels of NumPy's linear algebra, and NumPy and Numba without the newer instructions of the processor.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from reporting import show_table, write_csv
 from bddtorque.spec import spec_names
 
 ROOT = Path(__file__).parents[1]
+SMALL = ("planar2r", "planar3r_b", "scara")
 VERSIONS = ("3.11", "3.12", "3.13")
 NEEDED = "numpy, numba, dd, mpmath, msgspec, rich, typer"
 WIDE = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR", "AVX2", "FMA3", "AVX512F", "AVX512_SKX", "ASIMDDP", "SVE")
@@ -193,13 +194,15 @@ def compiled(variation: Variation, arms: list[str], bits: int, folder: Path) -> 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the two-joint arm only, and this interpreter")
+    parser.add_argument("--full", action="store_true", help="every built-in arm")
     parser.add_argument("--bits", type=int, default=4)
-    parser.add_argument("--arms", help="names, with commas between; all unless given")
+    parser.add_argument("--arms", help="names, with commas between")
     parser.add_argument("--python", action="append", default=[], help="an interpreter to try, with the packages")
     parser.add_argument("--install", type=Path, help="make an environment in this folder for each Python there is")
     parser.add_argument("--numpy", help="with --install: another NumPy to try as well, such as 1.26.4")
     given = parser.parse_args()
-    arms = given.arms.split(",") if given.arms else ["planar2r"] if given.quick else list(spec_names())
+    usual = spec_names() if given.full else SMALL[:1] if given.quick else SMALL
+    arms = given.arms.split(",") if given.arms else list(usual)
     rows, first, diagrams = [], {}, {}
     with tempfile.TemporaryDirectory() as name:
         for variation in variations(given, Path(name)):
