@@ -124,6 +124,9 @@ def largest_sum(subject: Subject, direction: int, seconds: float, told: Told = l
             opened = opened[order[BATCH:]] + made
     except KeyboardInterrupt:
         stopped, found = "interrupted", int(sums(best[None])[0])
+    if stopped in ("limit", "memory"):  # what the boxes found may be improved word by word
+        best = climbed(sums, lowest[0], highest[0], rng, best)
+        found = int(sums(best[None])[0])
     # no open box, no larger word: what is left are sums of the same word
     bound = max(found, int(opened.bound.max(initial=found))) if stopped else _next_word(subject, found, direction) - 1
     return Bracket(found, dict(zip(names, best.tolist(), strict=True)), bound, looked, stopped)
@@ -139,10 +142,16 @@ def _next_word(subject: Subject, found: int, direction: int) -> int:
 
 
 def climbed(
-    sums: Callable[[Integers], Integers], lowest: Integers, highest: Integers, rng: np.random.Generator
+    sums: Callable[[Integers], Integers],
+    lowest: Integers,
+    highest: Integers,
+    rng: np.random.Generator,
+    start: Integers | None = None,
 ) -> Integers:
-    """Return a state of a large sum: the best of random ones, each improved one word at a time."""
+    """Return a state of a large sum: the best of random ones (and of `start`), each improved one word at a time."""
     best = rng.integers(lowest, highest, (STARTS, len(lowest)), endpoint=True)
+    if start is not None:
+        best[0] = start
     for _ in range(ROUNDS):
         for column in range(len(lowest)):
             tried = np.stack([best] * (1 + len(STEPS)))

@@ -63,7 +63,7 @@ def _count(subject: Subject, threshold: int, seconds: float, told: Told) -> Coun
     started = time.monotonic()
     # a few boxes tell where no state, or every state, is beyond the threshold
     easy = _in_boxes(subject, threshold, 0.2, told)
-    if easy.low == easy.high:
+    if easy.low == easy.high or "interrupted" in easy.detail:
         return easy
     parted = separated(subject)
     if parted is not None:
@@ -182,8 +182,10 @@ def _in_boxes(subject: Subject, threshold: int, seconds: float, told: Told) -> C
             if now - started > seconds or len(sizes) > most_boxes:
                 break
     except KeyboardInterrupt:
-        pass
-    return Counts(inside, inside + undecided, "branch and bound", f"{looked:,} boxes of input words looked at")
+        return Counts(inside, inside + undecided, "branch and bound", f"{looked:,} boxes looked at; interrupted")
+    return Counts(
+        inside, inside + undecided, "branch and bound", f"{looked:,} box{'es' * (looked > 1)} of input words looked at"
+    )
 
 
 def _states(bits: Integers) -> int:

@@ -24,8 +24,9 @@ Range = tuple[Integers, Integers]
 """Lowest and highest words, (N,) each. Those of angles may go beyond the highest word, where the range wraps."""
 
 LARGEST = 1 << 62
-LARGEST_TABLE = 1 << 22
-"""Entries of a table of several words of which runs are kept; of larger ones only the extremes of all entries are."""
+LARGEST_LINE, LARGEST_TABLE = 1 << 16, 1 << 22
+"""Entries of a table of one word of which runs from every entry are kept, and of any table of which runs from multiples
+of their length are; of larger ones only the extremes of all entries are."""
 
 
 class LineExtremes:
@@ -51,7 +52,7 @@ class LineExtremes:
 
 
 class GridExtremes:
-    """Bounds of the extremes over boxes of a table of several words: each range is covered by two runs of 2^k.
+    """Bounds of the extremes over boxes of a table of any words: each range is covered by two runs of 2^k.
 
     Runs begin at multiples of their length, so that the bounds are exact for boxes that come of halving.
     """
@@ -113,7 +114,7 @@ class AllExtremes:
 
 def extremes_of(table: Table) -> LineExtremes | GridExtremes | AllExtremes:
     """Return what tells the extremes of a table over ranges."""
-    if len(table.input_widths) == 1:
+    if len(table.input_widths) == 1 and len(table.values) <= LARGEST_LINE:
         return LineExtremes(table.values)
     return GridExtremes(table) if len(table.values) <= LARGEST_TABLE else AllExtremes(table)
 

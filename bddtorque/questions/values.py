@@ -15,7 +15,7 @@ from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.block_diagrams import index_of, state_of, words_and_counts
 from bddtorque.questions.bounding import Told, largest_sum
 from bddtorque.questions.counting import EASY_BITS, Counts, states_at_least
-from bddtorque.questions.enumeration import runs
+from bddtorque.questions.enumeration import MOST_BITS, runs
 from bddtorque.questions.subjects import State, Subject, input_formats, subject
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""
+PATIENCE = 5.0
+"""Seconds of branch and bound where all states can be run instead."""
 
 
 def largest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
@@ -118,14 +120,8 @@ def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: fl
         total = int(words[-1] if direction > 0 else words[0])
         state, bound, way = state_of(table, index_of(table, diagram, total)), total, "diagram"
         detail = f"{len(words):,} distinct words at the ends of {diagram.node_count:,} nodes"
-    elif asked.bits <= EASY_BITS:
-        total, state = _by_enumeration(asked, direction)
-        bound, way, detail = total, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     else:
-        found = largest_sum(asked, direction, limit, told)
-        total, bound, state, way = direction * found.found, direction * found.bound, found.state, "branch and bound"
-        why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": "; interrupted"}
-        detail = f"{found.boxes:,} boxes of input words looked at{why.get(found.stopped, '')}"
+        total, bound, state, way, detail = _searched(asked, direction, limit, told)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
         state = {**dict.fromkeys(input_formats(model), 0), **state}
@@ -136,6 +132,20 @@ def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: fl
         asked.name, asked.title, word == bound_word, way, detail, which, word, value, bound_word, limit_value,
         asked.unit, state, clamped,
     )  # fmt: skip
+
+
+def _searched(asked: Subject, direction: int, limit: float, told: Told) -> tuple[int, int, State, str, str]:
+    """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
+    few = asked.bits <= MOST_BITS
+    if asked.bits > EASY_BITS:
+        found = largest_sum(asked, direction, min(limit, PATIENCE) if few else limit, told)
+        if not found.stopped or not few or found.stopped == "interrupted":
+            why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": "; interrupted"}
+            detail = f"{found.boxes:,} box{'es' * (found.boxes > 1)} of input words looked at"
+            ends = direction * found.found, direction * found.bound
+            return *ends, found.state, "branch and bound", detail + why.get(found.stopped, "")
+    total, state = _by_enumeration(asked, direction)
+    return total, total, state, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
 
 
 def _by_enumeration(asked: Subject, direction: int) -> tuple[int, State]:

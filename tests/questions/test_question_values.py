@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from compiled import arm
+from compiled import arm, random_words
 from every_state import MODELS, every_state, every_word, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,6 +178,18 @@ def test_twelve_bits_are_exact():
     # as many as random states near the top say, and more than the one state
     assert 1 <= count.low < 1e-6 * count.states
     assert reaching(model, "tau2", top.value).low == 0
+
+
+@pytest.mark.parametrize(("bits", "value", "exact"), [(6, 50.0, True), (12, 40.0, False)])
+def test_counts_agree_with_random_states(bits, value, exact):
+    model, states = arm(bits), 100_000
+    words = model.torque_words(*random_words(model, states))
+    found = reaching(model, "tau2", value, limit=2.0)
+    share = np.count_nonzero(model.formats.tau.dequantise(words)[:, 1] >= value) / states
+    assert found.exact == exact and found.way == "conditioning"
+    spread = 5 * math.sqrt(share / states)
+    assert found.share[0] - spread < share < found.share[1] + spread
+    assert found.share[1] - found.share[0] < 1e-3
 
 
 def test_certificates_are_held_to_their_word():
