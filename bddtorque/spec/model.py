@@ -113,6 +113,8 @@ class Spec:
         input_bits, accuracy = self.input_bits, self.accuracy
         if input_bits is not None and not isinstance(input_bits, InputBits):
             input_bits = as_bits(input_bits, f"{where}, input_bits")
+        if input_bits == InputBits():  # says nothing
+            input_bits = None
         if is_number(accuracy):
             if not 0.5 < accuracy < math.inf:
                 why = "the final rounding alone takes half a unit"
