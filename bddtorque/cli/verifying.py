@@ -12,7 +12,7 @@ from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bddtorque.independent import Finding
     from bddtorque.verify import Check
@@ -36,16 +36,16 @@ def verify_command(
         raise BddTorqueError(f"{file}: a .bdt file required, there is no such file")
     if independent and (workers is not None or dask is not None):
         raise BddTorqueError("verify --independent: no --workers and no --dask required (it works alone), one given")
-    checks: Sequence[Check | Finding] = _independent(file) if independent else _verified(file, workers, dask)
+    checks: Sequence[Check | Finding]
+    checks = _independent(file, None if as_json else _show) if independent else _verified(file, workers, dask)
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
         write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain})
     else:
-        console = output()
-        for check in checks:
-            console.print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", soft_wrap=True)
-        console.print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
+        for check in () if independent else checks:  # the others were shown as they came
+            _show(check)
+        output().print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
     if not passed:
         raise typer.Exit(1)
 
@@ -57,7 +57,11 @@ def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:
         return verify(file, workers=workers, progress=ShownProgress(), executor=executor)
 
 
-def _independent(file: Path) -> list[Finding]:
+def _independent(file: Path, told: Callable[[Finding], None] | None) -> list[Finding]:
     from bddtorque.independent import check_file  # noqa: PLC0415
 
-    return check_file(file)
+    return check_file(file, told)
+
+
+def _show(check: Check | Finding) -> None:
+    output().print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", soft_wrap=True)

@@ -3,6 +3,7 @@
 import sys
 
 from .checker import check_file
+from .findings import Finding
 
 
 def main(arguments: list[str]) -> int:
@@ -10,9 +11,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         sys.stderr.write("usage: python -m bddtorque.independent FILE\n")
         return 2
-    findings = check_file(arguments[0])
-    for each in findings:
+
+    def show(each: Finding) -> None:
         sys.stdout.write(f"{'ok  ' if each.passed else 'FAIL'}  {each.name:12}  {each.detail}\n")
+        sys.stdout.flush()
+
+    findings = check_file(arguments[0], show)
     return 0 if all(each.passed for each in findings) else 1
 
 

@@ -25,6 +25,7 @@ from .running import run
 from .sections import check_inputs, check_spec, words_of
 from .tables import Facts
 from .truth import Words, compare
+from .widths import check_widths
 
 
 def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
@@ -37,6 +38,7 @@ def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: l
     _check_friction(plan, robot, facts)
     n = len(robot.joints)
     yield Finding("words", True, f"robot, spec, formats and plan agree on the words of {n} joints")
+    check_widths(plan)
     composition = compose(plan, facts, angles_of(plan, {f"q{j + 1}": j for j in range(n)}))
     yield Finding("widths", True, "no product and no sum needs more than 62 bits")
     stated = torques_of(header["certificate"])

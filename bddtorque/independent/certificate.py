@@ -104,13 +104,14 @@ def allowed_difference(stated: Stated) -> float:
     return math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
 
 
-def check_difference(stated: Stated, difference: float, where: str) -> None:
+def check_difference(stated: Stated, difference: float, where: str, step: str = "dynamics") -> None:
     """Refuse a cascade that is further from the truth than rounded constants, dropped terms and floats account for."""
     allowed = allowed_difference(stated)
     require(
         difference <= allowed,
         f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (dropped, constants, "
         f"arithmetic), only {difference:.4g} proved",
+        step,
     )
 
 

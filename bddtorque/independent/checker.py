@@ -16,44 +16,53 @@ from .header import check_digests, header_of
 from .plan import Plan, plan_of
 from .reading import list_of
 from .tables import Facts, check_table
-from .widths import check_widths
 
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""
 
 
-def check_file(path: str | PathLike[str], progress: Callable[[str], None] | None = None) -> list[Finding]:
+def check_file(path: str | PathLike[str], told: Callable[[Finding], None] | None = None) -> list[Finding]:
     """Return all findings on a file; the last one failed where the file is not proved.
 
-    `progress` is told what is being looked at.
+    `told` is told of every finding as soon as there is one.
     """
     try:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
     except OSError as problem:
-        return [Finding("file", False, f"{path}: {problem.strerror or problem}")]
-    return check_bytes(data, progress)
+        failed = Finding("file", False, f"{path}: {problem.strerror or problem}")
+        if told:
+            told(failed)
+        return [failed]
+    return check_bytes(data, told)
 
 
-def check_bytes(data: bytes, progress: Callable[[str], None] | None = None) -> list[Finding]:
+def check_bytes(data: bytes, told: Callable[[Finding], None] | None = None) -> list[Finding]:
     """Do what `check_file` does for the bytes of a file."""
     findings: list[Finding] = []
-    step = "archive"
-    try:
-        for finding in _findings(data):
-            findings.append(finding)
-            step = finding.name
-            if progress:
-                progress(finding.name)
-    except RefusedError as problem:
-        findings.append(Finding(NEXT.get(step, step) if findings else "archive", False, _one_line(str(problem))))
-    except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RecursionError) as problem:
-        said = f"contents that can be worked with required ({type(problem).__name__}: {problem})"
-        findings.append(Finding(NEXT.get(step, step) if findings else "archive", False, _one_line(said)))
+    for finding in _ended(_findings(data)):
+        findings.append(finding)
+        if told:
+            told(finding)
     return findings
 
 
+def _ended(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings; where the file is refused, the step that failed is the last."""
+    step = ""
+    try:
+        for finding in findings:
+            step = finding.name
+            yield Finding(step, finding.passed, _one_line(finding.detail))
+    except RefusedError as problem:
+        yield Finding(problem.step or NEXT[step], False, _one_line(str(problem)))
+    except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RecursionError) as problem:
+        said = f"contents that can be worked with required ({type(problem).__name__}: {problem})"
+        yield Finding(NEXT[step], False, _one_line(said))
+
+
 NEXT = {
+    "": "archive",
     "archive": "header",
     "header": "diagrams",
     "diagrams": "tables",
@@ -64,6 +73,7 @@ NEXT = {
     "dynamics": "certificate",
     "function": "certificate",
     "certificate": "saturation",
+    "saturation": "saturation",
 }
 """What comes after each step: it is what failed where a file was refused after that step."""
 
@@ -81,7 +91,6 @@ def _findings(data: bytes) -> Iterator[Finding]:
     )
     facts = _facts(plan, tables)
     yield Finding("tables", True, _about(plan, facts))
-    check_widths(plan)
     read = arm_findings if header["format"] == "bddtorque model" else function_findings
     yield from read(header, plan, tables, facts)
 
@@ -123,4 +132,5 @@ def _about(plan: Plan, facts: list[Facts]) -> str:
 
 
 def _one_line(message: str) -> str:
-    return " ".join(message.split())[:400]
+    """Return a message in one line of what can be shown: names in a file may hold anything."""
+    return "".join(each if each.isprintable() else "?" for each in " ".join(message.split()))[:1000]

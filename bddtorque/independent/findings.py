@@ -15,10 +15,17 @@ class Finding:
 
 
 class RefusedError(Exception):
-    """The file is not what docs/format.md says, or something in it cannot be proved; the message says what."""
+    """The file is not what docs/format.md says, or something in it cannot be proved; the message says what.
+
+    `step` names what failed where that is not the step after the last finding.
+    """
+
+    def __init__(self, message: str, step: str = "") -> None:
+        super().__init__(message)
+        self.step = step
 
 
-def require(holds: bool, message: str) -> None:
+def require(holds: bool, message: str, step: str = "") -> None:
     """Refuse the file with a message unless something holds."""
     if not holds:
-        raise RefusedError(message)
+        raise RefusedError(message, step)

@@ -31,6 +31,7 @@ from .reading import list_of, object_of, real, text
 from .running import run
 from .sections import check_inputs
 from .tables import Facts, index_words
+from .widths import check_widths
 
 SLACK = 1e-6
 """Units that the range of a law is taken wider, as docs/format.md says."""
@@ -67,6 +68,7 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     )
     yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
     angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
+    check_widths(plan)
     composition = compose(plan, facts, angles_of(plan, angles))
     yield Finding("widths", True, "no product and no sum needs more than 62 bits")
     if stated.relative_to == "traced":
@@ -75,7 +77,7 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     else:
         difference, reaches, said = 0.0, {}, _direct(plan, inputs, output, stated)
     yield Finding("ranges", True, check_ranges(plan, composition, reaches))
-    check_difference(stated, difference, "certificate")
+    check_difference(stated, difference, "certificate", "function")
     yield Finding("function", True, said)
     found = composition.outputs[0]
     check_parts(stated, found, "certificate")

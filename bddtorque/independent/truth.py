@@ -74,7 +74,9 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
     monomials = len(set().union(*(each.monomials for each in shape)))
     still = _still(robot, shape)
     size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
-    require(size <= MOST_NUMBERS, f"a comparison of at most {MOST_NUMBERS:,} numbers required, {size:,} needed")
+    require(
+        size <= MOST_NUMBERS, f"a comparison of at most {MOST_NUMBERS:,} numbers required, {size:,} needed", "dynamics"
+    )
     axis = max((axis for axis in joints if axis not in still), key=lambda axis: (grid.points[axis], -axis), default=0)
     slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
     found = [
