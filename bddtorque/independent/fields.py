@@ -154,7 +154,7 @@ class Grid:
             require(denominator <= 1 << 50, "angles of fewer bits required")
             total: Any = np.full([1] * len(self.points), int(angle.turns * denominator), dtype=np.int64)
             for axis, multiplier in angle.multipliers:
-                places = np.arange(self.points[axis])
+                places = np.arange(self.points[axis], dtype=np.int64)
                 if self.slice is not None and self.slice[0] == axis:
                     places = places[self.slice[1] : self.slice[1] + 1]
                 steps = places * (multiplier * denominator // self.points[axis] % denominator)
