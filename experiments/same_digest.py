@@ -6,8 +6,8 @@
 Every row compiles arms (three small ones; with `--full` all) in a process of its own and compares models and diagrams
 with those of the first row. Tried is what is to be had here: other interpreters that have the packages bddtorque needs
 (those that have not, or that are not there, are named; `--install` makes an environment in a folder for each), an old
-NumPy (`--numpy`, with `--install`), CUDD and its substitute in Python, processes, threads, the cache, the order of sets,
-other kernels of NumPy's linear algebra, and NumPy and Numba without the newer instructions of the processor.
+NumPy (`--numpy`, with `--install`), CUDD and its substitute in Python, processes, threads, the cache, the order of
+sets, other kernels of NumPy's linear algebra, and NumPy and Numba without the newer instructions of the processor.
 """
 
 from __future__ import annotations
