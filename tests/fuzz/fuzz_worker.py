@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections import Counter
@@ -60,11 +61,12 @@ def tried(target: Target, data: bytes, folder: Path) -> str:
 
 
 def main(seeds: str, name: str, seed: str, first: str, count: str, place: str, findings: str) -> None:
-    """Try inputs and print how many were accepted, refused and found wanting, as JSON."""
+    """Try inputs and print how many were accepted, refused and found wanting, and the slowest, as JSON."""
     warnings.simplefilter("ignore")
     target, folder = BY_NAME[name], Path(seeds)
     known = read_seeds(folder, target.seeds)
     counts: Counter[str] = Counter()
+    slowest = (0.0, -1)
     with (
         tempfile.TemporaryDirectory() as work,
         Path(place).open("wb", buffering=0) as at,
@@ -82,12 +84,14 @@ def main(seeds: str, name: str, seed: str, first: str, count: str, place: str, f
             at.write(f"{number:12d}".encode())
             data = input_of(target, known, seed, number)
             start_clock()
+            began = time.process_time()
             found = tried(target, data, scratch)
+            slowest = max(slowest, (time.process_time() - began, number))
             counts[found.partition(":")[0]] += 1
             if found.startswith("found"):
                 out.write(json.dumps({"target": name, "number": number, "what": found[7:]}) + "\n")
                 out.flush()
-    sys.stdout.write(json.dumps(counts) + "\n")
+    sys.stdout.write(json.dumps({"counts": counts, "slowest": slowest}) + "\n")
 
 
 if __name__ == "__main__":

@@ -30,15 +30,17 @@ PIECE = 2500
 
 @dataclass
 class Tried:
-    """What became of the inputs of a target."""
+    """What became of the inputs of a target, and the slowest: seconds of processor time, and its number."""
 
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[dict[str, object]] = field(default_factory=list)
+    slowest: tuple[float, int] = (0.0, -1)
 
     def add(self, other: Tried) -> None:
         """Take in what another piece found."""
         self.counts += other.counts
         self.findings += other.findings
+        self.slowest = max(self.slowest, other.slowest)
 
 
 def try_piece(seeds: Path, target: str, seed: str, first: int, count: int) -> Tried:
@@ -51,7 +53,9 @@ def try_piece(seeds: Path, target: str, seed: str, first: int, count: int) -> Tr
             command = [sys.executable, str(WORKER), *given]
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             if ran.returncode == 0:
-                tried.counts += Counter(json.loads(ran.stdout))
+                said = json.loads(ran.stdout)
+                tried.counts += Counter(said["counts"])
+                tried.slowest = max(tried.slowest, tuple(said["slowest"]))
                 break
             number = int(place.read_text()) if place.exists() and place.stat().st_size else -1
             what = {-27: "hang: too much processor time", -14: "hang: too much time"}.get(
@@ -128,7 +132,8 @@ def _report(results: dict[str, Tried], seconds: float) -> int:
         inputs = sum(tried.counts.values())
         accepted, refused = tried.counts["accepted"], tried.counts["refused"]
         sys.stdout.write(f"{name:12} {inputs:8,} inputs {accepted:7,} accepted {refused:8,} refused")
-        sys.stdout.write(f" {len(tried.findings):5,} found\n")
+        seconds_at_most, number = tried.slowest
+        sys.stdout.write(f" {len(tried.findings):5,} found   slowest {seconds_at_most:.2f} s, number {number}\n")
     seen: Counter[str] = Counter()
     for finding in total.findings:
         key = f"{finding['target']}: {finding['what']}"

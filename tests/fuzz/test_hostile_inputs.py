@@ -58,10 +58,10 @@ def test_pipes_are_not_waited_for(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sockets_folders_and_links_in_a_circle(kind: str, tmp_path: Path) -> None:
+def test_sockets_folders_and_links_in_a_circle(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suffix = BY_NAME[kind].suffix
     with socket.socket(socket.AF_UNIX) as listener:
-        os.chdir(tmp_path)  # their names are short
+        monkeypatch.chdir(tmp_path)  # their names are short
         listener.bind(f"socket{suffix}")
         assert "required, " in refused(kind, tmp_path / f"socket{suffix}")
     (tmp_path / f"folder{suffix}").mkdir()
@@ -78,6 +78,8 @@ def test_sockets_folders_and_links_in_a_circle(kind: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"])
 def test_devices(kind: str, device: str, tmp_path: Path) -> None:
     """Endless or empty: read no further than there can be sense in."""
+    if not Path(device).exists():
+        pytest.skip("there is no such device here")
     link = tmp_path / f"device{BY_NAME[kind].suffix}"
     link.symlink_to(device)
     refused(kind, link)
