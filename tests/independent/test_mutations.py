@@ -5,6 +5,7 @@ What survives is listed here by its place, with the reason why it is no lie. Not
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -265,6 +266,17 @@ def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) 
             entries[f"blocks/{block}/{name}.npy"] = npy_of(arrays[name], descr)
         return signed(header, entries)
     return with_table(data, block, changed, diagram)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+@pytest.mark.parametrize("part", ["constants", "tables", "final_rounding"])
+def test_a_lie_with_a_bound_to_match(part, factor):
+    header, arrays = taken_apart(file("arm"))
+    torque = next(k for k, each in enumerate(header["certificate"]["torques"]) if each["parts"][part])
+    root = ("certificate", "torques", torque)
+    changed = replaced(header, (*root, "parts", part), at(header, (*root, "parts", part)) * factor)
+    total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
+    assert proved(signed(replaced(changed, (*root, "bound"), total), arrays)) == (False, False)
 
 
 @pytest.mark.slow
