@@ -95,7 +95,7 @@ def largest_sum(subject: Subject, direction: int, seconds: float, told: Told = l
     started = last = time.monotonic()
     best = climbed(sums, lowest[0], highest[0], rng)
     found = int(sums(best[None])[0])
-    influence = _influence(sums, lowest[0], highest[0], rng)
+    influence = influence_of(subject)
     opened = _Boxes(lowest, highest, bounds(lowest, highest))
     looked, stopped = 1, ""
     most_boxes = MOST_BYTES // (16 * max(len(names), 1) + 8)
@@ -111,7 +111,8 @@ def largest_sum(subject: Subject, direction: int, seconds: float, told: Told = l
                 stopped = "limit" if now - started > seconds else "memory"
                 break
             order = np.argsort(-opened.bound, kind="stable")
-            halves = _halved(opened[order[:BATCH]], influence)
+            chosen = opened[order[:BATCH]]
+            halves = halved(chosen.low, chosen.high, influence)
             made = _Boxes(*halves, bounds(*halves))
             looked += len(made)
             middle = (made.low + made.high) >> 1
@@ -163,25 +164,43 @@ def climbed(
     return winner
 
 
-def _influence(
-    sums: Callable[[Integers], Integers], lowest: Integers, highest: Integers, rng: np.random.Generator
-) -> Floats:
+def state_of_large_sum(subject: Subject, direction: int) -> tuple[int, State]:
+    """Return a large sum (`direction` 1), or minus a small one (−1), and the state that has it; no bound is proved."""
+    names = [wire.name for wire in subject.inputs]
+    highest = np.array([(1 << (wire.bits - 1)) - 1 for wire in subject.inputs], dtype=np.int64)
+
+    def sums(states: Integers) -> Integers:
+        inputs = dict(zip(names, states.T, strict=True))
+        return direction * np.broadcast_to(subject.total(inputs), len(states))
+
+    best = climbed(sums, -highest - 1, highest, np.random.default_rng(0))
+    return int(sums(best[None])[0]), dict(zip(names, best.tolist(), strict=True))
+
+
+def influence_of(subject: Subject) -> Floats:
     """Return how far each word moved the sum at most, a unit of the word, on some random states; (inputs,)."""
-    here = rng.integers(lowest, highest, (SEEN, len(lowest)), endpoint=True)
+    names = [wire.name for wire in subject.inputs]
+    highest = np.array([(1 << (wire.bits - 1)) - 1 for wire in subject.inputs], dtype=np.int64)
+    rng = np.random.default_rng(0)
+
+    def sums(states: Integers) -> Integers:
+        return np.broadcast_to(subject.total(dict(zip(names, states.T, strict=True))), len(states))
+
+    here = rng.integers(-highest - 1, highest, (SEEN, len(highest)), endpoint=True)
     at = sums(here)
-    moved = np.zeros(len(lowest))
-    for column in range(len(lowest)):
+    moved = np.zeros(len(highest))
+    for column in range(len(highest)):
         other = here.copy()
-        other[:, column] = rng.integers(lowest[column], highest[column], SEEN, endpoint=True)
+        other[:, column] = rng.integers(-highest[column] - 1, highest[column], SEEN, endpoint=True)
         moved[column] = np.abs((sums(other) - at).astype(np.float64)).max() + 1.0
-    return moved / (highest - lowest)
+    return moved / (2 * highest + 1)
 
 
-def _halved(boxes: _Boxes, influence: Floats) -> tuple[Integers, Integers]:
+def halved(low: Integers, high: Integers, influence: Floats) -> tuple[Integers, Integers]:
     """Return both halves of boxes, each cut across the word that moves the sum most."""
-    rows = np.arange(len(boxes))
-    axis = ((boxes.high - boxes.low) * influence).argmax(axis=1)
-    middle = (boxes.low[rows, axis] + boxes.high[rows, axis]) >> 1
-    first, second = boxes.high.copy(), boxes.low.copy()
+    rows = np.arange(len(low))
+    axis = ((high - low) * influence).argmax(axis=1)
+    middle = (low[rows, axis] + high[rows, axis]) >> 1
+    first, second = high.copy(), low.copy()
     first[rows, axis], second[rows, axis] = middle, middle + 1
-    return np.concatenate([boxes.low, second]), np.concatenate([first, boxes.high])
+    return np.concatenate([low, second]), np.concatenate([first, high])

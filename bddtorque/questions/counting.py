@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bddtorque.questions.bounding import MOST_BYTES, Floats, Told
+from bddtorque.questions.bounding import MOST_BYTES, Told, halved, influence_of, state_of_large_sum
 from bddtorque.questions.convolving import (
     Counted,
     count_exactly,
@@ -73,7 +73,18 @@ def _count(subject: Subject, threshold: int, seconds: float, told: Told) -> Coun
         return Counts(own.low << more, own.high << more, own.way, own.detail)
     if subject.bits <= MOST_BITS:
         return _enumerated(subject, threshold, told)
-    return _in_boxes(subject, threshold, seconds - (time.monotonic() - started), told)
+    found = _in_boxes(subject, threshold, seconds - (time.monotonic() - started), told)
+    return found if "interrupted" in found.detail else _with_states(subject, threshold, found)
+
+
+def _with_states(subject: Subject, threshold: int, found: Counts) -> Counts:
+    """Return bounds that know of one state on either side, where boxes left open whether there is one."""
+    low, high = found.low, found.high
+    if low == 0 and state_of_large_sum(subject, 1)[0] >= threshold:
+        low = 1
+    if high == 1 << subject.bits and -state_of_large_sum(subject, -1)[0] < threshold:
+        high -= 1
+    return Counts(low, high, found.way, found.detail)
 
 
 def _enumerated(subject: Subject, threshold: int, told: Told) -> Counts:
@@ -159,7 +170,7 @@ def _in_boxes(subject: Subject, threshold: int, seconds: float, told: Told) -> C
     high = -low - 1
     sizes = np.array([sum(wire.bits for wire in inputs)])  # bits: a box is a power of two of states
     inside, undecided = 0, 1 << int(sizes[0])
-    weight = _weights(ranges, low, high)
+    weight = influence_of(subject)
     started = last = time.monotonic()
     looked = 0
     most_boxes = MOST_BYTES // (16 * max(len(inputs), 1) + 8)
@@ -171,7 +182,7 @@ def _in_boxes(subject: Subject, threshold: int, seconds: float, told: Told) -> C
             all_in, split = least >= threshold, (least < threshold) & (most >= threshold)
             inside += _states(here[all_in])
             undecided -= _states(here[~split])
-            halves = _halves(low[:BATCH][split], high[:BATCH][split], weight)
+            halves = halved(low[:BATCH][split], high[:BATCH][split], weight)
             low, high = np.concatenate([low[BATCH:], halves[0]]), np.concatenate([high[BATCH:], halves[1]])
             sizes = np.concatenate([sizes[BATCH:], np.tile(here[split] - 1, 2)])
             order = np.argsort(-sizes, kind="stable")
@@ -191,25 +202,3 @@ def _in_boxes(subject: Subject, threshold: int, seconds: float, told: Told) -> C
 def _states(bits: Integers) -> int:
     """Return how many states boxes of so many bits have together."""
     return sum(count << bit for bit, count in enumerate(np.bincount(bits).tolist()))
-
-
-def _weights(ranges: Ranges, low: Integers, high: Integers) -> Floats:
-    """Return how much of the sum's range goes away where a word is held in its middle, a unit of the word."""
-    least, most = ranges.over(low, high)
-    gains = []
-    for column in range(low.shape[1]):
-        first, last = low.copy(), high.copy()
-        first[:, column] = last[:, column] = 0
-        inner = ranges.over(first, last)
-        gain = float(most[0] - least[0]) - float(inner[1][0] - inner[0][0])
-        gains.append((gain + 1.0) / (high[0, column] - low[0, column]))
-    return np.array(gains)
-
-
-def _halves(low: Integers, high: Integers, weight: Floats) -> tuple[Integers, Integers]:
-    rows = np.arange(len(low))
-    axis = ((high - low) * weight).argmax(axis=1)
-    middle = (low[rows, axis] + high[rows, axis]) >> 1
-    first, second = high.copy(), low.copy()
-    first[rows, axis], second[rows, axis] = middle, middle + 1
-    return np.concatenate([low, second]), np.concatenate([first, high])

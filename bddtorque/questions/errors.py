@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.model import Model
+from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.data_blocks import GivenBlock
 from bddtorque.plan.plan import Input, ProductBlock, RealBlock, SquareBlock
 from bddtorque.questions.answers import LargestError
@@ -17,6 +19,7 @@ from bddtorque.questions.enumeration import pieces
 from bddtorque.questions.subjects import Integers, State, Subject, input_formats, subject
 from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
 from bddtorque.questions.values import LIMIT, check_witness
+from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import Bounded
 
 if TYPE_CHECKING:
@@ -28,7 +31,10 @@ PIECE_BITS = 17
 """States compared at a time: the truth keeps a few dozen arrays."""
 STATES_A_SECOND = 20_000
 """States of a search, about, in a second of its limit."""
-MOST_SEARCHED = 400_000
+MOST_SEARCHED, MOST_TRIED = 400_000, 50_000
+"""States tried at most: by a search that goes from one to the next, and at random, all at once."""
+TERM_STATES_A_SECOND = 2_000
+"""Random states on which a term is compared, about, in a second of its limit."""
 
 Grid = dict[str, Integers]
 Compared = Callable[[Grid], tuple[Integers, Bounded]]
@@ -49,7 +55,7 @@ def largest_error(
     if asked.kind == "block":
         return _of_block(model, asked)
     if asked.kind == "term":
-        return _of_term(cast("Model", model), asked)
+        return _of_term(cast("Model", model), asked, limit)
     return _of_output(model, asked, limit, told)
 
 
@@ -84,15 +90,14 @@ def _block_truth(block: object, words: Grid) -> Bounded:
     return true_block(block, words)  # type: ignore[arg-type]
 
 
-def _of_term(model: Model, asked: Subject) -> LargestError:
-    """Compare a term on all states that it depends on: positions, and its own motions."""
+def _of_term(model: Model, asked: Subject, limit: float) -> LargestError:
+    """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
     output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
     read = {wire.name for wire in asked.inputs} | {name for motion in asked.motions for name in motion}
     # only gravity asks where the first joint stands: all else turns, or slides, with it
     first = 1 if () in asked.motions else 2
     read |= {f"q{j}" for j in range(first, len(model.formats.q) + 1)}
     inputs = _inputs(model, read)
-    _check_bits(asked, inputs)
     scale = 2.0**-output.shift
 
     def compared(words: Grid) -> tuple[Integers, Bounded]:
@@ -103,18 +108,30 @@ def _of_term(model: Model, asked: Subject) -> LargestError:
             units = units - (word.sign * word.offset + word.centre) / word.lsb
         return compiled * scale, units  # type: ignore[return-value]
 
-    found = _worst(inputs, compared)
-    detail = f"all {1 << sum(wire.bits for wire in inputs):,} states of its words compared"
-    return _answer(asked, found, detail, word.lsb, word.unit)
+    if sum(wire.bits for wire in inputs) <= MOST_BITS:
+        found = _worst(inputs, compared)
+        detail = f"all {1 << sum(wire.bits for wire in inputs):,} states of its words compared"
+        return _answer(asked, found, detail, word.lsb, word.unit)
+    state, tried = _tried(inputs, compared, int(min(limit * TERM_STATES_A_SECOND, MOST_TRIED)))
+    one = _worst(inputs, compared, state=state)
+    detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
+    return replace(_answer(asked, one, detail, word.lsb, word.unit), exact=False, way="states and plan",
+                   bound=_term_bound(model, asked))  # fmt: skip
 
 
-def _check_bits(asked: Subject, inputs: tuple[Input, ...]) -> None:
-    bits = sum(wire.bits for wire in inputs)
-    if bits > MOST_BITS:
-        raise BddTorqueError(
-            f"ask: at most {MOST_BITS} input bits required to compare the term {asked.name} on all its states, it and "
-            f"its truth have {bits}: fewer bits would do, and sweep --terms measures it on some states"
-        )
+def _term_bound(model: Model, asked: Subject) -> float:
+    """Return a bound of a term's error, in units: its own words', and all that the whole torque errs besides.
+
+    Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
+    sum of what the terms contribute: no term has more.
+    """
+    output = model.plan.outputs[asked.place]
+    read = asked.output.parts
+    plan = replace(asked.plan, outputs=(replace(output, parts=read),))
+    scales = {name: argument_of(word).scale for name, word in input_formats(model).items()}
+    (bound,) = compose(plan, scales, planned_facts(plan))
+    arithmetic = model.certificate.torques[asked.place].parts.arithmetic
+    return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 
 
 def _inputs(model: Model | FunctionModel, names: set[str]) -> tuple[Input, ...]:
@@ -176,11 +193,16 @@ def _searched(
         found = climb(subject_of(model, form="dense"), 0, asked.place, np.zeros((3, n), dtype=np.int64), budget)
         names = list(input_formats(model))
         return dict(zip(names, np.asarray(found["worst_state"]).reshape(-1).tolist(), strict=True)), found["tried"]
+    return _tried(inputs, compared, min(budget, MOST_TRIED))
+
+
+def _tried(inputs: tuple[Input, ...], compared: Compared, count: int) -> tuple[State, int]:
+    """Return the worst of some random states, and how many were tried."""
     rng = np.random.default_rng(0)
-    words = {wire.name: rng.integers(-(1 << (wire.bits - 1)), 1 << (wire.bits - 1), budget) for wire in inputs}
+    words = {wire.name: rng.integers(-(1 << (wire.bits - 1)), 1 << (wire.bits - 1), max(count, 1)) for wire in inputs}
     compiled, truth = compared(words)
     place = int(np.abs(compiled - truth.value).argmax())
-    return {name: int(each[place]) for name, each in words.items()}, budget
+    return {name: int(each[place]) for name, each in words.items()}, max(count, 1)
 
 
 class _Worst:

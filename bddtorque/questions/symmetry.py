@@ -132,6 +132,8 @@ def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | Non
         "a state": "a state shows it",
         "open": f"neither proved by the plan nor refuted by {TRIED:,} states",
     }[way]
+    if witness is not None and asked.formats:  # in the order of the model's words, not of the plan's
+        witness = {name: witness[name] for name in asked.formats if name in witness}
     return Verdict(asked.name, asked.title, holds is not None, way, detail, what, holds, witness)
 
 

@@ -48,11 +48,12 @@ def saturating(model: Model | FunctionModel, of: str, limit: float = LIMIT, told
     asked = _an_output(model, of, "saturation")
     above = states_at_least(asked, asked.least_total(asked.output.high + 1), limit / 2, told)
     below = _below(asked, asked.least_total(asked.output.low), limit / 2, told)
-    low, high = above.low + below.low, above.high + below.high
+    states = _states(asked)
+    low, high = above.low + below.low, min(above.high + below.high, states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
     said = _beside_certificate(model, asked, low, high)
-    return Count(asked.name, asked.title, low == high, way, detail, "saturate", low, high, _states(asked), said)
+    return Count(asked.name, asked.title, low == high, way, detail, "saturate", low, high, states, said)
 
 
 def reaching(

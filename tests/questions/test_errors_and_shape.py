@@ -15,7 +15,8 @@ from bddtorque.diagrams import Table
 from bddtorque.evaluate.reference import run_plan
 from bddtorque.plan.plan import FunctionBlock
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.questions import equality, largest, largest_error, smallest, subject, support, symmetries
+from bddtorque.questions import equality, errors, largest, largest_error, smallest, subject, support, symmetries
+from bddtorque.questions.subjects import _terms
 from bddtorque.questions.symmetry import EVEN, ODD, parity_of
 
 
@@ -99,8 +100,27 @@ def test_terms_are_compared_with_their_own_truth():
 def test_errors_are_not_asked_of_words():
     with pytest.raises(bt.BddTorqueError, match="an output, a term or a block required"):
         largest_error(small("direct"), "w0")
-    with pytest.raises(bt.BddTorqueError, match="input bits required"):
-        largest_error(arm(12), "C1_12")
+
+
+@pytest.mark.parametrize("name", ["direct", "products", "uneven", "narrow"])
+def test_terms_err_no_more_than_their_words_allow(name, monkeypatch):
+    model = small(name)
+    monkeypatch.setattr(errors, "MOST_BITS", 0)
+    brackets = {of: largest_error(model, of, limit=0.1) for of in terms_in(model)}
+    monkeypatch.undo()
+    for of, bracket in brackets.items():
+        whole = largest_error(model, of)
+        assert whole.exact and not bracket.exact
+        assert bracket.found <= whole.found <= whole.bound <= bracket.bound, of
+
+
+def terms_in(model):
+    return [of for of in ("J11", "J12", "J21", "J22", "G2", "C2_11", "C1_22") if of in _terms(model)]
+
+
+def test_terms_of_many_bits_have_a_bracket():
+    found = largest_error(arm(12), "C1_12", limit=0.5)
+    assert not found.exact and 0 < found.found < found.bound < 1.0
 
 
 def function_cases():
