@@ -124,7 +124,7 @@ def _header(cells: list[str] | None, wanted: list[str], name: str) -> list[str]:
     """Return the columns of a file in its own order, after checking that each is there and is there once."""
     if cells is None:
         raise BddTorqueError(f"{name}: a header with the columns {', '.join(wanted)} required, the file is empty")
-    columns = [cell.strip() for cell in cells]
+    columns = [cell.strip(" \t") for cell in cells]
     for column in columns:
         if column not in wanted:
             raise BddTorqueError(
@@ -145,7 +145,7 @@ def _row(cells: list[str], columns: list[str], words: bool, where: str) -> list[
 
 
 def _cell(cell: str, words: bool, where: str, column: str) -> float | int:
-    text = cell.strip()
+    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
     required = "an integer word" if words else "a finite number"
     # float and int also take 1_000 and the digits of other scripts, which no file means
     if re.fullmatch(r"[+-]?[0-9]{1,19}" if words else r"[0-9eE.+-]{1,400}", text):

@@ -158,7 +158,7 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
 def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:
     if cells is None or not any(cell.strip() for cell in cells):
         raise BddTorqueError(f"{where}: a header with the names of the columns required, the file is empty")
-    columns = [cell.strip() for cell in cells]
+    columns = [cell.strip(" \t") for cell in cells]
     for column in columns:
         if not column or not column.isprintable() or re.fullmatch(r"[+-]?[0-9.][0-9eE.+-]*", column):
             raise BddTorqueError(f"{where}, line 1: a header with names required, {column!r:.40} given")
@@ -177,7 +177,7 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
 
 
 def _number(cell: str, column: str, line: str) -> float:
-    text = cell.strip()
+    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
     if re.fullmatch(r"[0-9eE.+-]{1,400}", text):  # float also takes 1_000 and the digits of other scripts
         try:
             number = float(text)
