@@ -124,7 +124,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
     distributed = _distributed()
     if not isinstance(address, str) or not address.strip():
         raise BddTorqueError(f"cluster: an address such as tcp://192.168.0.7:8786 required, {address!r:.60} given")
-    with _quiet(distributed):
+    with _quiet():
         client = _client(distributed, address, timeout)
         try:
             _check_versions(client, address, timeout)
@@ -146,7 +146,9 @@ def _distributed() -> Any:
 
 def _client(distributed: Any, address: str, timeout: float) -> Any:
     try:
-        return distributed.Client(address, timeout=timeout, set_as_default=False, name="bddtorque")
+        with warnings.catch_warnings():  # of versions that differ: what matters of that is said below
+            warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+            return distributed.Client(address, timeout=timeout, set_as_default=False, name="bddtorque")
     except Exception as problem:  # whatever an address that is none, or a name that is not known, leads to
         said = str(problem).splitlines()
         raise BddTorqueError(
@@ -206,16 +208,14 @@ def _cancelled_too(theirs: Any, own: Future[Any]) -> None:
 
 
 @contextlib.contextmanager
-def _quiet(distributed: Any) -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """Keep Dask from telling, in many lines, what is said in one."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
     levels = {name: logging.getLogger(name).level for name in names}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
-        for name in names:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        try:
-            yield
-        finally:
-            for name, level in levels.items():
-                logging.getLogger(name).setLevel(level)
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pinned import FILE, RENEW, difference, kept, made, names, pin
 
-LARGE = ("stanford", "puma560", "ur5", "panda")
+LARGE = ("planar3r", "stanford", "puma560", "ur5", "panda")
 
 
 @pytest.mark.parametrize(

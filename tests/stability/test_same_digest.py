@@ -45,7 +45,6 @@ robot = bt.Robot("turned", tuple(joints), (link, payload))
 robot = robot.with_payload(0.7, (0.13, 0.29, -0.31), ((0.11, 0.01, 0.02), (0.01, 0.13, 0.03), (0.02, 0.03, 0.17)))
 how = {"bits": 4, "velocity": 2.0, "acceleration": 5.0, "torque": 3.0, "workers": 1, "cache": None}
 models = [bt.compile(robot, **how, source=source) for source in ("terms", "recursive")]
-models.append(bt.compile(robot, **how, target="host"))
 print(json.dumps([[m.digest, m.diagram_digest, [t.saturation for t in m.certificate.torques]] for m in models]))
 """
 
