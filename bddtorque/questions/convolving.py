@@ -118,16 +118,17 @@ def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]
     for size in range(1, len(task.lists) + 1):
         for chosen in combinations(places, size):
             made = math.prod(len(task.lists[k].values) for k in chosen)
-            looked_up = math.prod(len(task.lists[k].values) for k in places if k not in chosen)
-            seconds = made * SECONDS_A_SORTED + looked_up * SECONDS_A_LOOKUP
-            if made <= LARGEST_SIDE and seconds < best[0]:
+            others = [len(task.lists[k].values) for k in places if k not in chosen]
+            seconds = made * SECONDS_A_SORTED + math.prod(others) * SECONDS_A_LOOKUP
+            # of the other side all sums but those with its longest list are made too
+            if max(made, math.prod(others) // max(others, default=1)) <= LARGEST_SIDE and seconds < best[0]:
                 best = seconds, chosen
     chosen = best[1]
     return best[0], tuple(task.lists[k] for k in chosen), tuple(task.lists[k] for k in places if k not in chosen)
 
 
 def seconds_of(task: Task) -> float:
-    """Return about how long `count_exactly` takes."""
+    """Return about how long `count_exactly` takes; infinite where it would need more memory than it may have."""
     return _sides(task)[0]
 
 

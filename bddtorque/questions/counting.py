@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -119,7 +120,7 @@ def _by_groups(parted: Separation, threshold: int, seconds: float, told: Told) -
             last = now
             exact = exact and now - started < 2 * seconds  # the estimate was wrong
             known[key] = _of_lists(lists.at(parted, k), threshold - key[0], exact)
-            binned += not exact
+            binned += known[key][0] != known[key][1]
         least, most = least + known[key][0], most + known[key][1]
     held = ", ".join(parted.names) or "nothing"
     detail = f"{held} held still, counts of {len(parted.groups)} groups convolved"
@@ -130,7 +131,7 @@ def _of_lists(lists: list[Counted], threshold: int, exact: bool) -> tuple[int, i
     task = prepared(lists, threshold)
     if isinstance(task, int):
         return task, task
-    if not exact:
+    if not exact or seconds_of(task) == math.inf:
         return count_in_bins(lists, threshold, BINS)
     found = count_exactly(task)
     return found, found

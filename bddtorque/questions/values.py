@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from bddtorque.questions.subjects import State, Subject, input_formats, subject
 
 if TYPE_CHECKING:
     from bddtorque.functions.model import FunctionModel
+    from bddtorque.words import Format
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""
@@ -69,26 +70,32 @@ def reaching(
     assert asked.word is not None
     if not math.isfinite(value):
         raise BddTorqueError(f"ask: a finite value in {asked.unit or 'its unit'} required, {value} given")
-    word = asked.word
-    # exactly: value = sign·(centre + w·lsb) + offset, all of them floats
-    units = (word.sign * (Fraction(value) - Fraction(word.offset)) - Fraction(word.centre)) / Fraction(word.lsb)
-    words_above = (side == "at least") == asked.rising
-    states = _states(asked)
-    if words_above:
-        least = math.ceil(units)
-        if least <= word.lowest or least > word.highest:
-            found = _known(states if least <= word.lowest else 0)
-        else:
-            found = states_at_least(asked, asked.least_total(least), limit, told)
+    word, states = asked.word, _states(asked)
+
+    def reaches(each: int) -> bool:
+        given = float(word.dequantise(each))
+        return given >= value if side == "at least" else given <= value
+
+    upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
+    first = _first_word(word, lambda each: reaches(each) == upward)
+    if first == word.lowest or first > word.highest:
+        found = _known(states if (first == word.lowest) == upward else 0)
+    elif upward:
+        found = states_at_least(asked, asked.least_total(first), limit, told)
     else:
-        most = math.floor(units)
-        if most < word.lowest or most >= word.highest:
-            found = _known(0 if most < word.lowest else states)
-        else:
-            found = _below(asked, asked.least_total(most + 1), limit, told)
+        found = _below(asked, asked.least_total(first), limit, told)
     what = f"give {side} {value:g} {asked.unit}".rstrip()
     exact = found.low == found.high
     return Count(asked.name, asked.title, exact, found.way, found.detail, what, found.low, found.high, states)
+
+
+def _first_word(word: Format, holds: Callable[[int], bool]) -> int:
+    """Return the lowest word for which something holds that holds for all higher ones; beyond the highest if none."""
+    low, high = word.lowest, word.highest + 1
+    while low < high:
+        middle = (low + high) >> 1
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _known(count: int) -> Counts:

@@ -132,6 +132,22 @@ def test_values_are_reached_as_often_as_there_are_states(which, value, side):
     assert found.low == np.count_nonzero(torques >= value if side == "at least" else torques <= value)
 
 
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_a_value_that_a_word_stands_for_is_reached_by_it(name, place):
+    model, words = small(name), every_word(name)[place]
+    for word in (int(words.min()), 0, int(words.max())):
+        value = float(model.formats.tau[place].dequantise(word))
+        assert reaching(model, f"tau{place + 1}", value).low == np.count_nonzero(words >= word)
+        assert reaching(model, f"tau{place + 1}", value, "at most").low == np.count_nonzero(words <= word)
+
+
+def test_a_function_of_nothing_is_answered_too():
+    model = bt.compile_function(lambda x: 0 * x + 1.5, inputs={"x": (4, 1.0)}, output=(5, 2.0), name="still")
+    name = model.plan.outputs[0].name
+    assert largest(model, name).value == smallest(model, name).value == pytest.approx(1.5, abs=0.07)
+    assert saturating(model, name).low == 0 and reaching(model, name, 1.0).low == 16
+
+
 def test_a_joint_that_turns_the_other_way_has_its_extremes_too(tmp_path):
     spec = bt.load_spec("planar2r").with_options(bits=3)
     joints = tuple(replace(joint, sign=-1) for joint in spec.joints)
