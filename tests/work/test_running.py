@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -95,6 +96,18 @@ def test_one_worker_is_this_process_and_more_are_others() -> None:
     (there,) = run([Task(doubled, (np.arange(3),))], workers=2)
     assert here["process"] == os.getpid() != there["process"]
     assert there["doubled"].tolist() == [0, 2, 4]
+
+
+def test_large_results_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Workers(2) as workers:
+        (found,) = workers.run([Task(doubled, (np.arange(5000),))])
+        assert list(tmp_path.glob("bddtorque-results-*"))  # where it came by
+    assert found["doubled"][-1] == 9998
+    assert not list(tmp_path.glob("bddtorque-results-*"))
+    with pytest.raises(BddTorqueError):
+        run([Task(refuse, (3,))], workers=2)
+    assert not list(tmp_path.glob("bddtorque-results-*"))
 
 
 def test_workers_stay_for_the_next_run() -> None:
