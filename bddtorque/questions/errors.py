@@ -96,7 +96,10 @@ def _of_term(model: Model, asked: Subject, limit: float) -> LargestError:
     read = {wire.name for wire in asked.inputs} | {name for motion in asked.motions for name in motion}
     # only gravity asks where the first joint stands: all else turns, or slides, with it
     first = 1 if () in asked.motions else 2
-    read |= {f"q{j}" for j in range(first, len(model.formats.q) + 1)}
+    if any(
+        len(motion) != 1 or motion[0].startswith("qdd") for motion in asked.motions
+    ):  # friction asks for no position
+        read |= {f"q{j}" for j in range(first, len(model.formats.q) + 1)}
     inputs = _inputs(model, read)
     scale = 2.0**-output.shift
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiled import arm
+from compiled import arm, random_words
 from every_state import MODELS, every_state, every_word, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.questions import equality, errors, largest, largest_error, smallest, subject, support, symmetries
 from bddtorque.questions.subjects import _terms
 from bddtorque.questions.symmetry import EVEN, ODD, parity_of
+from bddtorque.questions.truths import true_terms, true_torque
 
 
 def float_errors(name, place):
@@ -288,3 +289,45 @@ def test_what_cannot_be_compared_is_refused():
     function = bt.compile_function(lambda x: x, inputs={"x": (4, 1.0)}, output=(4, 1.0))
     with pytest.raises(bt.BddTorqueError, match="two robots or two functions"):
         equality(arm(6), function)
+
+
+def rubbing_arm():
+    laws = {"shoulder": {"viscous": 2.0, "coulomb": 9.0}, "elbow": {"viscous": 1.0}}
+    robot = bt.load_robot("planar2r").with_friction(laws)
+    ranges = {"velocity": 1.0, "acceleration": 1.0, "torque": [200.0, 100.0]}
+    return bt.compile(robot, bits=3, cache=None, workers=1, **ranges)
+
+
+def sliding_arm():
+    return bt.compile("scara", bits=4, cache=None, workers=1)
+
+
+@pytest.mark.parametrize("make", [rubbing_arm, sliding_arm])
+def test_the_truth_is_that_of_newton_and_euler(make):
+    model = make()
+    words = random_words(model, 500)
+    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    expected = bt.inverse_dynamics(model.robot, *values)
+    by_name = {
+        f"{kind}{j + 1}": each[:, j]
+        for kind, each in zip(("q", "qd", "qdd"), words, strict=True)
+        for j in range(each.shape[1])
+    }
+    for place in range(expected.shape[1]):
+        found = true_torque(model, place, by_name)
+        assert (np.abs(found.value - expected[:, place]) <= found.radius + 1e-11).all()
+        motions = {motion for name, term in _terms(model).items() if term.place == place for motion in term.motions}
+        # what no table holds is too small to matter, or nothing
+        terms = true_terms(model, place, tuple(motions), by_name)
+        assert np.abs(terms.value - expected[:, place]).max() < 2 * model.formats.tau[place].lsb
+
+
+def test_friction_is_compared_by_itself():
+    model = rubbing_arm()
+    for place in (0, 1):
+        found = largest_error(model, f"tau{place + 1}")
+        assert found.exact and found.bound <= model.certificate.bounds[place]
+    own = largest_error(model, "F1")
+    assert own.exact and set(own.state) == {"qd1"}
+    velocity = float(model.formats.qd[0].dequantise(own.state["qd1"]))
+    assert own.truth * own.lsb == pytest.approx(2.0 * velocity + 9.0 * np.sign(velocity))
