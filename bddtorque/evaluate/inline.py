@@ -115,7 +115,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
 
 def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau) for straight-line code and its tables; as `program_kernel`."""
-    states, counters = code.states, 3 * joints
+    bare = code.bare
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
     numbers, count = code.constants.ctypes.data, len(code.constants)
 
@@ -125,8 +125,7 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
             raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
         values = array_at(_pointer_to(address), (size,), kind)
         constants = array_at(_pointer_to(numbers), (count,), np.float64)
-        counts = array_at(stack_of(counters), (3, joints), np.int64)
-        states(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants, counts)
+        bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants)
 
     function: Any = numba.njit(**OPTIONS)(kernel)
     function.code = code  # keeps the arrays alive as long as the function

@@ -1,6 +1,7 @@
 """Straight-line code: a plan as functions of its own, every wire a local variable. What a PC runs fastest.
 
     states(q, qd, qdd, tau, table, constants, counts)            one state after another
+    bare(q, qd, qdd, tau, table, constants)                      the same, counting nothing: what a kernel runs
     tiles(q, qd, qdd, tau, table, constants, counts, rows, out)  many at once, in the lanes of vector instructions
     columns(...)                                                 the same for arrays (n, N), joint by joint
 
@@ -77,13 +78,14 @@ class Straight:
 
     Attributes
     ----------
-    states : compiled when first called, as are the others
+    states, bare : compiled when first called, as are the others
     tiles, columns : None where words are held in integers
     table, constants : what all take as such
     rows : how many rows of TILE floats a tile needs
     """
 
     states: Callable[..., None]
+    bare: Callable[..., None]
     tiles: Callable[..., None] | None
     columns: Callable[..., None] | None
     table: npt.NDArray[Any]
@@ -101,9 +103,9 @@ def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: P
     dtype: Any = np.int32 if code is None else np.float32 if single_precision(plan, code, used) else np.float64
     values = pool.values(tables, scales, dtype)
     if code is None:
-        return Straight(module.states, None, None, values, np.zeros(1), 0)
+        return Straight(module.states, module.bare, None, None, values, np.zeros(1), 0)
     rows, constants = len(_rows(plan, formats, code)), np.array([*code.constants, 0.0])
-    return Straight(module.states, module.tiles, module.columns, values, constants, rows)
+    return Straight(module.states, module.bare, module.tiles, module.columns, values, constants, rows)
 
 
 def _float_code(plan: Plan) -> FloatCode | None:
@@ -119,18 +121,21 @@ def _float_code(plan: Plan) -> FloatCode | None:
 def source_of(plan: Plan, formats: Formats, pool: Pool, code: FloatCode | None, native: bool) -> str:
     """Return the module of a plan."""
     inputs = input_words(plan, formats)
-    lines = [*_loaded(inputs), *_checked(inputs), *_angles(plan, pool)]
+    lines = list(_angles(plan, pool))
     if code:
         lines += [f"w{k} = {_float(plan, pool, k, inputs)}" for k in code.floats_read()]
         lines += code.body
         lines += [f"tau[s, {k}] = r{k}" for k in range(len(plan.outputs))]
     else:
         lines += integer_statements(plan, pool, inputs, native)
-    body = "\n".join(f"        {line}" for line in lines)
-    states = (
-        f"{DECORATOR}def states(q, qd, qdd, tau, table, constants, counts):\n    for s in range(q.shape[0]):\n{body}\n"
-    )
-    return HEADER + states + (_batches(plan, formats, pool, code) if code else "")
+
+    def function(head: str, counting: bool) -> str:
+        body = "\n".join(f"        {line}" for line in [*_loaded(inputs), *_checked(inputs, counting), *lines])
+        return f"{DECORATOR}def {head}:\n    for s in range(q.shape[0]):\n{body}\n"
+
+    states = function("states(q, qd, qdd, tau, table, constants, counts)", counting=True)
+    bare = function("bare(q, qd, qdd, tau, table, constants)", counting=False)
+    return f"{HEADER}{states}\n\n{bare}" + (_batches(plan, formats, pool, code) if code else "")
 
 
 def input_words(plan: Plan, formats: Formats) -> list[InputWord]:
@@ -154,8 +159,12 @@ def _loaded(inputs: Sequence[InputWord]) -> Iterator[str]:
             yield f"    x{word.wire} = {1 << 62}"
 
 
-def _checked(inputs: Sequence[InputWord]) -> Iterator[str]:
-    """Yield a test that some word may be out of range, and the exact treatment of each below it."""
+def _checked(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
+    """Yield a test that some word may be out of range, and the exact treatment of each below it.
+
+    Angles beyond their limits are used as they are, so that they matter only where they are counted.
+    """
+    inputs = [word for word in inputs if counting or not word.wraps]
     plain: dict[int, list[str]] = {}
     signs = []
     for word in inputs:
@@ -180,8 +189,9 @@ def _checked(inputs: Sequence[InputWord]) -> Iterator[str]:
         x = f"x{word.wire}"
         if word.wraps:
             yield f"    {x} = {wrapped(x, word.bits)}"
-        yield f"    if {x} < {word.low} {'and' if word.around else 'or'} {x} > {word.high}:"
-        yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
+        if counting:
+            yield f"    if {x} < {word.low} {'and' if word.around else 'or'} {x} > {word.high}:"
+            yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
         if not word.wraps:
             yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
 
