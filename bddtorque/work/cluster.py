@@ -114,7 +114,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
 
     Parameters
     ----------
-    address : such as ``"tcp://192.168.0.7:8786"``
+    address : such as ``"tcp://scheduler.lab:8786"``
     timeout : seconds within which the scheduler must answer, and a first worker be there
 
     A scheduler that does not answer, a cluster without workers, and machines with other versions of Python,
@@ -123,7 +123,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
     """
     distributed = _distributed()
     if not isinstance(address, str) or not address.strip():
-        raise BddTorqueError(f"cluster: an address such as tcp://192.168.0.7:8786 required, {address!r:.60} given")
+        raise BddTorqueError(f"cluster: an address such as tcp://scheduler.lab:8786 required, {address!r:.60} given")
     with _quiet():
         client = _client(distributed, address, timeout)
         try:

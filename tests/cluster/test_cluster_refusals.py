@@ -71,7 +71,7 @@ def test_samples_are_compiled_here(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("address", ["", "  ", None, 8786])
 def test_an_address_is_required(dask: None, address: Any) -> None:
-    assert refusal(address).startswith("cluster: an address such as tcp://192.168.0.7:8786 required, ")
+    assert refusal(address).startswith("cluster: an address such as tcp://scheduler.lab:8786 required, ")
 
 
 def test_without_dask_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
