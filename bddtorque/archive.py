@@ -37,15 +37,16 @@ def read_file(path: str | PathLike[str]) -> bytes:
     try:
         with opened(path) as file:
             data = file.read(len(START))
-            if data == START:  # else not: devices have no end
+            size = os.fstat(file.fileno()).st_size
+            if data == START and size <= LARGEST_FILE:  # else not: devices have no end
                 file.seek(0)
-                data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_FILE) + 1)
+                data = file.read(size)
     except FileNotFoundError:
         raise BddTorqueError(one_line(f"{path}: a .bdt file required, there is no such file")) from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
         why = getattr(problem, "strerror", None) or problem
         raise BddTorqueError(one_line(f"{path}: a readable .bdt file required, {why}")) from None
-    if len(data) > LARGEST_FILE:
+    if size > LARGEST_FILE:
         raise BddTorqueError(one_line(f"{path}: a .bdt file of at most {LARGEST_FILE:,} bytes required, more given"))
     return data
 

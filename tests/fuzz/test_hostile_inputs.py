@@ -107,13 +107,13 @@ def test_names_that_no_file_can_have(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_sparse_files_that_are_huge(kind: str, said: str, tmp_path: Path) -> None:
-    """A terabyte that takes no disk, in a process that may have half a gigabyte more (but for a model, four)."""
+    """A terabyte that takes no disk, in a process that may have half a gigabyte more."""
     path = file(tmp_path, kind, b"PK\3\4" if kind == "bdt_bytes" else b"")
     try:
         os.truncate(path, 2**40)
     except OSError:
         os.truncate(path, 2**32)
-    assert said in limited(kind, path, 4 * 2**30 if kind == "bdt_bytes" else 2**29)
+    assert said in limited(kind, path, 2**29)
 
 
 def limited(kind: str, path: Path, memory: int) -> str:
