@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.questions import bounding, largest, reaching, saturating, smallest, subject, values
 from bddtorque.questions import counting as ways
-from bddtorque.questions import largest, reaching, saturating, smallest, subject, values
 from bddtorque.questions.bounding import largest_sum
 from bddtorque.questions.separation import separated
 
@@ -46,8 +46,11 @@ def test_extremes_are_those_of_all_states(name, place):
         assert found.value == model.formats.tau[place].dequantise(int(expected))
 
 
+@pytest.mark.parametrize("start", ["a good state", "any state"])
 @pytest.mark.parametrize(("name", "place"), PLACES)
-def test_branch_and_bound_closes_on_the_extremes(name, place):
+def test_branch_and_bound_closes_on_the_extremes(name, place, start, monkeypatch):
+    if start == "any state":  # the boxes must find the extremes by themselves
+        monkeypatch.setattr(bounding, "climbed", lambda sums, lowest, *given: lowest)
     asked = subject(small(name), f"tau{place + 1}")
     words = every_word(name)[place]
     for direction, expected in ((1, words.max()), (-1, words.min())):
@@ -146,6 +149,24 @@ def test_a_function_of_nothing_is_answered_too():
     name = model.plan.outputs[0].name
     assert largest(model, name).value == smallest(model, name).value == pytest.approx(1.5, abs=0.07)
     assert saturating(model, name).low == 0 and reaching(model, name, 1.0).low == 16
+
+
+@pytest.mark.parametrize("multiple", [1, 2, 3])
+def test_only_odd_multiples_of_an_angle_are_free(multiple):
+    model = bt.compile_function(
+        lambda a, b, u: np.cos(multiple * a - 2 * b) * u + 0.25 * u,
+        inputs={"a": (4, "angle"), "b": (4, "angle"), "u": (4, 1.0)},
+        output=(6, 2.0),
+        block_bits=4,
+    )
+    asked = subject(model, model.plan.outputs[0].name)
+    parted = separated(asked)
+    assert (parted.subject.bits < asked.bits) == (multiple % 2 == 1)
+    words = np.meshgrid(*[np.arange(-8, 8)] * 3, indexing="ij")
+    total = asked.total(dict(zip(("a", "b", "u"), words, strict=True)))
+    for threshold in np.unique(total).tolist():
+        found = ways._by_groups(parted, threshold, 1e6, lambda _: None)
+        assert found.low << parted.subject.unread == np.count_nonzero(total >= threshold)
 
 
 def test_a_joint_that_turns_the_other_way_has_its_extremes_too(tmp_path):
