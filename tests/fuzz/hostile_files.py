@@ -1,0 +1,34 @@
+"""What the tests of hostile files share: good texts to spoil, and a reader that must refuse."""
+
+import time
+from pathlib import Path
+
+import pytest
+from fuzz_targets import BY_NAME
+
+from bddtorque.errors import BddTorqueError
+
+ROBOT = """name = "one"
+[[joint]]
+type = "revolute"
+link = { mass = 1, centre_of_mass = [0, 0, 0], inertia = [1, 1, 1] }
+"""
+SPEC = 'robot = "planar2r"\n'
+BIDI = "abc\u202edef"
+
+
+def refused(kind: str, path: Path, seconds: float = 10.0) -> str:
+    """Read a file that must be refused, before long, and return the line."""
+    began = time.process_time()
+    with pytest.raises(BddTorqueError) as caught:
+        BY_NAME[kind].check(path)
+    assert time.process_time() - began < seconds
+    line = str(caught.value)
+    assert line.isprintable() and 0 < len(line) <= 1005
+    return line
+
+
+def file(folder: Path, kind: str, content: bytes | str) -> Path:
+    path = folder / f"input{BY_NAME[kind].suffix}"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path

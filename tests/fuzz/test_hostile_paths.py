@@ -1,0 +1,122 @@
+"""Pipes, devices, links, huge files and impossible names in place of a file: the refusal that each must get."""
+
+import io
+import os
+import socket
+import stat
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+from bdt_files import saved, taken_apart
+from fuzz_targets import BY_NAME
+from hostile_files import file, refused
+
+from bddtorque.artefact import from_bytes
+from bddtorque.errors import BddTorqueError
+
+KINDS = ("bdt_bytes", "robot_toml", "spec_toml", "urdf", "plan_bytes", "states_csv", "states_npy", "samples_csv")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pipes_are_not_waited_for(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"pipe{BY_NAME[kind].suffix}"
+    os.mkfifo(path)
+    assert "this is a pipe and no file" in refused(kind, path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sockets_folders_and_links_in_a_circle(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suffix = BY_NAME[kind].suffix
+    with socket.socket(socket.AF_UNIX) as listener:
+        monkeypatch.chdir(tmp_path)  # their names are short
+        listener.bind(f"socket{suffix}")
+        assert "required, " in refused(kind, tmp_path / f"socket{suffix}")
+    (tmp_path / f"folder{suffix}").mkdir()
+    assert "older" in refused(kind, tmp_path / f"folder{suffix}")
+    circle = tmp_path / f"circle{suffix}"
+    circle.symlink_to(circle)
+    assert "Too many levels of symbolic links" in refused(kind, circle)
+    dangling = tmp_path / f"dangling{suffix}"
+    dangling.symlink_to(tmp_path / "nothing")
+    assert "there is no such file" in refused(kind, dangling)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"])
+def test_devices(kind: str, device: str, tmp_path: Path) -> None:
+    """Endless or empty: read no further than there can be sense in."""
+    if not Path(device).exists():
+        pytest.skip("there is no such device here")
+    link = tmp_path / f"device{BY_NAME[kind].suffix}"
+    link.symlink_to(device)
+    refused(kind, link)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_that_no_file_can_have(kind: str, tmp_path: Path) -> None:
+    suffix = BY_NAME[kind].suffix
+    refused(kind, tmp_path / f"a\0b{suffix}")
+    assert "File name too long" in refused(kind, tmp_path / f"{'x' * 5000}{suffix}")
+    assert "\\n" in refused(kind, tmp_path / f"line\nbreak{suffix}") or kind in ("robot_toml", "urdf")  # there a space
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("bdt_bytes", "at most 2,147,483,647 bytes required, more given"),
+        ("robot_toml", "at most 1,000,000 bytes required for a robot file, more given"),
+        ("spec_toml", "at most 1,000,000 bytes required for a specification, more given"),
+        ("urdf", "at most 10,000,000 bytes required for a robot file, more given"),
+        ("plan_bytes", "a plan of at most 67,108,864 bytes required, more given"),
+        ("states_csv", "line 1: a row of at most 1,000,000 characters required, a longer one given"),
+        ("samples_csv", "line 1: a row of at most 1,000,000 characters required, a longer one given"),
+        ("states_npy", "an npy file of numbers required, this cannot be read"),
+    ],
+)
+def test_sparse_files_that_are_huge(kind: str, said: str, tmp_path: Path) -> None:
+    """A terabyte that takes no disk, in a process that may have half a gigabyte more."""
+    path = file(tmp_path, kind, b"PK\3\4" if kind == "bdt_bytes" else b"")
+    try:
+        os.truncate(path, 2**40)
+    except OSError:
+        os.truncate(path, 2**32)
+    assert said in limited(kind, path, 2**29)
+
+
+def limited(kind: str, path: Path, memory: int) -> str:
+    """Return what a process says that reads a file with so much address space beyond what it has."""
+    code = f"""
+        import sys
+        sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent.parent)]}
+        from pathlib import Path
+        from fuzz_targets import BY_NAME
+        from fuzz_worker import limit_memory
+        from bddtorque.errors import BddTorqueError
+        limit_memory({memory})
+        try:
+            BY_NAME[sys.argv[1]].check(Path(sys.argv[2]))
+        except BddTorqueError as problem:
+            print(problem)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), kind, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def test_links_in_an_archive_are_no_links() -> None:
+    """Entries that say that they are symbolic links, in a zip that is else the very file: nothing is followed."""
+    header, arrays = taken_apart(saved("planar2r", bits=3))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved("planar2r", bits=3))) as good, zipfile.ZipFile(buffer, "w") as linked:
+        for name in ["header.json", *arrays]:
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o644) << 16
+            linked.writestr(entry, good.read(name))
+    with pytest.raises(BddTorqueError, match="a file as bddtorque writes it required, this one was altered"):
+        from_bytes(buffer.getvalue(), "arm.bdt")
+    assert header["format"] == "bddtorque model"

@@ -1,0 +1,101 @@
+"""CSV, npy and JSON that are hostile by design: states, samples, plans, with the refusal that each must get."""
+
+from pathlib import Path
+
+import pytest
+from fuzz_seeds import STATES
+from hostile_files import BIDI, file, refused
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (STATES + "\n" + "1," * 600_000, "line 2: a row of at most 1,000,000 characters required, a longer one given"),
+        (STATES + "\n" + '"\n",' * 600_000, "a row of at most 1,000,000 characters required, a longer one given"),
+        (STATES + '\n"' + "1" * 200_000 + '"', "line 2: CSV required, field larger than field limit (131072)"),
+        (STATES + '\n"1', "CSV required, unexpected end of data"),
+        (STATES + "\n1,2,3,4,5,6\0", "line 2, column qdd:elbow: a finite number required, '6\\x00' given"),
+        (STATES + "\n1,2,3,4,5,1e999", "column qdd:elbow: a finite number required, '1e999' given"),
+        (STATES + "\n1,2,3,4,5,٣", "a finite number required, '٣' given"),
+        (STATES + "\n1,2,3,4,5,\x1f6", "a finite number required, '\\x1f6' given"),
+        (STATES + "\n1,2,3,4,5,\u20036", "a finite number required, '\\u20036' given"),
+        (STATES + "\n1,2,3,4,5,1_0", "a finite number required, '1_0' given"),
+        (STATES + "\n1,2,3,4,5,1" + "0" * 400, "a finite number required"),
+        (f"{BIDI}\n", "'abc\\u202edef' given"),
+        (f"{STATES},{'x' * 100_000}\n", "line 1: columns q:shoulder"),
+        (f"{STATES},{STATES}\n", "stands twice"),
+        ("\r\r\r" + STATES, "line 1: "),
+        (b"\xff\xfeq", "a readable CSV file in UTF-8 required"),
+        (STATES.encode() + b"\n1,2,3,4,5,\xff", "a readable CSV file in UTF-8 required"),
+        (STATES.encode("utf-16"), "a readable CSV file in UTF-8 required"),
+    ],
+    ids=lambda value: repr(value[-20:]),
+)
+def test_states(text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert said in refused("states_csv", file(tmp_path, "states_csv", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            ",".join(f"c{k}" for k in range(120_000)) + "\n",
+            "1 to 4 inputs and a value as columns required, 120000 given",
+        ),
+        ("x," * 300_000 + "x\n", "line 1: each column once required, 'x' stands twice"),
+        ("x,y\n" + '"1\n"' * 400_000, "required"),
+        ("x,y\n1,2\n3,1e309", "line 3, column y: a finite number required, '1e309' given"),
+        (f"x,{BIDI}\n1,2\n", "a header with names required, 'abc\\u202edef' given"),
+        ("x,y\n1,\x1f2\n", "line 2, column y: a finite number required"),
+        ("x,y\n1,\x002\n", "line 2, column y: a finite number required"),
+        ("x,y\n" + "\n" * 900_000, "samples below the header required, there are none"),
+        ("x,y\n1e308,1e308\n-1e308,-1e308\n", "a finite range required"),
+        (b"x,y\n1,2\n\xff,3\n", "a readable CSV file in UTF-8 required"),
+    ],
+    ids=lambda value: repr(value[:20]),
+)
+def test_samples(text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert said in refused("samples_csv", file(tmp_path, "samples_csv", text))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "(" * 9000,
+        "-" * 9000 + "1",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 6)",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3L, 6L), '''",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 6), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 6), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1" + "0" * 5000 + ", 6), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (3, 6), }",
+        "{'descr': [('a', '<f8', (1000000, 1000000))], 'fortran_order': False, 'shape': (3, 6), }",
+        "{'descr': __import__('os').system('true'), 'fortran_order': False, 'shape': (3, 6), }",
+        "{" + "1:" * 4000,
+        "x" * 20_000,
+        "\0" * 100,
+        "\xff" * 100,
+    ],
+    ids=lambda value: repr(value[:25]),
+)
+def test_headers_of_npy_files(header: str, tmp_path: Path) -> None:
+    data = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode("latin-1") + bytes(144)
+    assert "required" in refused("states_npy", file(tmp_path, "states_npy", data))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 1_000_000, "this is no JSON"),
+        ('{"a":' * 100_000, "this is no JSON"),
+        ('{"format": "bddtorque plan", "version": 1' + "0" * 5000 + ', "plan": {}}', "this is no JSON"),
+        ('{"format": "bddtorque plan", "version": NaN, "plan": {}}', "version 1 required, version nan given"),
+        ('{"format": "bddtorque plan", "version": "\\n\\u202e", "plan": {}}', "a plan of version 1 required"),
+        ('{"format": "bddtorque plan", "version": 1, "plan": []}', "an object with source"),
+        (b"\xff\xfe[", "this is no JSON"),
+        (b'{"format": "\xff"}', "this is no JSON"),
+    ],
+    ids=lambda value: repr(value[:20]),
+)
+def test_plans(text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert said in refused("plan_bytes", file(tmp_path, "plan_bytes", text))

@@ -1,0 +1,207 @@
+"""TOML and XML that are hostile by design: robots, specifications, URDF, with the refusal that each must get."""
+
+from pathlib import Path
+
+import pytest
+from fuzz_seeds import STATES, URDF
+from fuzz_targets import BY_NAME
+from hostile_files import BIDI, ROBOT, SPEC, file, refused
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.robots.toml_reader import from_toml
+from bddtorque.robots.urdf_reader import from_urdf
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a." * 400_000 + "a = 1", "keys of at most 100 parts required, more given (at line 1)"),
+        ('"a" . ' * 1000 + "'b' = 1", "keys of at most 100 parts required"),
+        ("[" + "a." * 1000 + "a]", "keys of at most 100 parts required"),
+        ("x = {" + "a." * 1000 + "a = 1}", "tables and lists at most 50 deep required, deeper ones given"),
+        ("x = " + "[" * 60 + "]" * 60, "tables and lists at most 50 deep required, deeper ones given"),
+        ("x = " + "[" * 100_000, "valid TOML required"),
+        ("x = " + "{a=" * 100_000, "valid TOML required"),
+        ("x = 0x" + "f" * 500_000, "whole numbers of at most 10,000 bits required, one of 2,000,000 given"),
+        ("x = 0b" + "1" * 10_001, "whole numbers of at most 10,000 bits required, one of 10,001 given"),
+        ("x = " + "9" * 5000, "valid TOML required, Exceeds the limit"),
+        ("x = 1979-05-27", ""),
+        ("x = '\0'", "valid TOML required"),
+        ("x = '\x1b[31m'", "valid TOML required"),
+        ("# a lone \r return", "valid TOML required"),
+        ("\u202ex = 1", "valid TOML required"),
+        ("x = 1\nx = 2", "valid TOML required, Cannot overwrite"),
+        (b"x = '\xff'", "UTF-8 text required, byte 5 is not"),
+        (b"\xff\xfex\0=\0001\0", "UTF-8 text required, byte 0 is not"),
+        ("'" + "k" * 500_000 + "' = 1", ""),
+        ("".join(f"k{k} = 1\n" for k in range(60_000)), ""),
+    ],
+    ids=lambda value: repr(value[:20]),
+)
+@pytest.mark.parametrize("kind", ["robot_toml", "spec_toml"])
+def test_toml(kind: str, text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert said in refused(kind, file(tmp_path, kind, text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"one"', '"a\\nb"', "name: a printable name required, 'a\\nb' given"),
+        ('"one"', f'"{BIDI}"', "name: a printable name required"),
+        ('"one"', '"' + "x" * 201 + '"', "name: a name of at most 200 characters required, 201 given"),
+        ('"one"', "0x" + "f" * 2000, "name: a printable name required"),
+        ("mass = 1", "mass = 1e400", "mass: a finite number required, inf given"),
+        ("mass = 1", "mass = 0x" + "f" * 2000, "mass: a finite number required, inf given"),
+        ("mass = 1", "mass = nan", "mass: a finite number required, nan given"),
+        ("mass = 1", "mass = 1e308", ""),
+        ("[1, 1, 1]", "[1e308, 1e308, 1e308]", ""),
+        ("[1, 1, 1]", "[" + "1, " * 100_000 + "]", "3 rows of 3 required, a list of 100000 given"),
+        ('"revolute"', '"revolute"\nfriction = { samples = "a\\u0000b" }', "friction: "),
+        ('"revolute"', '"revolute"\nfriction = { samples = "/dev/zero" }', "a row of at most 1,000,000 characters"),
+        ('"revolute"', '"revolute"\naxis = [5e-324, 0, 1e308]', ""),
+    ],
+    ids=lambda value: repr(value[:30]),
+)
+def test_robots(old: str, new: str, said: str, tmp_path: Path) -> None:
+    path = file(tmp_path, "robot_toml", ROBOT.replace(old, new, 1))
+    if said:
+        assert said in refused("robot_toml", path)
+    else:  # large, but a robot, or refused for what it cannot be
+        try:
+            BY_NAME["robot_toml"].check(path)
+        except BddTorqueError as problem:
+            assert str(problem).isprintable()
+
+
+def test_a_robot_may_have_a_mark_before_it_and_lines_as_windows_ends_them() -> None:
+    plain = from_toml(ROBOT)
+    assert from_toml(ROBOT.replace("\n", "\r\n")) == plain
+    assert from_urdf("\ufeff" + URDF) == from_urdf(URDF) == from_urdf(URDF.replace("\n", "\r\n"))
+
+
+@pytest.mark.parametrize("kind", ["robot_toml", "spec_toml", "states_csv", "samples_csv"])
+def test_a_mark_before_the_text_is_no_part_of_it(kind: str, tmp_path: Path) -> None:
+    text = {
+        "robot_toml": ROBOT,
+        "spec_toml": SPEC + "[ranges]\nvelocity = 1\nacceleration = 1\ntorque = 200\n",
+        "states_csv": STATES + "\n1,2,3,4,5,6\n",
+        "samples_csv": "x,y\n1,2\n3,4\n",
+    }[kind]
+    for changed in (text, "\ufeff" + text, "\ufeff" + text.replace("\n", "\r\n")):
+        BY_NAME[kind].check(file(tmp_path, kind, changed))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bits = 0x" + "f" * 2000, "bits: a whole number from 2 to 24"),
+        ("memory = 0x" + "f" * 2000, "memory"),
+        ("gravity = [0, 0, 0x" + "f" * 2000 + "]", "gravity: x, y and z in m/s²"),
+        ("payload = 0x" + "f" * 2000, "payload"),
+        ("memory = '" + "9" * 400_000 + " GiB'", "memory"),
+        ("accuracy = 1e-400", "accuracy: more than 0.5 units required"),
+        ("snap = -nan", "snap: from 0 to 0.001 required"),
+        ("tip = 'a\\nb'", ""),
+        ("[[joint]]\nname = 'a\\nb'", "name"),
+        ('[[joint]]\nname = "a\\nb\\u202e"\ntorque = -1', "joint 1 'a\\nb\\u202e', torque: a positive number"),
+        ("[[joint]]\nname = '" + "x" * 400_000 + "'", "joint names of robot 'planar2r'"),
+        ("lock = { " + ", ".join(f"j{k} = 1" for k in range(20_000)) + " }", ""),
+        ("bits = [" + "4, " * 100_000 + "]", "bits: one number, or one a joint (2 in robot 'planar2r')"),
+    ],
+    ids=lambda value: repr(value[:30]),
+)
+def test_specifications(text: str, said: str, tmp_path: Path) -> None:
+    assert said in refused("spec_toml", file(tmp_path, "spec_toml", SPEC + text))
+
+
+def test_a_specification_without_a_robot_does_not_list_all_it_has(tmp_path: Path) -> None:
+    path = file(tmp_path, "spec_toml", "".join(f"k{k} = 1\n" for k in range(10_000)))
+    assert "keys" in refused("spec_toml", path)
+
+
+LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'<!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]><robot name="&l9;"/>', "without a document type"),
+        (f'<!DOCTYPE r [<!ENTITY a "{"x" * 100_000}">]><robot name="{"&a;" * 1000}"/>', "without a document type"),
+        ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>', "without a document type"),
+        ('<!DOCTYPE r SYSTEM "http://127.0.0.1:9/x.dtd"><robot name="a"/>', "without a document type"),
+        ('<!DOCTYPE r [<!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]><robot name="a"/>', "without a document type"),
+        (f'<!DOCTYPE r [<!ATTLIST robot name CDATA "{"x" * 9}">]><robot/>', "without a document type"),
+        ('<robot name="&undeclared;"/>', "well-formed XML required, undefined entity"),
+        ('<robot name="a">' + "<b>" * 200_000, "nested at most 100 deep required"),
+        (
+            '<robot name="a">' + "<link name='x'/>" * 3 + "</robot>",
+            "names that differ required, link 'x' is given twice",
+        ),
+        (
+            '<robot name="a">' + "".join(f"<link name='l{k}'/>" for k in range(200_000)) + "</robot>",
+            "at most 2,000 links and joints required, more given",
+        ),
+        (
+            f'<robot name="{"x" * 5_000_000}"/>',
+            "robot name: a name of at most 200 characters required, 5,000,000 given",
+        ),
+        (
+            f'<robot name="a"><{"joint" * 1_000_000}/></robot>',
+            "names of elements and attributes of at most 1,000 characters required, 5,000,000 given",
+        ),
+        (f'<robot name="a"><{"joint" * 200}/></robot>', "one root link required, no links given"),
+        (f'<robot name="a"><link name="b"/><joint {"x" * 1000}="1"/></robot>', "joint name: a printable name required"),
+        (f"<{'x' * 100_000}:y/>", "well-formed XML required, unbound prefix"),
+        ('<robot name="a&#x202e;b"/>', "robot name: a printable name required"),
+        ('<robot name="a&#10;b"/>', "robot name: a printable name required"),
+        ('<robot name="a&#0;b"/>', "well-formed XML required"),
+        ('<robot name="a\0b"/>', "well-formed XML required"),
+        ('<?xml version="1.0" encoding="rot13"?><robot name="a"/>', "well-formed XML required"),
+        ('<?xml version="1.0" encoding="zlib"?><robot name="a"/>', "well-formed XML required"),
+        ('<?xml version="1.0" encoding="utf-7"?><robot name="+AG"/>', "well-formed XML required"),
+        (b"\xff\xfe<\0", "well-formed XML required"),
+        (b'<robot name="\xff"/>', "well-formed XML required"),
+    ],
+    ids=lambda value: repr(value[:30]),
+)
+def test_xml(text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert said in refused("urdf", file(tmp_path, "urdf", text))
+
+
+def test_an_entity_bomb_in_another_encoding(tmp_path: Path) -> None:
+    text = f'<?xml version="1.0" encoding="utf-16"?><!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]><robot name="&l9;"/>'
+    assert "without a document type" in refused("urdf", file(tmp_path, "urdf", text.encode("utf-16")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('value="2"', 'value="1e999"', "mass: value: a finite decimal number required, '1e999' given"),
+        ('value="2"', 'value="0x2"', "mass: value: a finite decimal number required"),
+        ('value="2"', 'value="1_0"', "mass: value: a finite decimal number required"),
+        ('value="2"', 'value="٣"', "mass: value: a finite decimal number required"),
+        ('value="2"', f'value="{"9" * 100_000}"', "mass: value: a finite decimal number required"),
+        ('value="2"', 'value="2" vaIue="3"', "unknown attribute 'vaIue' (did you mean 'value'?)"),
+        ('<child link="upper"/>', '<child link="no"/>', "a link of this file required, 'no' given"),
+        ('<child link="finger"/>', '<child link="base"/>', "a tree required, link 'base' is part of a loop"),
+        ('<parent link="base"/>', '<parent link="finger"/>', "required"),
+        *(
+            (old, f'{"d" * 60_000}="1" {old}', "names of elements and attributes of at most 1,000 characters required")
+            for old in ('damping="0.1"', 'velocity="3"', 'lower="-2"', 'type="revolute"', 'name="upper"')
+        ),
+    ],
+    ids=lambda value: repr(value[:30]),
+)
+def test_urdf(old: str, new: str, said: str, tmp_path: Path) -> None:
+    assert old in URDF
+    assert said in refused("urdf", file(tmp_path, "urdf", URDF.replace(old, new, 1)))
+
+
+def test_a_long_chain_takes_time_in_proportion(tmp_path: Path) -> None:
+    """As long as there can be one: as many fixed links as are allowed, one after the other."""
+    links = "".join(f'<link name="l{k}"/>' for k in range(999))
+    joints = "".join(
+        f'<joint name="j{k}" type="fixed"><parent link="l{k}"/><child link="l{k + 1}"/></joint>' for k in range(998)
+    )
+    path = file(tmp_path, "urdf", f'<robot name="a">{links}{joints}</robot>')
+    assert "at least one moving joint" in refused("urdf", path)
