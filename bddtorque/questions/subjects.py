@@ -257,15 +257,15 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
     if not isinstance(model, Model) or model.plan.source != "terms":
         return {}
-    from bddtorque.sweep.terms import ALONE, STANDING, _groups, _name, motions_of  # noqa: PLC0415 - half the package
+    from bddtorque.sweep.terms import ALONE, STANDING, groups_of, motions_of, name_of  # noqa: PLC0415 - half the package
 
     found = {}
     motions = motions_of(model.plan)
     for torque, output in enumerate(model.plan.outputs):
         own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
-        for group in _groups(own):
+        for group in groups_of(own):
             parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
-            name = "+".join(_name(torque, motion) for motion in sorted(group))
+            name = "+".join(name_of(torque, motion) for motion in sorted(group))
             constant = output.constant if STANDING in group else 0
             lsb = output.lsb / (1 << output.shift)
             plan = sliced(model.plan, _unclamped(name, parts, constant, lsb))

@@ -124,10 +124,10 @@ def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floa
         shift = (word.sign * word.offset + word.centre) / word.lsb  # of the word against the torque itself
         if shift or STANDING in {motion for each, _ in parts for motion in each}:
             values[STANDING] = values.get(STANDING, 0.0) - shift + np.zeros(len(words[0]))
-        for group in _groups([Motions([motion]) for motion in values] + [each for each, _ in parts]):
+        for group in groups_of([Motions([motion]) for motion in values] + [each for each, _ in parts]):
             value = sum((values[motion] for motion in group if motion in values), start=np.zeros(len(words[0])))
             own = [summand for each, summand in parts if each & group]
-            name = "+".join(_name(torque, motion) for motion in sorted(group))
+            name = "+".join(name_of(torque, motion) for motion in sorted(group))
             yield torque, name, value, sum(own, start=np.zeros(len(words[0]))) - value, bool(own)
         yield torque, ROUNDINGS, np.zeros(len(words[0])), roundings, True
 
@@ -235,7 +235,7 @@ def _looked_up(plan: Plan, index: int, given: Sequence[Motions]) -> Motions:
     return result  # type: ignore[no-any-return]
 
 
-def _groups(sets: Iterable[Motions]) -> list[Motions]:
+def groups_of(sets: Iterable[Motions]) -> list[Motions]:
     """Return the sets, those with a motion in common joined to one, in the order of their first."""
     groups: list[Motions] = []
     for each in sets:
@@ -246,7 +246,8 @@ def _groups(sets: Iterable[Motions]) -> list[Motions]:
     return groups
 
 
-def _name(torque: int, motion: Motion) -> str:
+def name_of(torque: int, motion: Motion) -> str:
+    """Return what a term of a torque (from 0) is called by what moves in it: J12, C1_12, G1, F1."""
     numbers = [name.lstrip("qd") for name in motion]
     if not motion:
         return f"G{torque + 1}"
