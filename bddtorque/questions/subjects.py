@@ -53,6 +53,7 @@ class Subject:
     unread : bits of the input words of the whole that this output does not depend on: counts are multiplied
     place : the output, from 0, that it is or belongs to; the wire or the block otherwise
     motions : of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``
+    torque : of a term, the format of the torque that it belongs to
     """
 
     name: str
@@ -66,6 +67,7 @@ class Subject:
     unread: int
     place: int
     motions: tuple[tuple[str, ...], ...] = ()
+    torque: Format | None = None
 
     @property
     def output(self) -> Output:
@@ -85,13 +87,19 @@ class Subject:
     @property
     def rising(self) -> bool:
         """Whether the value rises with the word."""
-        return self.word is None or self.word.sign > 0
+        of = self.word or self.torque
+        return of is None or of.sign > 0
 
     def value(self, word: int) -> float | None:
         """Return what an output word stands for, in `unit`; None where it has no unit."""
         if self.word is not None:
             return float(self.word.dequantise(word))
-        return float(self.output.lsb * word) if self.unit else None
+        if self.torque is None:
+            return float(self.output.lsb * word) if self.unit else None
+        # words count from the centre of the torque's range, which no motion has a part in: it belongs to what stands
+        own = () in self.motions
+        centre, offset = (Fraction(each) if own else 0 for each in (self.torque.centre, self.torque.offset))
+        return float(self.torque.sign * (self.output.lsb * word + centre) + offset)
 
     def total(self, inputs: Mapping[str, Any]) -> Integers:
         """Return the exact sums before they are rounded, for input words of shapes that go together."""
@@ -269,7 +277,7 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
             constant = output.constant if STANDING in group else 0
             lsb = output.lsb / (1 << output.shift)
             plan = sliced(model.plan, _unclamped(name, parts, constant, lsb))
-            unit = output_format_of(model, torque).unit
+            word = output_format_of(model, torque)
             title = f"term of {output.name}"
             found[name] = Subject(
                 name,
@@ -278,10 +286,11 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
                 plan,
                 model.tables,
                 None,
-                unit,
+                word.unit,
                 input_formats(model),
                 0,
                 torque,
                 tuple(sorted(group)),
+                word,
             )
     return found
