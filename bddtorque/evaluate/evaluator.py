@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy.typing as npt
 
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.parallel import Runner, Spread, checked_processors
@@ -348,7 +347,7 @@ class _Straight:
 
     def __init__(self, model: Model) -> None:
         cache = cache_directory()
-        folder = Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"
+        folder = private_folder() if cache is None else cache / "plans"
         self.code = straight(model.plan, model.formats, model.tables, folder)
         self.folder = folder
         self.takes_columns = self.code.columns is not None

@@ -7,13 +7,19 @@ what it kept is still good, so the file also tells which state of our own code i
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
+import os
+import shutil
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from bddtorque.errors import BddTorqueError
+from bddtorque.writing import write_whole
 
 
 def generated_module(source: str, directory: Path) -> ModuleType:
@@ -33,12 +39,26 @@ def generated_module(source: str, directory: Path) -> ModuleType:
 
 
 @cache
+def private_folder() -> Path:
+    """Return a new folder that nobody else can have prepared; it goes when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="bddtorque-"))
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a folder, unless this is but a child of the process that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
 def _called() -> str:
     """Return what tells the code that generated modules can call from any other state of it."""
     evaluate = Path(__file__).parent
     package = evaluate.parent
     try:
-        files = [*sorted(evaluate.glob("*.py")), package / "compiled.py", package / "words" / "kernels.py"]
+        files = [*sorted(evaluate.glob("*.py")), *sorted((package / "words").glob("*.py")), package / "compiled.py"]
         return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
     except OSError:
         return "unknown"
@@ -48,15 +68,12 @@ def _written(source: str, directory: Path, name: str) -> Path:
     """Return the file with exactly this source: an altered one is replaced, and an unusable folder by a private one."""
     for wanted in (directory, None):
         try:
-            # a new folder that nobody else can have prepared
-            folder = wanted or Path(tempfile.mkdtemp(prefix="bddtorque-"))
+            folder = wanted or private_folder()
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / f"{name}.py"
             if not path.exists() or path.read_text() != source:
-                with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
-                    file.write(source)
-                Path(file.name).replace(path)
+                write_whole(path, source.encode())
             return path
-        except OSError:
+        except (OSError, BddTorqueError):
             continue
     raise OSError("no folder to write compiled plans to")

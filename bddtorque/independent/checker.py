@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from .archive import LARGEST_FILE, entries_of
@@ -27,14 +28,25 @@ def check_file(path: str | PathLike[str], told: Callable[[Finding], None] | None
     `told` is told of every finding as soon as there is one.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as problem:
-        failed = Finding("file", False, f"{path}: {problem.strerror or problem}")
+        data = _read(path)
+    except (OSError, ValueError, MemoryError) as problem:
+        said = getattr(problem, "strerror", None) or str(problem) or "not enough memory"
+        failed = Finding("file", False, _one_line(f"{path}: {said}"))
         if told:
             told(failed)
         return [failed]
     return check_bytes(data, told)
+
+
+def _read(path: str | PathLike[str]) -> bytes:
+    """Return the bytes of a regular file: a pipe would be waited for, a device would never end."""
+    with os.fdopen(
+        os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
+    ) as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError("a regular file required")
+        return file.read(min(about.st_size, LARGEST_FILE) + 1)
 
 
 def check_bytes(data: bytes, told: Callable[[Finding], None] | None = None) -> list[Finding]:

@@ -117,10 +117,10 @@ class _Loan:
         """Wait until something is done, and return what is; look after an executor that can be looked at."""
         if not self.running:
             return set()
-        if not isinstance(self.executor, Watched):
-            return wait(self.running, return_when=FIRST_COMPLETED).done
-        done = wait(self.running, timeout=LOOK, return_when=FIRST_COMPLETED).done
-        if not done:
+        wait(self.running, timeout=LOOK, return_when=FIRST_COMPLETED)
+        # those too that an executor which was shut down cancelled without a word: `wait` never tells of them
+        done = {future for future in self.running if future.done()}
+        if not done and isinstance(self.executor, Watched):
             self.executor.check()
         return done
 

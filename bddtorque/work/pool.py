@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -53,12 +54,15 @@ class Pool(ProcessPoolExecutor):
         context = multiprocessing.get_context(_START_METHOD)
         super().__init__(count, mp_context=context, initializer=_ignore_interrupts)
         self.folder = tempfile.mkdtemp(prefix="bddtorque-results-")
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes; once they are gone, so is the folder of their results."""
-        super().shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            super().shutdown(wait=wait, cancel_futures=cancel_futures)
+        finally:  # Ctrl-C, while processes end, included
+            if wait:
+                self._remove()
 
 
 def start_pool(count: int) -> Pool:

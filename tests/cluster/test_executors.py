@@ -257,3 +257,28 @@ def test_threads_do_not_disturb_one_another_in_extended_precision() -> None:
     finally:
         sys.setswitchinterval(before)
     assert wrong == []
+
+
+HELD, BEGUN = threading.Event(), threading.Event()
+
+
+def held(x: int) -> int:
+    BEGUN.set()
+    HELD.wait(20)
+    return x
+
+
+def test_what_a_shutdown_cancels_without_a_word_is_noticed() -> None:
+    """The futures it leaves are cancelled, nobody is told, and `concurrent.futures.wait` would wait forever."""
+    executor = ThreadPoolExecutor(1)
+
+    def close() -> None:
+        BEGUN.wait(20)
+        executor.shutdown(wait=False, cancel_futures=True)
+        HELD.set()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    with pytest.raises(BddTorqueError, match="an executor that does it required, it was refused 5 times"):
+        run([Task(held, (x,)) for x in range(5)], executor=executor)
+    closing.join()

@@ -1,5 +1,8 @@
 """Generated modules are known by what they hold and by the code they call: an update runs nothing kept before it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,13 +26,21 @@ def test_other_code_of_ours_is_another_module(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_code_that_is_called_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("evaluate/generated.py", "evaluate/inline.py", "compiled.py", "words/kernels.py"):
+    for name in ("evaluate/generated.py", "evaluate/inline.py", "compiled.py", "words/rounding.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(generated, "__file__", str(tmp_path / "evaluate" / "generated.py"))
     called = set()
-    for name in ("evaluate/inline.py", "compiled.py", "words/kernels.py"):
+    for name in ("evaluate/inline.py", "compiled.py", "words/rounding.py"):
         called.add(generated._called.__wrapped__())
         (tmp_path / name).write_text("changed")
     called.add(generated._called.__wrapped__())
     assert len(called) == 4
+
+
+def test_a_process_without_a_cache_leaves_nothing_behind(tmp_path: Path) -> None:
+    code = "from bddtorque.evaluate.generated import generated_module, private_folder\n"
+    code += "assert generated_module('x = 3\\n', private_folder()).x == 3"
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "BDDTORQUE_CACHE": "off"}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
