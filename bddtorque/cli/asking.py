@@ -117,7 +117,7 @@ def _answers(
                 with _shown(f"{what} of {name}", limit) as told:
                     answer = ways[what](name, told)
                 found += answer if isinstance(answer, list) else [answer]
-                if "interrupted" in found[-1].detail:
+                if found[-1].interrupted:
                     return found, True
         if other is not None:
             with _shown("comparing", limit) as told:

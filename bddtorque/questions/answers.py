@@ -21,6 +21,7 @@ class Answer:
     exact : whether the answer is proved to the last digit; else it is a bracket, both ends of it proved
     way : ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
     detail : what was done, for people
+    interrupted : whether somebody stopped it; the answer holds all the same
     """
 
     of: str
@@ -28,6 +29,7 @@ class Answer:
     exact: bool
     way: str
     detail: str
+    interrupted: bool = field(default=False, kw_only=True)
 
     @property
     def label(self) -> Label:

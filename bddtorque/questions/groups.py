@@ -21,6 +21,8 @@ TOTAL = "total"
 """The name of the word that the summands without held words enter as."""
 MOST_EXACT_TUPLES = 1 << 14
 """Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
+MOST_EXACT_SUMS = 1 << 27
+"""Sums of all these together that are tried: about two seconds."""
 MOST_AT_ONCE = 1 << 20
 """Sums tried at a time."""
 
@@ -66,7 +68,7 @@ class Group:
             sums = self.multiples({}) * self.unit
             return np.full(states, sums.min()), np.full(states, sums.max())
         rows, place = np.unique(np.stack([read[name] for name in self.held]), axis=1, return_inverse=True)
-        exact = len(self.counts) <= MOST_EXACT_TUPLES
+        exact = len(self.counts) <= MOST_EXACT_TUPLES and len(self.counts) * rows.shape[1] <= MOST_EXACT_SUMS
         low, high = (self._extremes if exact else self._ranges)(rows)
         return low[place.reshape(-1)] * self.unit, high[place.reshape(-1)] * self.unit
 

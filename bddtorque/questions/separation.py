@@ -32,6 +32,8 @@ MOST_HELD_BITS = 16
 """Bits of the words held still."""
 MOST_GROUP_BITS = 24
 """Bits of the words of one group."""
+STATES_A_SECOND = 4e6
+"""States of groups, about, whose tuples are found in a second."""
 MOST_HELD = 3
 """Words held still."""
 MOST_COUNTED_BITS = 62
@@ -47,7 +49,6 @@ class Separation:
     subject : with angle sums that are free words as inputs of their own
     names : the words held still
     groups : what is left
-    states : the values of the held words, (states,) each
     read : the words that groups read of them, (states,) each, by wire
     fixed : what is fixed of the sum by them: its constant, and summands of held words alone, (states,)
     """
@@ -55,7 +56,6 @@ class Separation:
     subject: Subject
     names: tuple[str, ...]
     groups: tuple[Group, ...]
-    states: dict[str, Integers]
     read: dict[str, Integers]
     fixed: Integers
 
@@ -72,10 +72,10 @@ class Separation:
         return {name: int(words[state]) for name, words in self.read.items()}
 
 
-def separated(subject: Subject) -> Separation | None:
-    """Return a subject's sum as a sum of groups, or None where no few words separate it."""
+def separated(subject: Subject, seconds: float = math.inf) -> Separation | None:
+    """Return a subject's sum as a sum of groups, or None where no few words separate it in about so many seconds."""
     subject = flattened(freed(subject))
-    names = _held_words(subject)
+    names = _held_words(subject, seconds * STATES_A_SECOND)
     if names is None:
         return None
     support = supports(subject.plan)
@@ -167,8 +167,11 @@ def _components(subject: Subject, support: Sequence[int], mask: int) -> list[tup
     return groups
 
 
-def _held_words(subject: Subject) -> tuple[str, ...] | None:
-    """Return the words to hold still that leave the least to do, or None if none are few enough."""
+def _held_words(subject: Subject, most_states: float) -> tuple[str, ...] | None:
+    """Return the words to hold still that leave the least to do, or None if none are few enough.
+
+    All groups together have at most `most_states`: each is run once.
+    """
     support, inputs = supports(subject.plan), subject.inputs
     best: tuple[float, tuple[str, ...]] | None = None
     for count in range(min(MOST_HELD, len(inputs)) + 1):
@@ -179,6 +182,8 @@ def _held_words(subject: Subject) -> tuple[str, ...] | None:
             groups = _components(subject, support, sum(1 << k for k in chosen))
             bits = [sum(wire.bits for k, wire in enumerate(inputs) if own >> k & 1) for own, _ in groups]
             if max(bits, default=0) > MOST_GROUP_BITS or sum(bits) > MOST_COUNTED_BITS:
+                continue
+            if sum(2.0**each for each in bits) > most_states:
                 continue
             work = 2.0**held * sum(2.0**each for each in bits)
             if best is None or work < best[0]:
@@ -255,8 +260,8 @@ def _tuples(
 
 def _held_states(
     subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: tuple[tuple[int, int], ...]
-) -> tuple[dict[str, Integers], dict[str, Integers], Integers]:
-    """Return all values of the held words, the words that groups read of them, and what they fix of the sum."""
+) -> tuple[dict[str, Integers], Integers]:
+    """Return the words that groups read of all values of the held words, and what these fix of the sum."""
     whole = sliced(subject.plan, _sum_of((*((wire, 1) for wire in wanted), *fixed)))
     inputs = [wire for wire in subject.inputs if wire.name in names]
     (piece,) = pieces(inputs, MOST_HELD_BITS)
@@ -266,5 +271,4 @@ def _held_states(
     start = np.full(1, subject.output.constant, dtype=np.int64).reshape([1] * len(piece.shape))
     columns.append(sum((factor * wires[wire] for wire, factor in parts[len(wanted) :]), start=start))
     flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in columns]
-    states = {name: np.broadcast_to(each, piece.shape).reshape(-1) for name, each in piece.words().items()}
-    return states, dict(zip(map(_name, wanted), flat, strict=False)), flat[-1]
+    return dict(zip(map(_name, wanted), flat, strict=False)), flat[-1]

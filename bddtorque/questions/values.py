@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""
+INTERRUPTED = "; interrupted"
 PATIENCE = 5.0
 """Seconds of branch and bound where all states can be run instead."""
 
@@ -48,13 +50,19 @@ def saturating(model: Model | FunctionModel, of: str, limit: float = LIMIT, told
     """
     asked = _an_output(model, of, "saturation")
     above = states_at_least(asked, asked.least_total(asked.output.high + 1), limit / 2, told)
-    below = _below(asked, asked.least_total(asked.output.low), limit / 2, told)
     states = _states(asked)
+    if above.interrupted:  # nothing is known of the other end
+        below = Counts(0, states, above.way, above.detail, True)
+    else:
+        below = _below(asked, asked.least_total(asked.output.low), limit / 2, told)
     low, high = above.low + below.low, min(above.high + below.high, states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
     said = _beside_certificate(model, asked, low, high)
-    return Count(asked.name, asked.title, low == high, way, detail, "saturate", low, high, states, said)
+    return Count(
+        asked.name, asked.title, low == high, way, detail, "saturate", low, high, states, said,
+        interrupted=above.interrupted or below.interrupted,
+    )  # fmt: skip
 
 
 def reaching(
@@ -86,7 +94,10 @@ def reaching(
         found = _below(asked, asked.least_total(first), limit, told)
     what = f"give {side} {value:g} {asked.unit}".rstrip()
     exact = found.low == found.high
-    return Count(asked.name, asked.title, exact, found.way, found.detail, what, found.low, found.high, states)
+    return Count(
+        asked.name, asked.title, exact, found.way, found.detail, what, found.low, found.high, states,
+        interrupted=found.interrupted,
+    )  # fmt: skip
 
 
 def _first_word(word: Format, holds: Callable[[int], bool]) -> int:
@@ -106,7 +117,7 @@ def _below(asked: Subject, threshold: int, limit: float, told: Told) -> Counts:
     """Return how many states have a sum below the threshold."""
     others = states_at_least(asked, threshold, limit, told)
     states = _states(asked)
-    return Counts(states - others.high, states - others.low, others.way, others.detail)
+    return replace(others, low=states - others.high, high=states - others.low)
 
 
 def _states(asked: Subject) -> int:
@@ -122,6 +133,7 @@ def _an_output(model: Model | FunctionModel, of: str, what: str) -> Subject:
 
 def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: float, told: Told) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
+    interrupted = False
     if asked.kind == "block":
         table, diagram = model.tables[asked.place], model.diagrams[asked.place]
         words, _ = words_and_counts(table, diagram)
@@ -130,6 +142,7 @@ def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: fl
         detail = f"{len(words):,} distinct words at the ends of {diagram.node_count:,} nodes"
     else:
         total, bound, state, way, detail = _searched(asked, direction, limit, told)
+        interrupted = detail.endswith(INTERRUPTED)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
         state = {**dict.fromkeys(input_formats(model), 0), **state}
@@ -138,7 +151,7 @@ def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: fl
     value, limit_value = asked.value(word), asked.value(bound_word)
     return Extreme(
         asked.name, asked.title, word == bound_word, way, detail, which, word, value, bound_word, limit_value,
-        asked.unit, state, clamped,
+        asked.unit, state, clamped, interrupted=interrupted,
     )  # fmt: skip
 
 
@@ -148,7 +161,7 @@ def _searched(asked: Subject, direction: int, limit: float, told: Told) -> tuple
     if asked.bits > EASY_BITS:
         found = largest_sum(asked, direction, min(limit, PATIENCE) if few else limit, told)
         if not found.stopped or not few or found.stopped == "interrupted":
-            why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": "; interrupted"}
+            why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": INTERRUPTED}
             detail = f"{found.boxes:,} box{'es' * (found.boxes > 1)} of input words looked at"
             ends = direction * found.found, direction * found.bound
             return *ends, found.state, "branch and bound", detail + why.get(found.stopped, "")
