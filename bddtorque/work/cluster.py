@@ -11,6 +11,7 @@ import contextlib
 import logging
 import pickle
 import platform
+import re
 import time
 import uuid
 import warnings
@@ -31,6 +32,11 @@ ALIKE = ("python", "bddtorque", "numpy", "numba")
 """What must be of one version on all machines: results, and cached ones, are those of one code."""
 MOST_SAID = 3
 """Machines that a message names."""
+ADDRESS = re.compile(r"(tcp|tls|ucx|wss?)://(\[[^\[\]\s]+\]|[^\[\]:/\s]+):(\d{1,5})", re.ASCII)
+"""Of a scheduler: the scheme, the host (IPv6 in brackets) and the port."""
+MOST_PORT = 65_535
+CLOSING = 2.0
+"""Seconds for taking leave of a scheduler."""
 
 
 class ClusterExecutor(Executor):
@@ -122,7 +128,8 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
     run code on its workers.
     """
     distributed = _distributed()
-    if not isinstance(address, str) or not address.strip():
+    found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if found is None or not 1 <= int(found[3]) <= MOST_PORT:  # before Dask, which waits for what cannot be there
         raise BddTorqueError(f"cluster: an address such as tcp://scheduler.lab:8786 required, {address!r:.60} given")
     with _quiet():
         client = _client(distributed, address, timeout)
@@ -131,7 +138,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
             yield ClusterExecutor(client, address)
         finally:
             with contextlib.suppress(Exception):  # it may be gone
-                client.close(timeout=2)
+                client.close(timeout=CLOSING)
 
 
 def _distributed() -> Any:
@@ -148,7 +155,7 @@ def _client(distributed: Any, address: str, timeout: float) -> Any:
     try:
         with warnings.catch_warnings():  # of versions that differ: what matters of that is said below
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
-            return distributed.Client(address, timeout=timeout, set_as_default=False, name="bddtorque")
+            return _client_class(distributed)(address, timeout=timeout, set_as_default=False, name="bddtorque")
     except Exception as problem:  # whatever an address that is none, or a name that is not known, leads to
         said = str(problem).splitlines()
         raise BddTorqueError(
@@ -157,6 +164,17 @@ def _client(distributed: Any, address: str, timeout: float) -> Any:
                 f" ({type(problem).__name__}{f': {said[0]}' if said else ''})"
             )
         ) from None
+
+
+def _client_class(distributed: Any) -> Any:
+    """Return a client that leaves quietly: one never connected would wait, and show a traceback, as it dies."""
+
+    class QuietClient(distributed.Client):  # type: ignore[misc]
+        def close(self, timeout: float = CLOSING) -> Any:
+            with contextlib.suppress(Exception):
+                return super().close(timeout)
+
+    return QuietClient
 
 
 def _check_versions(client: Any, address: str, timeout: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,17 @@ from bddtorque.work.cluster import ClusterExecutor, connected, different, run_se
 from bddtorque.work.lending import ClusterLostError
 
 HERE = {"python": "3.11.7.final.0", "bddtorque": "0.1.0", "numpy": "2.5.4", "numba": "0.68.1", "dask": "1"}
+
+
+NO_ADDRESSES = ["", "  ", None, 8786, "foo", "foo:8786", "tcp://foo", "tcp://:8786", "tcp://foo:0", "tcp://foo:99999"]
+NO_ADDRESSES += [
+    "tcp://a b:12",
+    "tcp://foo:port",
+    "nonsense://x:8786",
+    "tcp://foo:8786/",
+    " tcp://foo:8786",
+    "inproc://a",
+]
 
 
 def free_port() -> int:
@@ -48,6 +60,23 @@ def test_nobody_there(dask: None) -> None:
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+def test_nothing_follows_the_line(dask: None, scheme: str) -> None:
+    """A client that never was connected is told of by Python as it is thrown away, unless it leaves quietly."""
+    code = (
+        "import sys\nfrom bddtorque.errors import BddTorqueError\nfrom bddtorque.work.cluster import connected\n"
+        "try:\n    with connected(sys.argv[1], 0.5):\n        pass\n"
+        "except BddTorqueError as problem:\n    print(problem)\n"
+    )
+    address = f"{scheme}://127.0.0.1:{free_port()}"
+    ran = subprocess.run([sys.executable, "-c", code, address], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == ""
+    assert ran.stdout.startswith(
+        f"cluster {address}: a Dask scheduler that answers within 0.5 s required, none found ("
+    )
+    assert ran.stdout.count("\n") == 1
+
+
 @pytest.mark.parametrize("command", ["compile", "sweep", "verify"])
 def test_commands_refuse_what_is_no_address(
     dask: None, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -58,7 +87,7 @@ def test_commands_refuse_what_is_no_address(
     assert main([command, *what, "--dask", "nonsense://x"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err.startswith("bddtorque: cluster nonsense://x: a Dask scheduler that answers within 10 s required")
+    assert shown.err.startswith("bddtorque: cluster: an address such as tcp://scheduler.lab:8786 required, 'nonsense")
     assert shown.err.count("\n") == 1
     assert [each.name for each in tmp_path.iterdir()] == ["arm.bdt"]
 
@@ -69,7 +98,7 @@ def test_samples_are_compiled_here(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "with --samples, --dask given" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("address", ["", "  ", None, 8786])
+@pytest.mark.parametrize("address", NO_ADDRESSES)
 def test_an_address_is_required(dask: None, address: Any) -> None:
     assert refusal(address).startswith("cluster: an address such as tcp://scheduler.lab:8786 required, ")
 
