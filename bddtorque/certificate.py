@@ -8,6 +8,7 @@ highest word of the format, in units of the last bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -17,6 +18,10 @@ from bddtorque.plain import listed, of_type, real, table, whole
 
 Saturation = Literal["cannot", "can", "not excluded"]
 SATURATIONS = ("cannot", "can", "not excluded")
+
+
+NAME_WIDTH = 24
+"""Characters that the names of rows take."""
 
 
 @dataclass(frozen=True)
@@ -155,23 +160,8 @@ class Certificate:
 
     def __str__(self) -> str:
         lines = ["Proved for every input word: |compiled - true torque|, in units of the last bit", ""]
-        names = [field.name for field in fields(Parts)]
-        joints = [torque.joint[:30] for torque in self.torques]
-        widths = [max(12, len(joint) + 2) for joint in joints]
-        rows = {
-            "": joints,
-            **{
-                name.replace("_", " "): [f"{getattr(torque.parts, name):.3g}" for torque in self.torques]
-                for name in names
-            },
-            "bound": [f"{torque.bound:.4f}" for torque in self.torques],
-            "bound in N·m or N": [f"{torque.bound_si:.4g}" for torque in self.torques],
-            "faithful": ["yes" if torque.faithful else "NO" for torque in self.torques],
-        }
-        for name, cells in rows.items():
-            aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            lines.append(f"  {name:24}{''.join(aligned)}")
-        lines.append("")
+        for torques in _side_by_side(self.torques):
+            lines += [*_columns(torques), ""]
         lines += [f"  {torque.joint}: {torque.about_saturation()}" for torque in self.torques]
         return "\n".join(lines)
 
@@ -193,6 +183,42 @@ class Certificate:
             rows,
             [f"{torque.joint}: {torque.about_saturation()}" for torque in self.torques],
         )
+
+
+def _side_by_side(torques: Sequence[TorqueBound]) -> list[list[TorqueBound]]:
+    """Return the torques in groups whose columns fit a terminal of 80."""
+    groups: list[list[TorqueBound]] = []
+    left = 0
+    for torque in torques:
+        if not groups or _width(torque) > left:
+            groups.append([])
+            left = 80 - 2 - NAME_WIDTH
+        groups[-1].append(torque)
+        left -= _width(torque)
+    return groups
+
+
+def _width(torque: TorqueBound) -> int:
+    return max(12, len(torque.joint[:30]) + 2)
+
+
+def _columns(torques: Sequence[TorqueBound]) -> list[str]:
+    """Return the bounds of some torques by parts, a column each."""
+    rows = {
+        "": [torque.joint[:30] for torque in torques],
+        **{
+            field.name.replace("_", " "): [f"{getattr(torque.parts, field.name):.4g}" for torque in torques]
+            for field in fields(Parts)
+        },
+        "bound": [f"{torque.bound:.4f}" for torque in torques],
+        "bound in N·m or N": [f"{torque.bound_si:.4g}" for torque in torques],
+        "faithful": ["yes" if torque.faithful else "NO" for torque in torques],
+    }
+    lines = []
+    for name, cells in rows.items():
+        aligned = (f"{cell:>{_width(torque)}}" for cell, torque in zip(cells, torques, strict=True))
+        lines.append(f"  {name:{NAME_WIDTH}}{''.join(aligned)}")
+    return lines
 
 
 def certificate_from_plain(plain: object, where: str = "certificate") -> Certificate:

@@ -14,6 +14,7 @@ import typer
 
 from bddtorque.cli.console import say, write_json
 from bddtorque.cli.options import JsonOption, read_numbers
+from bddtorque.cli.outputs import refuse_overwriting
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def eval_command(
         raise BddTorqueError("eval: either a file of states or --q (and --qd, --qdd) required")
     if out is not None and (as_json or out.suffix.lower() not in (".csv", ".npy")):
         raise BddTorqueError(f"eval: a .csv or .npy file, without --json, required for --output, {str(out)!r} given")
+    refuse_overwriting([out], [file], "model")
+    refuse_overwriting([out], [states], "states")
     from bddtorque.artefact import load  # noqa: PLC0415
     from bddtorque.cli.states import read_states  # noqa: PLC0415
 

@@ -9,6 +9,7 @@ import typer
 
 from bddtorque.cli.console import ShownProgress, output, say, write_json
 from bddtorque.cli.options import JsonOption
+from bddtorque.cli.outputs import refuse_overwriting
 from bddtorque.errors import BddTorqueError, one_line
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def _page_path(file: Path, path: Path) -> Path:
         raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
     if path.is_dir():
         raise BddTorqueError(f"{path}: a file to write required, this is a folder")
-    if path.exists() and file.exists() and path.samefile(file):
-        raise BddTorqueError(f"{path}: another file than the model required, it would be overwritten")
+    refuse_overwriting([path], [file], "model")
     if path.suffix.lower() == ".bdt":
         raise BddTorqueError(f"{path}: a file for a page, such as {path.stem}.html, required; .bdt is for models")
     return path

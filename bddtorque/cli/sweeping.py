@@ -11,6 +11,7 @@ import typer
 from bddtorque.cli import options as opt
 from bddtorque.cli.choices import PANEL, takes_choices
 from bddtorque.cli.console import ShownProgress, say, write_json
+from bddtorque.cli.outputs import refuse_overwriting
 from bddtorque.errors import BddTorqueError
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def sweep_command(
     for path in (each for each in (csv_file, plot) if each is not None):
         if not path.parent.is_dir():
             raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no '{path.parent}'")
+    refuse_overwriting((csv_file, plot), [Path(each) for each in sources], "model")
+    refuse_overwriting((csv_file, plot), [None if trajectory is None else Path(trajectory)], "trajectory")
     if plot is not None:
         from bddtorque.sweep.plots import check_plot  # noqa: PLC0415
 

@@ -67,8 +67,8 @@ def certificate_section(certificate: Certificate) -> Markup:
         ["bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in torques)],
         ["one unit of the last bit", *(f"{torque.lsb:.5g} {torque.unit}" for torque in torques)],
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
-        ["lowest torque there is", *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
-        ["highest torque there is", *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
+        ["no torque lies below", *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
+        ["no torque lies above", *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
         ["saturation", *(_saturation(torque) for torque in torques)],
     ]
     witnesses = [
