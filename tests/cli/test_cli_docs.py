@@ -33,7 +33,8 @@ def test_examples_run(run, tmp_path, monkeypatch):
     Path("states.csv").write_text(states, encoding="utf-8")
     Path("arm.urdf").write_text(robot, encoding="utf-8")
     for command in commands():
-        here = ["--workers", "1"] if command[0] in ("compile", "sweep", "verify") else []
+        spread = command[0] in ("compile", "sweep", "verify") and "--independent" not in command
+        here = ["--workers", "1"] if spread else []
         ran = run(*command, *here)
         assert (ran.code, ran.err) == (0, ""), command
         assert ran.out or "-o" in command, command
