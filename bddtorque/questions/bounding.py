@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.questions.ranges import Ranges
+from bddtorque.evaluate.reference import run_wires
+from bddtorque.questions.ranges import Ranges, check_words
 from bddtorque.questions.subjects import Integers, State, Subject
 
 Floats = npt.NDArray[np.float64]
@@ -178,7 +179,10 @@ def state_of_large_sum(subject: Subject, direction: int) -> tuple[int, State]:
 
 
 def influence_of(subject: Subject) -> Floats:
-    """Return how far each word moved the sum at most, a unit of the word, on some random states; (inputs,)."""
+    """Return how far each word moved the sum at most, a unit of the word, on some random states; (inputs,).
+
+    Ranges believe what the plan states of its words: a word that leaves its stated range on these states is refused.
+    """
     names = [wire.name for wire in subject.inputs]
     highest = np.array([(1 << (wire.bits - 1)) - 1 for wire in subject.inputs], dtype=np.int64)
     rng = np.random.default_rng(0)
@@ -187,6 +191,7 @@ def influence_of(subject: Subject) -> Floats:
         return np.broadcast_to(subject.total(dict(zip(names, states.T, strict=True))), len(states))
 
     here = rng.integers(-highest - 1, highest, (SEEN, len(highest)), endpoint=True)
+    check_words(subject.plan, run_wires(subject.plan, subject.tables, dict(zip(names, here.T, strict=True))))
     at = sums(here)
     moved = np.zeros(len(highest))
     for column in range(len(highest)):

@@ -194,6 +194,17 @@ class Ranges:
                     raise BddTorqueError(f"ask: sums of at most 62 bits required for ranges, {each.name} may need more")
 
 
+def check_words(plan: Plan, words: Sequence[Integers]) -> None:
+    """Refuse words (N,), one array a wire, that are beyond what the plan states of them."""
+    for k, (wire, own) in enumerate(zip(plan.wires, words, strict=True)):
+        if isinstance(wire, Product | Sum) and own.size and not wire.low <= own.min() <= own.max() <= wire.high:
+            outside = int(own.min() if own.min() < wire.low else own.max())
+            raise BddTorqueError(
+                f"ask: words of {wire.name or f'w{k}'} from {wire.low} to {wire.high} required, as the file states, "
+                f"{outside} found: `bddtorque verify` tells what is wrong with it"
+            )
+
+
 def _added(plan: Plan, known: list[Range], parts: tuple[tuple[int, int], ...], none: Integers) -> Range:
     low, high = none, none
     for source, factor in parts:
