@@ -72,6 +72,8 @@ def pack(entries: dict[str, bytes]) -> bytes:
 
 def unpack(data: bytes, where: str) -> dict[str, bytes]:
     """Return the entries of an archive, in order; only stored ones that add up to no more than it are accepted."""
+    if not data:
+        raise BddTorqueError(f"{where}: a .bdt file required, this file is empty")
     if not data.startswith(START):
         raise BddTorqueError(f"{where}: a .bdt file required, this is something else")
     try:

@@ -33,7 +33,7 @@ def verify_command(
     Exit code 1 if anything is not as it was compiled.
     """
     if not file.is_file():  # nothing to find wanting: bad use
-        raise BddTorqueError(f"{file}: a .bdt file required, there is no such file")
+        raise BddTorqueError(f"{file}: a .bdt file required, {_what_instead(file)}")
     if independent and (workers is not None or dask is not None):
         raise BddTorqueError("verify --independent: no --workers and no --dask required (it works alone), one given")
     checks: Sequence[Check | Finding]
@@ -48,6 +48,13 @@ def verify_command(
         output().print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
     if not passed:
         raise typer.Exit(1)
+
+
+def _what_instead(file: Path) -> str:
+    """Say what stands in the place of a regular file."""
+    if file.is_dir():
+        return "this is a folder"
+    return "this is no regular file" if file.exists() else "there is no such file"
 
 
 def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:

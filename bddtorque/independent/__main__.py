@@ -5,11 +5,20 @@ import sys
 from .checker import check_file
 from .findings import Finding
 
+USAGE = """usage: python -m bddtorque.independent FILE
+
+Prove a .bdt file again with code that shares nothing with the compiler, and print every finding.
+Exit code 0 if all is proved, 1 if anything is not, 2 for bad use.
+"""
+
 
 def main(arguments: list[str]) -> int:
     """Print every finding of one file; return the exit code."""
+    if arguments in (["--help"], ["-h"]):
+        sys.stdout.write(USAGE)
+        return 0
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m bddtorque.independent FILE\n")
+        sys.stderr.write(USAGE.partition("\n")[0] + "\n")
         return 2
 
     def show(each: Finding) -> None:

@@ -25,6 +25,8 @@ _END = struct.Struct("<4sHHHHIIH")
 def entries_of(data: bytes) -> dict[str, bytes]:
     """Return the entries of an archive by name, in order."""
     require(len(data) <= LARGEST_FILE, f"at most {LARGEST_FILE:,} bytes required, {len(data):,} given")
+    require(len(data) > 0, "a .bdt file (a zip archive) required, this file is empty")
+    require(data[:4] == b"PK\3\4", "a .bdt file (a zip archive) required, this is something else")
     require(len(data) >= _END.size, "an archive required, the file is too short")
     mark, disk, first, here, count, size, start, comment = _END.unpack_from(data, len(data) - _END.size)
     require(mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0), "an end record as specified required")

@@ -184,7 +184,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         (tmp_path / "none.bdt", "there is no such file"),
         (tmp_path, "readable .bdt file required"),
         ("a\0b", "readable .bdt file required"),
-        ("/dev/null", "this is something else"),
+        ("/dev/null", "this file is empty"),
         ("/dev/zero", "this is something else"),  # and it has no end
         ("line\nbreak.bdt", r"line\\nbreak.bdt: a .bdt file required"),
         ("x" * 5000, "File name too long"),

@@ -1,6 +1,7 @@
 """`compile`, `info`, `verify`, `robots`."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,13 @@ def test_verify_finds_an_altered_file_wanting(run, model_file, tmp_path):
     assert "FAIL" in ran.out
     assert "NOT verified" in ran.out
     assert not json.loads(run("verify", path, "--json").out)["verified"]
+
+
+def test_verify_says_what_is_no_file(refused, tmp_path):
+    assert "a .bdt file required, this is a folder" in refused("verify", tmp_path)
+    assert "a .bdt file required, there is no such file" in refused("verify", tmp_path / "none.bdt")
+    if Path(os.devnull).exists():
+        assert "a .bdt file required, this is no regular file" in refused("verify", os.devnull, "--independent")
 
 
 def test_verify_names_the_check_that_failed(run, model_file, monkeypatch):

@@ -308,6 +308,24 @@ def test_the_command(tmp_path, capsys):
     assert not check_file(tmp_path / "none.bdt")[0].passed
 
 
+@pytest.mark.parametrize(("data", "said"), [(b"", "this file is empty"), (b"<robot/>" * 9, "this is something else")])
+def test_what_is_no_archive_is_said_to_be_none(data, said, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_bytes(data)
+    [found] = check_file(path)
+    assert (found.name, found.passed) == ("archive", False)
+    assert found.detail == f"a .bdt file (a zip archive) required, {said}"
+
+
+def test_it_says_how_it_is_used(capsys):
+    for asked in ("--help", "-h"):
+        assert alone([asked]) == 0
+        shown = capsys.readouterr()
+        assert shown.out.startswith("usage: python -m bddtorque.independent FILE\n") and shown.err == ""
+    assert alone([]) == 2
+    assert capsys.readouterr() == ("", "usage: python -m bddtorque.independent FILE\n")
+
+
 def test_the_commands_of_its_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[2] / "docs" / "independent.md"
