@@ -124,10 +124,10 @@ def test_payload_is_a_body_at_the_tip() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        ("ur5", {"tip": "tool0"}, "no options required, tip given; they are for URDF files"),
-        ("ur5", {"lock": {"elbow_joint": 0.0}}, "no options required, lock given"),
-        ("ur5", {"ignore_friction": True}, "no options required, ignore_friction given"),
-        (from_urdf(TWO_LINKS), {"base": "upper"}, "robot 'two': no options required, base given"),
+        ("ur5", {"tip": "tool0"}, "tip is for URDF files only"),
+        ("ur5", {"lock": {"elbow_joint": 0.0}}, "lock is for URDF files only"),
+        ("ur5", {"ignore_friction": True}, "ignore_friction is for URDF files only"),
+        (from_urdf(TWO_LINKS), {"base": "upper"}, "robot 'two': base is for URDF files only"),
         ("TWO", {"tip": "hand"}, "hand"),
         ("TWO", {"lock": {"wrist": 0.0}}, "lock: a revolute or prismatic joint of this file required, 'wrist' given"),
         ("TWO", {"lock": {"elbow": 9.0}}, "within 0 to 0.5 required, 9.0 given"),

@@ -74,8 +74,8 @@ def compile_command(
     rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
     if samples is not None:
         others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec, "dask": dask}
-        _refuse_flags(others, f"{samples}: no robot and none of its options required with --samples")
-        path = output_path(str(samples), out or Path(f"{samples.stem}.bdt"))
+        _refuse_flags(others, f"{samples}: --samples takes no SPEC and no option of a robot")
+        path = output_path(str(samples), out or Path(f"{samples.stem}.bdt"), "samples")
         compile_data(samples, path, word or [], rules, engine, as_json)
         return
     _refuse_flags({**rules, "word": word}, "compile: --samples required as well")
@@ -83,6 +83,7 @@ def compile_command(
         raise BddTorqueError(
             "compile: SPEC (a name, a specification or a robot) or --samples FILE required, none given"
         )
+    _refuse_data(spec)
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
     path = output_path(spec, out or Path(f"{Path(spec).stem}.bdt"))
     if write_spec is not None and output_path(spec, write_spec).resolve() == path.resolve():
@@ -123,15 +124,28 @@ def refuse_compiled(spec: str) -> None:
         raise BddTorqueError(f"{spec}: a specification or a robot required, a compiled model given")
 
 
-def output_path(spec: str, path: Path) -> Path:
-    """Return where something goes; refuse, before any work, a place that cannot be written or is the input itself."""
+def _refuse_data(spec: str) -> None:
+    """Refuse measured data where a specification or a robot belongs, and say where it belongs."""
+    suffix = Path(spec).suffix
+    if suffix.lower() in (".csv", ".npy"):
+        measured = f"; measured data: --samples {spec}" if suffix.lower() == ".csv" else ""
+        raise BddTorqueError(
+            f"{spec}: a specification or robot (.toml, .urdf) required, {suffix.lower()} given{measured}"
+        )
+
+
+def output_path(spec: str, path: Path, kind: str = "specification") -> Path:
+    """Return where something goes; refuse, before any work, a place that cannot be written or is the input itself.
+
+    `kind` is what messages call the input.
+    """
     refuse_compiled(spec)
     if not path.parent.is_dir():
         raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
     if path.is_dir():
         raise BddTorqueError(f"{path}: a file to write required, this is a folder")
     if path.exists() and Path(spec).exists() and path.samefile(spec):
-        raise BddTorqueError(f"{path}: another file than the specification required, it would be overwritten")
+        raise BddTorqueError(f"{path}: another file than the {kind} required, it would be overwritten")
     return path
 
 

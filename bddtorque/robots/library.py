@@ -68,7 +68,8 @@ def _builtin(name: str) -> Robot:
 
 def _refuse_options(options: dict[str, Any], where: str) -> None:
     if options:
-        raise BddTorqueError(f"{where}: no options required, {', '.join(options)} given; they are for URDF files")
+        verb = "is" if len(options) == 1 else "are"
+        raise BddTorqueError(f"{where}: {', '.join(options)} {verb} for URDF files only")
 
 
 def _known_options(options: dict[str, Any], where: str) -> dict[str, Any]:

@@ -90,6 +90,12 @@ def test_flags_take_the_place_of_the_spec(run, tmp_path):
         (["planar2r", "-o", "no/such/folder/arm.bdt"], "no folder"),
         (["planar2r", "-o", "."], "folder"),
         (["something.bdt"], "compiled model given"),
+        (
+            ["states.csv"],
+            "states.csv: a specification or robot (.toml, .urdf) required, .csv given; "
+            "measured data: --samples states.csv",
+        ),
+        (["states.npy"], "a specification or robot (.toml, .urdf) required, .npy given\n"),
     ],
 )
 def test_compile_refuses_in_a_line_and_writes_nothing(refused, tmp_path, monkeypatch, arguments, said):
@@ -101,7 +107,15 @@ def test_compile_refuses_in_a_line_and_writes_nothing(refused, tmp_path, monkeyp
 def test_compile_does_not_overwrite_its_own_specification(refused, tmp_path):
     spec = tmp_path / "arm.toml"
     spec.write_text('robot = "planar2r"\n', encoding="utf-8")
-    assert "overwritten" in refused("compile", spec, "-o", spec)
+    assert "another file than the specification required" in refused("compile", spec, "-o", spec)
+
+
+def test_compile_does_not_overwrite_its_own_samples(refused, tmp_path):
+    samples = tmp_path / "some.csv"
+    samples.write_text("x,y\n0,1\n1,2\n", encoding="utf-8")
+    said = refused("compile", "--samples", samples, "-o", samples)
+    assert "another file than the samples required, it would be overwritten" in said
+    assert samples.read_text(encoding="utf-8").startswith("x,y")
 
 
 def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def test_a_pinned_plan(run, refused, tmp_path):
     [
         (["planar9r"], "a known name"),
         (["planar2r", "--bits", "1"], "2 to 24"),
-        (["planar2r", "--tip", "hand"], "no options required, tip given; they are for URDF files"),
+        (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF files only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
         (["arm.bdt"], "compiled model given"),
         (["planar2r", "--gravity", "0,0"], "--gravity: 3 numbers"),
@@ -88,7 +88,7 @@ def test_a_pinned_plan(run, refused, tmp_path):
         (["planar2r", "--payload", "-1"], "more than 0 kg required, -1.0 given"),
         (["planar2r", "--lock", "elbow"], "--lock: others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=here"], "--lock: others, or JOINT=POSITION"),
-        (["planar2r", "--lock", "elbow=0"], "no options required, lock given"),
+        (["planar2r", "--lock", "elbow=0"], "lock is for URDF files only"),
         (["planar2r", "--snap", "1"], "snap: from 0 to 0.001 required"),
         (["no.urdf"], "there is no such file"),
         (["no.urdf.xacro"], "run `xacro no.urdf.xacro > robot.urdf`"),

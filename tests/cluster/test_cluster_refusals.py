@@ -95,7 +95,7 @@ def test_commands_refuse_what_is_no_address(
 def test_samples_are_compiled_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "some.csv").write_text("x,y\n0,1\n1,2\n")
     assert main(["compile", "--samples", str(tmp_path / "some.csv"), "--dask", "tcp://127.0.0.1:1"]) == 2
-    assert "with --samples, --dask given" in capsys.readouterr().err
+    assert "--samples takes no SPEC and no option of a robot, --dask given" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("address", NO_ADDRESSES)

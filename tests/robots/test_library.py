@@ -54,8 +54,9 @@ def test_refusals(tmp_path: Path) -> None:
     refused("none.urdf", "none.urdf: a robot file required, there is no such file")
     refused("arm.urdf.xacro", "run `xacro")
     refused("a\0b.toml", "a readable file required")
-    refused("ur5", "no options required, tip given; they are for URDF files", tip="tool0")
-    refused(load_robot("ur5"), "no options required", tip="tool0")
+    refused("ur5", "built-in robot 'ur5': tip is for URDF files only", tip="tool0")
+    refused("ur5", "tip, base are for URDF files only", tip="tool0", base="base")
+    refused(load_robot("ur5"), "robot 'ur5': tip is for URDF files only", tip="tool0")
     refused("none.urdf", "unknown option 'bas' (did you mean 'base'?)", bas="base")
 
 
