@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 Row = tuple[str, str, str, str]
 LONGEST_COUNT = 10**15
 """Counts beyond this are shown to six digits; JSON has all of them."""
+LARGEST_FLOAT = 1 << 1023
+"""Counts from here on are shown as a power of two: no float holds 2^1024."""
 
 
 def answer_rows(answer: Answer) -> list[Row]:
@@ -68,13 +71,15 @@ def _count(answer: Count) -> tuple[str, str, dict[str, int]]:
 
 
 def _short(count: int) -> str:
-    return f"{count:,}" if count < LONGEST_COUNT else f"{count:.6g}"
+    if count < LONGEST_COUNT:
+        return f"{count:,}"
+    return f"{count:.6g}" if count < LARGEST_FLOAT else f"2^{math.log2(count):.8g}"
 
 
 def _error(answer: LargestError) -> tuple[str, str, dict[str, int]]:
     radius = f" ± {answer.radius:.1g}" if answer.radius else ""
     if answer.exact:
-        said = f"{answer.found:.6g}{radius} units"
+        said = f"{answer.found:.6g}{radius} units, {answer.bound:.6g} at most"
     else:
         said = f"{answer.found:.6g}{radius} to {answer.bound:.6g} units"
     if answer.unit:
@@ -107,6 +112,7 @@ def _equality(answer: Equality) -> tuple[str, str, dict[str, int]]:
     said = {True: "yes", False: "no", None: "not known"}[answer.equal]
     if answer.equal is not True:
         said += f"; apart by {answer.largest:.4g} {answer.unit} here"
+        said += ", the most of the states tried" if answer.sampled else ""
         if answer.differing is not None:
             said += f", which is the most; {answer.differing:,} states differ"
         elif answer.bound is not None:

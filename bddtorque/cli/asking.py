@@ -121,7 +121,7 @@ def _answers(
                     return found, True
         if other is not None:
             with _shown("comparing", limit) as told:
-                compared = questions.equality(model, other, told)
+                compared = questions.equality(model, other, limit, told)
             found += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:
         return found, True

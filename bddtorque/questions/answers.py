@@ -102,7 +102,8 @@ class LargestError(Answer):
     ----------
     found : the error at `state`, up to `radius`
     bound : proved: no state has more
-    radius : what the truth itself, in float64, may be off; proved, or nothing where the truth is exact
+    radius : what the truth itself, in float64, may be off; proved, or nothing where the truth is exact. Of an exact
+        answer no state has more than found + radius
     lsb, unit : the value of one unit of the word
     state : input words by name
     word, truth : the compiled word there, and the true value in units
@@ -160,6 +161,7 @@ class Equality(Answer):
     equal : True or False; None where it could not be decided
     compared : what was compared
     largest : the largest difference found, in `unit`; per output
+    sampled : whether that is of some states only: others may differ by more, up to `bound`
     bound : proved: no state has more; None where nothing is proved
     state : input words that give the largest difference, if there is one
     differing : how many states differ, where all were run
@@ -175,3 +177,4 @@ class Equality(Answer):
     differing: int | None
     states: int
     blocks: tuple[int, ...] = ()
+    sampled: bool = False

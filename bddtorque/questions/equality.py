@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bddtorque.questions.answers import Equality
 from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
 from bddtorque.questions.subjects import Integers, State, Subject, input_formats, output_format_of, subjects
+from bddtorque.questions.values import LIMIT
 
 if TYPE_CHECKING:
     from bddtorque.functions.model import FunctionModel
@@ -24,12 +26,13 @@ ROOM = 1 + 1e-12
 
 
 def equality(
-    first: Model | FunctionModel, second: Model | FunctionModel, told: Told = lambda _: None
+    first: Model | FunctionModel, second: Model | FunctionModel, limit: float = LIMIT, told: Told = lambda _: None
 ) -> list[Equality]:
     """Return for each output whether two compilations give the same word in every state.
 
     Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input
     words together have few bits; else a state that tells them apart, or the bound that follows from both certificates.
+    `limit` is in seconds, for each output; where it is over, the states run so far are some states.
     Both need the same input words; outputs of other formats are compared by value.
     """
     _check(first, second)
@@ -42,7 +45,7 @@ def equality(
         differing = ()
     found = []
     for mine, other in zip(subjects(first), subjects(second), strict=True):
-        found.append(_compared(first, second, mine, other, differing, told))
+        found.append(_compared(first, second, mine, other, differing, limit, told))
     return found
 
 
@@ -88,6 +91,7 @@ def _compared(
     mine: Subject,
     other: Subject,
     blocks: tuple[int, ...],
+    limit: float,
     told: Told,
 ) -> Equality:
     """Compare one output on states: all of them where they are few."""
@@ -97,33 +101,40 @@ def _compared(
     states = 1 << (mine.bits + mine.unread)
     everything = bits <= MOST_BITS
     by_word = _meaning(mine.word) == _meaning(other.word)
-    largest, state, differing = 0.0, None, 0
+    largest, state, differing, run = 0.0, None, 0, 0
+    started = last = time.monotonic()
     for piece in pieces(inputs) if everything else [_random(inputs)]:
         words = piece.words() if everything else dict(zip([w.name for w in inputs], piece.axes, strict=True))
         values, others = (_values(each, words, by_word) for each in (mine, other))
         difference = np.abs(values - others)
-        differing += int(np.count_nonzero(np.broadcast_to(difference, piece.shape if everything else (TRIED,))))
-        place = int(np.broadcast_to(difference, piece.shape if everything else (TRIED,)).argmax())
-        size = float(np.broadcast_to(difference, piece.shape if everything else (TRIED,)).flat[place])
+        difference = np.broadcast_to(difference, piece.shape if everything else (TRIED,))
+        differing += int(np.count_nonzero(difference))
+        run += difference.size
+        place = int(difference.argmax())
+        size = float(difference.flat[place])
         if size > largest:
             largest = size
             state = piece.state(place) if everything else _row(inputs, piece, place)
-        told(0.0)
+        now = time.monotonic()
+        told(now - last)
+        last = now
+        if now - started > limit:
+            break
     scale = mine.word.lsb if by_word and mine.word is not None else 1.0
     largest *= scale
     proved = _bound(first, second, mine.place)
-    if everything:
+    if everything and run == 1 << bits:
         detail = f"all {1 << bits:,} states of the words that it reads were run"
         return Equality(
             mine.name, mine.title, True, "enumeration", detail, not differing, detail, largest, largest, mine.unit,
             _whole(first, state), differing << (mine.bits + mine.unread - bits), states, blocks,
         )  # fmt: skip
     equal = False if differing else None
-    detail = f"{TRIED:,} random states were run"
+    detail = f"{run:,} of {1 << bits:,} states were run" if everything else f"{run:,} random states were run"
     detail += "; the bound is that of both certificates" if proved is not None else "; nothing bounds the difference"
     return Equality(
         mine.name, mine.title, equal is not None, "states and certificates", detail, equal,
-        _what(first, second), largest, proved, mine.unit, _whole(first, state), None, states, blocks,
+        _what(first, second), largest, proved, mine.unit, _whole(first, state), None, states, blocks, True,
     )  # fmt: skip
 
 

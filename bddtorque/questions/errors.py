@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -46,8 +48,8 @@ def largest_error(
 ) -> LargestError:
     """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
 
-    Exact, up to the radius stated, where every state can be compared; else a bracket: found by a search of about
-    `limit` seconds, and proved by the certificate.
+    Exact, up to the radius stated, where every state can be compared in about `limit` seconds; else a bracket: found by
+    a search, or among the states compared, and proved by the certificate. Blocks are compared whole in any case.
     """
     asked = subject(model, of)
     if asked.kind == "word":
@@ -112,14 +114,13 @@ def _of_term(model: Model, asked: Subject, limit: float) -> LargestError:
         return compiled * scale, units  # type: ignore[return-value]
 
     if sum(wire.bits for wire in inputs) <= MOST_BITS:
-        found = _worst(inputs, compared)
-        detail = f"all {1 << sum(wire.bits for wire in inputs):,} states of its words compared"
-        return _answer(asked, found, detail, word.lsb, word.unit)
+        found = _worst(inputs, compared, seconds=limit)
+        answer = _answer(asked, found, f"{found.much} states of its words compared", word.lsb, word.unit)
+        return answer if found.complete else _bracket(answer, _term_bound(model, asked), "states and plan")
     state, tried = _tried(inputs, compared, int(min(limit * TERM_STATES_A_SECOND, MOST_TRIED)))
     one = _worst(inputs, compared, state=state)
     detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
-    return replace(_answer(asked, one, detail, word.lsb, word.unit), exact=False, way="states and plan",
-                   bound=_term_bound(model, asked))  # fmt: skip
+    return _bracket(_answer(asked, one, detail, word.lsb, word.unit), _term_bound(model, asked), "states and plan")
 
 
 def _term_bound(model: Model, asked: Subject) -> float:
@@ -160,9 +161,9 @@ def _of_output(model: Model | FunctionModel, asked: Subject, limit: float, told:
             asked.name, asked.title, False, "certificate", detail, 0.0, known, 0.0, word.lsb, word.unit, {}, None, None
         )
     if sum(wire.bits for wire in inputs) <= MOST_BITS:
-        found = _worst(inputs, compared, told)
-        detail = f"all {1 << sum(wire.bits for wire in inputs):,} states compared"
-        return _answer(asked, found, detail, word.lsb, word.unit)
+        found = _worst(inputs, compared, told, seconds=limit)
+        answer = _answer(asked, found, f"{found.much} states compared", word.lsb, word.unit)
+        return answer if found.complete else _bracket(answer, known, "states and certificate")
     state, tried = _searched(model, asked, limit, inputs, compared)
     one = _worst(inputs, compared, told, state)
     check_witness(model, asked, one.state, int(one.word))
@@ -209,19 +210,35 @@ def _tried(inputs: tuple[Input, ...], compared: Compared, count: int) -> tuple[S
 
 
 class _Worst:
-    """The largest error so far."""
+    """The largest error so far, of the states that were compared."""
 
-    def __init__(self) -> None:
+    def __init__(self, states: int) -> None:
+        self.compared, self.states = 0, states
         self.found = self.bound = -1.0
         self.radius = self.word = self.truth = 0.0
         self.state: State = {}
 
+    @property
+    def complete(self) -> bool:
+        """Whether all states were compared."""
+        return self.compared == self.states
+
+    @property
+    def much(self) -> str:
+        """How many states were compared, for people."""
+        return f"all {self.states:,}" if self.complete else f"{self.compared:,} of {self.states:,}"
+
 
 def _worst(
-    inputs: tuple[Input, ...], compared: Compared, told: Told = lambda _: None, state: State | None = None
+    inputs: tuple[Input, ...],
+    compared: Compared,
+    told: Told = lambda _: None,
+    state: State | None = None,
+    seconds: float = math.inf,
 ) -> _Worst:
-    """Return the largest error over all states of some inputs, or that of one state."""
-    worst = _Worst()
+    """Return the largest error over all states of some inputs, or those that time allows, or that of one state."""
+    started = last = time.monotonic()
+    worst = _Worst(1 << sum(wire.bits for wire in inputs) if state is None else 1)
     parts = pieces(inputs, PIECE_BITS) if state is None else [None]
     for piece in parts:
         words = piece.words() if piece else {name: np.array([word]) for name, word in (state or {}).items()}
@@ -236,13 +253,27 @@ def _worst(
             worst.word = float(np.broadcast_to(compiled, shape).flat[place])
             worst.truth = float(np.broadcast_to(truth.value, shape).flat[place])
             worst.state = piece.state(place) if piece else dict(state or {})
-        told(0.0)
+        worst.compared += math.prod(shape)
+        now = time.monotonic()
+        told(now - last)
+        last = now
+        if now - started > seconds:
+            break
     return worst
+
+
+def _bracket(answer: LargestError, bound: float, way: str) -> LargestError:
+    """Return what was found of some states as a bracket, with what is proved of all of them."""
+    return replace(answer, exact=False, way=way, bound=bound)
 
 
 def _answer(asked: Subject, found: _Worst, detail: str, lsb: float, unit: str) -> LargestError:
     word = int(found.word) if found.word == int(found.word) else None
+    # a state of a smaller difference but a larger radius may be the worst in truth: the radius reaches to its bound
+    radius = max(
+        found.radius, math.nextafter(found.bound - found.found, math.inf) if found.bound > found.found else 0.0
+    )
     return LargestError(
-        asked.name, asked.title, True, "enumeration", detail, found.found, found.bound, found.radius, lsb, unit,
+        asked.name, asked.title, True, "enumeration", detail, found.found, found.bound, radius, lsb, unit,
         found.state, word, found.truth,
     )  # fmt: skip

@@ -7,6 +7,8 @@ import pytest
 from every_state import every_word, small
 
 from bddtorque.cli import main
+from bddtorque.cli.answer_rows import answer_rows
+from bddtorque.questions import Count
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +99,16 @@ def test_an_interruption_shows_what_was_found(ask, monkeypatch):
     monkeypatch.setattr("bddtorque.questions.saturating", interrupted)
     code, out, err = ask()
     assert code == 130 and out.count("largest") == 1 and "interrupted" in err
+
+
+@pytest.mark.parametrize("bits", [60, 1023, 1024, 1500])
+def test_counts_of_any_size_are_shown(bits):
+    found = Count("tau1", "", False, "branch and bound", "", "saturate", 5, 3 << (bits - 2), 1 << bits)
+    ((_, said, label, _),) = answer_rows(found)
+    shown = f"{3 << (bits - 2):.6g}" if bits < 1024 else f"2^{bits - 2 + np.log2(3):.8g}"
+    assert said == f"5 to {shown} of 2^{bits} states, {5 / (1 << bits):.6g} to 0.75 of all" and label == "bracket"
+
+
+def test_the_bound_of_an_error_is_shown(ask):
+    _, out, _ = ask("--error", "--of", "tau1")
+    assert "at most" in out

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.diagrams import Table
 from bddtorque.evaluate.reference import run_plan
-from bddtorque.plan.plan import FunctionBlock
+from bddtorque.plan.plan import FunctionBlock, Input
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.questions import equality, errors, largest, largest_error, smallest, subject, support, symmetries
 from bddtorque.questions.subjects import _terms
 from bddtorque.questions.symmetry import EVEN, ODD, parity_of
 from bddtorque.questions.truths import true_terms, true_torque
+from bddtorque.words.bounded import Bounded
 
 
 def float_errors(name, place):
@@ -45,6 +46,20 @@ def test_the_largest_error_is_that_of_all_states(name):
         (at,) = np.flatnonzero(np.all([states[key] == word for key, word in found.state.items()], axis=0))
         assert abs(errors[at] - errors.max()) < 1e-9
         assert found.word == every_word(name)[place][at]
+
+
+def test_the_radius_reaches_to_the_bound_of_every_state():
+    """The worst in truth may be a state of a smaller difference and a larger radius."""
+
+    def compared(words):
+        (own,) = words.values()
+        return own, Bounded(own - np.where(own == 3, 1.0, 0.9), np.where(own == 2, 0.5, 0.25))
+
+    inputs = (Input("x", 4, False),)
+    asked = subject(small("direct"), "tau1")
+    found = errors._answer(asked, errors._worst(inputs, compared), "", 1.0, "")
+    assert found.state == {"x": 3} and found.found == 1.0 and found.bound == pytest.approx(1.4)
+    assert found.found + found.radius >= found.bound
 
 
 def test_more_states_than_can_be_run_give_a_bracket():

@@ -1,6 +1,7 @@
 """Answers keep their limit of time, and hold when it is over or somebody interrupts."""
 
 import itertools
+import sys
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ from every_state import every_state, small
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.questions import counting, saturating, subject, values
+from bddtorque.questions import counting, enumeration, equality, errors, largest_error, saturating, subject, values
 from bddtorque.questions.separation import separated
 
 ASKED = {name: subject(small(name), "tau1") for name in ("direct", "products")}
@@ -100,3 +101,25 @@ def test_an_interrupted_count_of_saturation_does_not_go_on_with_the_other_end(mo
     assert len(calls) == 1 and found.interrupted
     assert (found.low, found.high) == (3, found.states)
     assert found.to_plain()["interrupted"]
+
+
+@pytest.mark.parametrize("of", ["tau1", "J11"])
+def test_errors_that_are_not_compared_in_time_are_a_bracket(of, monkeypatch):
+    model = small("direct")
+    whole = largest_error(model, of)
+    monkeypatch.setattr(errors, "PIECE_BITS", 4)
+    found = largest_error(model, of, limit=0.0)
+    assert whole.exact and not found.exact and " of " in found.detail
+    assert found.found <= whole.found <= whole.bound <= found.bound
+
+
+def test_equality_that_is_not_decided_in_time_says_what_it_tried(monkeypatch):
+    first, second = small("direct"), small("products")
+    pieces = enumeration.pieces
+    module = sys.modules["bddtorque.questions.equality"]  # the function of that name hides it
+    monkeypatch.setattr(module, "pieces", lambda inputs: pieces(inputs, 6))
+    for whole, found in zip(equality(first, second), equality(first, second, limit=0.0), strict=True):
+        assert whole.differing is not None and not whole.sampled
+        assert found.sampled and found.to_plain()["sampled"] and found.differing is None
+        assert found.largest <= whole.largest and " of " in found.detail
+        assert found.equal in (None, whole.equal)
