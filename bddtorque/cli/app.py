@@ -11,6 +11,7 @@ A new command is a file with a function, and one line in `COMMANDS`.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import os
 import sys
@@ -92,8 +93,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _flowing(text: str) -> str:
+    """Return a docstring with each paragraph on one line: typer keeps the ends of lines after the first paragraph."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
+
+
 for _name, (_function, _example) in COMMANDS.items():
-    app.command(_name, epilog=_example, no_args_is_help=False)(_function)
+    app.command(_name, help=_flowing(_function.__doc__ or ""), epilog=_example, no_args_is_help=False)(_function)
 
 
 def _show_version(wanted: bool) -> None:

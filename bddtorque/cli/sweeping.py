@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli import options as opt
+from bddtorque.cli import sweep_options as opt
 from bddtorque.cli.choices import PANEL, takes_choices
 from bddtorque.cli.console import ShownProgress, say, write_json
 from bddtorque.cli.outputs import refuse_overwriting

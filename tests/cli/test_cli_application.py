@@ -1,6 +1,7 @@
 """The application itself: help, version, bad use, interruption, start-up."""
 
 import io
+import itertools
 import signal
 import subprocess
 import sys
@@ -34,6 +35,23 @@ def test_every_command_has_help_with_an_example(run, command):
     ran = run(command, "--help")
     assert ran.code == 0
     assert f"Example: bddtorque {command}" in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_paragraphs_of_help_flow(run, monkeypatch, command):
+    """No line ends before the next word has no room, as one does where the end of a line of the source is kept."""
+    monkeypatch.setenv("COLUMNS", "80")
+    above = run(command, "--help").out.partition("\u256d")[0].splitlines()
+    lines = [line.strip() for line in above]
+    for line, after in itertools.pairwise(lines):
+        if line and after:
+            assert len(line) + 1 + len(after.split()[0]) > 78, (line, after)
+
+
+def test_sweep_has_help_of_its_own(run):
+    shown = " ".join(run("sweep", "--help").out.replace("\u2502", " ").split())
+    assert "Threads that measure" in shown
+    assert "Neither read nor keep what was found" in shown
 
 
 def test_nothing_given_shows_help_and_is_bad_use(run):
