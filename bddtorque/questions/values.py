@@ -21,10 +21,11 @@ from bddtorque.questions.subjects import State, Subject, input_formats, subject
 
 if TYPE_CHECKING:
     from bddtorque.functions.model import FunctionModel
-    from bddtorque.words import Format
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""
+MOST_WORD = 1 << 61
+"""No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 INTERRUPTED = "; interrupted"
 PATIENCE = 5.0
 """Seconds of branch and bound where all states can be run instead."""
@@ -73,21 +74,28 @@ def reaching(
     limit: float = LIMIT,
     told: Told = lambda _: None,
 ) -> Count:
-    """Return how many states give an output of at least (at most) a value, in its unit; as words stand for values."""
-    asked = _an_output(model, of, f"{side} {value:g}")
-    assert asked.word is not None
+    """Return how many states give at least (at most) a value, in the unit of what is asked about; words have none.
+
+    Outputs count as their words stand for values, and over all states of the model; terms, words and blocks over all
+    states of the words that they read.
+    """
+    asked = subject(model, of)
     if not math.isfinite(value):
         raise BddTorqueError(f"ask: a finite value in {asked.unit or 'its unit'} required, {value} given")
-    word, states = asked.word, _states(asked)
+    states = _states(asked)
 
-    def reaches(each: int) -> bool:
-        given = float(word.dequantise(each))
+    def reaches(word: int) -> bool:
+        given = asked.value(word)
+        given = word if given is None else given
         return given >= value if side == "at least" else given <= value
 
     upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
-    first = _first_word(word, lambda each: reaches(each) == upward)
-    if first == word.lowest or first > word.highest:
-        found = _known(states if (first == word.lowest) == upward else 0)
+    lowest, beyond = _ends(asked)
+    first = _first(lowest, beyond, lambda each: reaches(each) == upward)
+    if first in (lowest, beyond):
+        found = _known(states if (first == lowest) == upward else 0)
+    elif asked.kind == "block":
+        found = _by_diagram(model, asked, first, upward)
     elif upward:
         found = states_at_least(asked, asked.least_total(first), limit, told)
     else:
@@ -100,9 +108,15 @@ def reaching(
     )  # fmt: skip
 
 
-def _first_word(word: Format, holds: Callable[[int], bool]) -> int:
-    """Return the lowest word for which something holds that holds for all higher ones; beyond the highest if none."""
-    low, high = word.lowest, word.highest + 1
+def _ends(asked: Subject) -> tuple[int, int]:
+    """Return the lowest word, and the first beyond the highest."""
+    if asked.word is not None:
+        return asked.word.lowest, asked.word.highest + 1
+    return -MOST_WORD, MOST_WORD
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Return the lowest word from `low` on for which something holds that holds for all higher ones; `high` if none."""
     while low < high:
         middle = (low + high) >> 1
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
@@ -111,6 +125,14 @@ def _first_word(word: Format, holds: Callable[[int], bool]) -> int:
 
 def _known(count: int) -> Counts:
     return Counts(count, count, "range", "the value lies beyond the range of the word")
+
+
+def _by_diagram(model: Model | FunctionModel, asked: Subject, first: int, upward: bool) -> Counts:
+    """Return how many entries of a block are at least (upward), or below, a word."""
+    diagram = model.diagrams[asked.place]
+    words, counts = words_and_counts(model.tables[asked.place], diagram)
+    count = int(counts[(words >= first) == upward].sum())
+    return Counts(count, count, "diagram", f"models counted on {diagram.node_count:,} nodes")
 
 
 def _below(asked: Subject, threshold: int, limit: float, told: Told) -> Counts:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.questions import largest, largest_error, smallest, subject
+from bddtorque.questions import largest, largest_error, reaching, smallest, subject
 from bddtorque.questions.subjects import _terms
 from bddtorque.questions.truths import true_terms
 
@@ -64,3 +64,32 @@ def test_values_of_the_terms_add_up_to_the_torque(name):
             given = float(word.dequantise(int(whole.rounded(sums)[0])))
             if whole.unclamped(int(sums[0])) == whole.rounded(sums)[0]:
                 assert abs(total - given) <= 0.5 * word.lsb + 1e-9
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("side", ["at least", "at most"])
+def test_terms_are_counted_by_value(name, side):
+    model = model_of(name)
+    for term, asked in _terms(model).items():
+        states = {wire.name: all_states(model)[wire.name] for wire in asked.inputs}
+        sums = np.broadcast_to(asked.total(states), np.broadcast_shapes(*map(np.shape, states.values()))).reshape(-1)
+        given = {total: asked.value(total) for total in np.unique(sums).tolist()}
+        values = np.array([given[total] for total in sums.tolist()])
+        own = sorted(given.values())
+        for value in (own[0], own[len(own) // 2], own[-1], own[-1] + 1.0, own[0] - 1.0, 0.0):
+            found = reaching(model, term, value, side)
+            assert found.exact and found.states == len(values)
+            assert found.low == np.count_nonzero(values >= value if side == "at least" else values <= value), term
+
+
+def test_blocks_and_words_are_counted_by_word():
+    model = model_of("shifted")
+    for place, table in enumerate(model.tables):
+        for value in (int(table.values.min()), 0.5, int(table.values.max()), 1e9):
+            up, down = (reaching(model, f"b{place}", value, side) for side in ("at least", "at most"))
+            assert up.exact and up.low == np.count_nonzero(table.values >= value)
+            assert down.exact and down.low == np.count_nonzero(table.values <= value)
+            assert up.states == len(table.values)
+    word = subject(model, "w0")  # an input: every word once
+    assert reaching(model, "w0", 3.5).low == 4 and reaching(model, "w0", -8, "at most").low == 1
+    assert word.bits == 4
