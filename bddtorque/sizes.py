@@ -1,4 +1,4 @@
-"""Sizes in bytes, as people write them."""
+"""Sizes in bytes, and counts, as people write them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from bddtorque.errors import BddTorqueError
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+def counted(count: int, things: str) -> str:
+    """Return ``"1 sum"`` or ``"1,024 sums"``; `things` is a plural that ends in s, with ``_`` for blanks."""
+    return f"{count:,} {(things.removesuffix('s') if count == 1 else things).replace('_', ' ')}"
 
 
 def parse_size(size: int | str, what: str) -> int:

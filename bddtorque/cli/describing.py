@@ -12,6 +12,7 @@ from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import Product, output_format
+from bddtorque.sizes import counted
 
 if TYPE_CHECKING:
     from bddtorque.model import Model
@@ -35,20 +36,20 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     figures = model.summary()
     inputs = ", ".join(f"{name} {_joined(figures['bits'][name])}" for name in ("q", "qd", "qdd"))
     kinds = [name for name in ("lookups", "products", "sums", "angle_sums") if figures[name]]
-    steps = [f"{figures[name]:,} {name.replace('_', ' ')}" for name in kinds]
+    steps = [counted(figures[name], name) for name in kinds]
     worst = max(model.certificate.bounds)
     rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in model.robot.joints if joint.friction is not None]
     return [
-        ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
         ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
         (
             "plan",
             f"source {model.plan.source}, target {model.plan.target}, blocks of at most {model.plan.block_bits} bits",
         ),
-        ("steps", f"{figures['summands']:,} summands from {', '.join(steps)}"),
-        ("blocks", f"{figures['blocks']:,} with {figures['rows']:,} rows in all"),
-        ("diagrams", f"{figures['nodes']:,} nodes, {decimal(figures['diagram_bytes'])}"),
+        ("steps", f"{counted(figures['summands'], 'summands')} from {', '.join(steps)}"),
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
         ("tables", decimal(figures["table_bytes"])),
         (
             "bound",
@@ -71,7 +72,7 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
         *model_lines(model),
         ("time", f"{times}; {start}"),
         ("memory", f"{decimal(report['peak_bytes'])} at the peak"),
-        ("engine", f"{report['engine']}" + (f"; {cached} blocks from the cache" if cached else "")),
+        ("engine", f"{report['engine']}" + (f"; {counted(cached, 'blocks')} from the cache" if cached else "")),
         *(("note", note) for note in report["notes"]),
         ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
         *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
@@ -219,7 +220,8 @@ def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
         return False, f"walks of form {', '.join(varying)} end sooner for some words"
     limbs = sum(isinstance(wire, Product) and wire.method == "limbs" for wire in model.plan.wires)
     if limbs:
-        return False, f"{limbs} products are taken apart into as many limbs as the words at hand need"
+        taken = f"{counted(limbs, 'products')} {'is' if limbs == 1 else 'are'} taken apart"
+        return False, f"{taken} into as many limbs as the words at hand need"
     forms = ", ".join(dict.fromkeys(choice.form.name for choice in choices)) or "no blocks"
     return True, f"look-ups ({forms}) and sums only; evaluator 'words'"
 

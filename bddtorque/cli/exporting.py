@@ -88,12 +88,14 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     """Return the summary of an export, name by name."""
     from collections import Counter  # noqa: PLC0415
 
-    counted = Counter(exported.forms.values())
-    forms = ", ".join(f"{count} {form.replace('_', '-')}" for form, count in counted.items()) or "none"
+    from bddtorque.sizes import counted  # noqa: PLC0415
+
+    taken = Counter(exported.forms.values())
+    forms = ", ".join(f"{count} {form.replace('_', '-')}" for form, count in taken.items()) or "none"
     products = {"plan": "as planned", "native": "by the processor", "tables": "from tables alone"}[exported.products]
     constant = "the same operations for every state" if exported.constant else "walks end sooner for some states"
     lines = [
-        ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         ("function", f"{exported.prefix}_torque_words"),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
         ("products", products),

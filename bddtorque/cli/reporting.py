@@ -65,15 +65,17 @@ def report_command(
 
 def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, str]]:
     """Return what was written, name by name."""
+    from bddtorque.sizes import counted  # noqa: PLC0415
+
     live = (
-        f"computed in the page from {len(model.tables)} tables, {report.table_bytes:,} bytes"
+        f"computed in the page from {counted(len(model.tables), 'tables')}, {report.table_bytes:,} bytes"
         if report.live
         else "left out: the tables are too large for a page"
     )
     return [
-        ("robot", f"{model.robot.name}, {model.robot.degrees_of_freedom} joints"),
+        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         ("torques", live),
-        ("maps", f"{report.maps} maps of errors, at most {max(report.largest_found):.3f} units found"),
+        ("maps", f"{counted(report.maps, 'maps')} of errors, at most {max(report.largest_found):.3f} units found"),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
     ]

@@ -103,14 +103,15 @@ def show_function(model: FunctionModel, more: list[tuple[str, str]], path: Path)
     from rich.filesize import decimal  # noqa: PLC0415
 
     from bddtorque.cli.describing import grid  # noqa: PLC0415
+    from bddtorque.sizes import counted  # noqa: PLC0415
 
     figures = model.summary()
     rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())
     lines = [
         ("function", f"{model.name}({', '.join(model.input_names)}) = {model.output.name}"),
         ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
-        ("blocks", f"{figures['blocks']:,} with {figures['rows']:,} rows in all"),
-        ("diagrams", f"{figures['nodes']:,} nodes, {decimal(figures['diagram_bytes'])}"),
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
         ("tables", decimal(figures["table_bytes"])),
         *more,
         ("file", f"{path}, {decimal(path.stat().st_size)}"),

@@ -25,6 +25,7 @@ from bddtorque.plan.plan import (
     Wire,
     output_format,
 )
+from bddtorque.sizes import counted
 from bddtorque.trace.graph import Graph, Op
 
 MOST_PARTS = 6
@@ -67,7 +68,7 @@ def _summary(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> Iterator[
     counts = plan.counts()
     widths = inner_widths(plan)
     yield f"{title}: source {plan.source}, target {plan.target}, block_bits {plan.block_bits}"
-    yield "  " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    yield "  " + ", ".join(counted(count, name) for name, count in counts.items())
     yield f"  bits a word: median {statistics.median(widths):g}, widest {max(widths)}"
     yield "    " + ", ".join(f"{count} of {bits}" for bits, count in sorted(Counter(widths).items()))
     yield "  bound before tables are made, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds)

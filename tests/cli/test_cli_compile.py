@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,26 @@ def test_compile_does_not_overwrite_its_own_samples(refused, tmp_path):
     said = refused("compile", "--samples", samples, "-o", samples)
     assert "another file than the samples required, it would be overwritten" in said
     assert samples.read_text(encoding="utf-8").startswith("x,y")
+
+
+PENDULUM = """name = "pendulum"
+gravity = [0.0, -9.81, 0.0]
+[[joint]]
+name = "swing"
+type = "revolute"
+dh = { a = 1.0, alpha = 0.0, d = 0.0 }
+limits = { position = ["-pi", "pi"], velocity = 1.0, acceleration = 1.0, effort = 20.0 }
+link = { name = "rod", mass = 1.0, centre_of_mass = [0.0, 0.0, 0.0], inertia = [0.0, 0.0, 0.0] }
+"""
+
+
+def test_one_of_a_kind_is_said_in_the_singular(run, tmp_path):
+    robot, path = tmp_path / "pendulum.toml", tmp_path / "pendulum.bdt"
+    robot.write_text(PENDULUM, encoding="utf-8")
+    shown = run("compile", robot, "-o", path, "--bits", "4", "--workers", "1", "--no-cache").out
+    shown += run("plan", robot, "--bits", "4").out + run("info", path).out
+    assert shown.count("pendulum, 1 joint\n") + len(re.findall(r"pendulum, 1 joint +\n", shown)) == 2
+    assert not re.findall(r"\b1 (?:joint|input|lookup|product|sum|angle sum|block|row|summand|node)s\b", shown)
 
 
 def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypatch):

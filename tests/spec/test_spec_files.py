@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bddtorque.errors import BddTorqueError
 from bddtorque.robots import load_robot
-from bddtorque.sizes import format_size, parse_size
+from bddtorque.sizes import counted, format_size, parse_size
 from bddtorque.spec import (
     InputBits,
     JointSpec,
@@ -171,3 +171,12 @@ def test_an_installed_wheel_finds_specs_by_name(tmp_path: Path) -> None:
         "assert 'planar2r' in spec_names() and load_spec('planar2r').bits == 12\n"
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=300)
+
+
+def test_counts_as_people_write_them() -> None:
+    assert [counted(count, "angle_sums") for count in (0, 1, 2, 1024)] == [
+        "0 angle sums",
+        "1 angle sum",
+        "2 angle sums",
+        "1,024 angle sums",
+    ]
