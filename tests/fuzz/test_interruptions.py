@@ -2,10 +2,13 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,9 +32,20 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def scratch_of(folder: Path) -> Path:
+    """Return where a command keeps what is temporary: a short name, since worker processes have a socket there."""
+    return Path(tempfile.gettempdir()) / f"bdt-{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+
+
+@pytest.fixture(autouse=True)
+def swept(tmp_path: Path) -> Iterator[None]:
+    yield
+    shutil.rmtree(scratch_of(tmp_path), ignore_errors=True)
+
+
 def started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     """Start a command in a session of its own, with a folder of its own for whatever is temporary."""
-    scratch = folder / "scratch"
+    scratch = scratch_of(folder)
     scratch.mkdir(exist_ok=True)
     # whoever runs the suite in the background may have Ctrl-C ignored, and children inherit that
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -76,7 +90,7 @@ def check(name: str, moments: list[float], arm: Path, folder: Path) -> None:
         count += 1
         assert (code, said) == (130, "bddtorque: interrupted\n"), (name, wait)
         assert list(out.iterdir()) == [], (name, wait)
-        left = [path.name for path in (folder / "scratch").iterdir()]
+        left = [path.name for path in scratch_of(folder).iterdir()]
         assert left == [], (name, wait)
         assert not list((folder / "cache").rglob(".unfinished-*")), (name, wait)
     assert count or len(moments) < 3
