@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,21 @@ class Machines:
             "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])),
         }
         self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", self._file)
-        self._until(Path(self._file).exists, "a scheduler")
+        self._until(self._written, "a scheduler")
         self.workers: list[subprocess.Popen[bytes]] = []
 
     @property
     def _file(self) -> str:
         return str(self.folder / "scheduler.json")
 
+    def _written(self) -> bool:
+        """Whether the scheduler has said all it says: its file is there before it is filled."""
+        with suppress(OSError, ValueError):
+            return bool(self.address)
+        return False
+
     @property
     def address(self) -> str:
-        import json
-
         return str(json.loads(Path(self._file).read_text())["address"])
 
     def add_worker(self, **settings: str) -> subprocess.Popen[bytes]:
