@@ -279,7 +279,7 @@ def test_a_lie_with_a_bound_to_match(part, factor):
     assert proved(signed(replaced(changed, (*root, "bound"), total), arrays)) == (False, False)
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_some_changes_of_a_large_arm():
     data = to_bytes(bt.compile("ur5", workers=1))
     header = taken_apart(data)[0]
