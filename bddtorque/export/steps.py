@@ -25,6 +25,7 @@ from bddtorque.export.ranges import (
 from bddtorque.export.text import integer, statement
 from bddtorque.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.reach import wires_needed
 from bddtorque.words import Format
 
 
@@ -62,27 +63,7 @@ def plan_steps(model: Model, products: Products) -> Steps:
 
 def live_wires(plan: Plan) -> set[int]:
     """Return the wires that some output depends on: a variable that nobody reads is an error to a strict compiler."""
-    found: set[int] = set()
-    left = [wire for output in plan.outputs for wire, _ in output.parts]
-    while left:
-        k = left.pop()
-        if k not in found:
-            found.add(k)
-            left += sources(plan.wires[k])
-    return found
-
-
-def sources(wire: Input | AngleSum | Lookup | Product | Sum) -> list[int]:
-    """Return the wires that a wire is computed from."""
-    match wire:
-        case Lookup(wires=wires):
-            return list(wires)
-        case Product(left=left, right=right):
-            return [left, right]
-        case AngleSum() | Sum():
-            return [part[0] for part in wire.parts]
-        case _:
-            return []
+    return set(wires_needed(plan, [wire for output in plan.outputs for wire, _ in output.parts]))
 
 
 def _inputs(model: Model) -> Iterator[str]:

@@ -7,12 +7,13 @@ becomes shifted copies of its word, one for each non-zero digit of the factor, a
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, Wire, output_format, signed_bits
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, output_format, signed_bits
+from bddtorque.plan.reach import wires_needed
 from bddtorque.processors.operations import WORD_STEPS, Costs, Kind, Operation
 from bddtorque.processors.paths import Paths
 from bddtorque.processors.wiring import Summand, Word, copies, shifted, sources_of_bit, wrapped
@@ -63,30 +64,6 @@ def operations_by_terms(
         for operation in builder.operations[begun:]:  # where one of its operands is, so that only the other travels
             bound[operation.name] = next((bound[name] for name in operation.predecessors), first[place])
     return builder.operations, bound
-
-
-def wires_needed(plan: Plan, wires: Iterable[int]) -> list[int]:
-    """Return the wires that some wires are computed from, themselves included, in the order of the plan."""
-    needed = set(wires)
-    for place in range(len(plan.wires) - 1, -1, -1):
-        if place in needed:
-            needed.update(sources(plan.wires[place]))
-    return sorted(needed)
-
-
-def sources(wire: Wire) -> tuple[int, ...]:
-    """Return the wires that a wire reads."""
-    match wire:
-        case Input():
-            return ()
-        case Lookup(wires=wires):
-            return wires
-        case Product(left=left, right=right):
-            return left, right
-        case AngleSum(parts=parts):
-            return tuple(part[0] for part in parts)
-        case Sum(parts=parts):
-            return tuple(part[0] for part in parts)
 
 
 @dataclass

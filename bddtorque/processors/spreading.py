@@ -20,7 +20,8 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.errors import BddTorqueError
 from bddtorque.evaluate.parallel import checked_processors
 from bddtorque.plan.plan import Plan
-from bddtorque.processors.building import operations_by_terms, operations_of, wires_needed
+from bddtorque.plan.reach import wires_needed
+from bddtorque.processors.building import operations_by_terms, operations_of
 from bddtorque.processors.operations import WORD_STEPS, Costs, Operation
 
 if TYPE_CHECKING:

@@ -24,9 +24,10 @@ import numpy as np
 
 from bddtorque.evaluate.reference import run_wires
 from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum, signed_bits
+from bddtorque.plan.reach import sources
 from bddtorque.questions.enumeration import pieces
 from bddtorque.questions.groups import TOTAL, Group, distinct
-from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced, sources
+from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced
 
 MOST_HELD_BITS = 16
 """Bits of the words held still."""

@@ -7,7 +7,7 @@ enumeration, conditioning, branch and bound) sees the same thing: whole numbers 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +20,7 @@ from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.reference import run_wires
 from bddtorque.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
+from bddtorque.plan.reach import wires_needed
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
 
@@ -120,38 +121,11 @@ class Subject:
         return (word << self.output.shift) - ((1 << self.output.shift) >> 1)
 
 
-def needed(plan: Plan, wanted: Iterable[int]) -> list[int]:
-    """Return the wires that some wires are computed from, themselves included, in the order of the plan."""
-    found: set[int] = set()
-    waiting = list(wanted)
-    while waiting:
-        wire = waiting.pop()
-        if wire not in found:
-            found.add(wire)
-            waiting += sources(plan.wires[wire])
-    return sorted(found)
-
-
-def sources(wire: Wire) -> list[int]:
-    """Return the wires that one is computed from."""
-    match wire:
-        case Input():
-            return []
-        case AngleSum(parts=parts):
-            return [source for source, _, _ in parts]
-        case Lookup(wires=read):
-            return list(read)
-        case Product(left=left, right=right):
-            return [left, right]
-        case Sum(parts=summands):
-            return [source for source, _ in summands]
-
-
 def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None) -> Plan:
     """Return a plan of one output with no wires but those it needs; wires in `given` become inputs."""
     given = given or {}
     wires: list[Wire] = [given.get(k, wire) for k, wire in enumerate(plan.wires)]
-    kept = needed(replace(plan, wires=tuple(wires)), [wire for wire, _ in output.parts])
+    kept = wires_needed(replace(plan, wires=tuple(wires)), [wire for wire, _ in output.parts])
     place = {wire: k for k, wire in enumerate(kept)}
     own = replace(output, parts=tuple((place[wire], factor) for wire, factor in output.parts))
     return replace(plan, wires=tuple(moved(wires[wire], place) for wire in kept), outputs=(own,))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum, Wire, output_format
-from bddtorque.processors.building import sources
+from bddtorque.plan.reach import sources
 from bddtorque.report.layered import depths, is_bend, positions, routed
 from bddtorque.report.markup import Markup, element
 

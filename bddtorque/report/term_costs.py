@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from bddtorque.model import Model
 from bddtorque.plan.plan import Lookup, Plan, Product
-from bddtorque.processors.building import operations_of, wires_needed
+from bddtorque.plan.reach import wires_needed
+from bddtorque.processors.building import operations_of
 from bddtorque.processors.operations import WORD_STEPS, Operation
 from bddtorque.sweep.terms import Motion, Motions, motions_of
 
