@@ -58,7 +58,7 @@ bench: $(READY)
 	$(BIN)/python experiments/first_torque.py
 
 cascade: $(READY)
-	$(BIN)/python -m bddtorque.cascade cascade
+	$(BIN)/python -m bddtorque.compiler.cascade cascade
 
 experiments: $(READY)
 	$(BIN)/python experiments/run_all.py

@@ -11,49 +11,49 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from bddtorque.artefact import load_any as load
-    from bddtorque.certificate import Certificate
-    from bddtorque.compiler import compile
+    from bddtorque.base.errors import BddTorqueError
+    from bddtorque.compiler.compiling import compile
+    from bddtorque.compiler.function_compiling import compile_function
+    from bddtorque.compiler.sample_compiling import compile_samples
     from bddtorque.dynamics.batch import inverse_dynamics
     from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
+    from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
-    from bddtorque.errors import BddTorqueError
     from bddtorque.evaluate.evaluator import Evaluator
     from bddtorque.export import export_c
-    from bddtorque.functions.compiling import compile_function
-    from bddtorque.functions.friction import Friction
-    from bddtorque.functions.model import FunctionModel
-    from bddtorque.functions.sampling import compile_samples
-    from bddtorque.model import Model
+    from bddtorque.laws.friction import Friction
+    from bddtorque.model.bdt_file import load_any as load
+    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
+    from bddtorque.proof.certificate import Certificate
     from bddtorque.report import write_report
     from bddtorque.robots import load_robot
-    from bddtorque.robots.model import Robot
+    from bddtorque.robots.robot import Robot
     from bddtorque.spec import Spec, load_spec
-    from bddtorque.trace.robot import trace_torques
 
 _HOME = {
-    "BddTorqueError": "errors",
-    "Certificate": "certificate",
+    "BddTorqueError": "base.errors",
+    "Certificate": "proof.certificate",
     "Evaluator": "evaluate.evaluator",
-    "Friction": "functions.friction",
-    "FunctionModel": "functions.model",
-    "Model": "model",
-    "Robot": "robots.model",
+    "Friction": "laws.friction",
+    "FunctionModel": "model.function_model",
+    "Model": "model.model",
+    "Robot": "robots.robot",
     "Spec": "spec",
     "bias": "dynamics.matrices",
-    "compile": "compiler",
-    "compile_function": "functions.compiling",
-    "compile_samples": "functions.sampling",
+    "compile": "compiler.compiling",
+    "compile_function": "compiler.function_compiling",
+    "compile_samples": "compiler.sample_compiling",
     "export_c": "export",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
-    "load": "artefact:load_any",
+    "load": "model.bdt_file:load_any",
     "load_robot": "robots",
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
     "terms_of": "dynamics.terms",
-    "trace_torques": "trace.robot",
+    "trace_torques": "dynamics.robot_trace",
     "write_report": "report",
 }
 

@@ -8,7 +8,7 @@ import sys
 def run() -> int:
     """Run the command line and return the exit code; Ctrl-C ends it in one line even while it is being imported."""
     try:
-        from bddtorque.cli import main  # noqa: PLC0415 - it takes a moment, in which people press Ctrl-C
+        from bddtorque.cli import main
 
         return main()
     except KeyboardInterrupt:

@@ -28,8 +28,8 @@ from oracle import configuration, pinocchio_model, random_states
 from reporting import write_csv
 
 import bddtorque as bt
-from bddtorque.trace.robot import trace_torques
-from bddtorque.trace.source import numba_rows
+from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.graph.python_source import numba_rows
 
 ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
 GOAL = ("ur5", 1000.0)  # ns a state for the generic batch

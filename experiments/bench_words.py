@@ -16,19 +16,19 @@ from typing import Any
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
-from bddtorque.bench.plots import bench_figure
-from bddtorque.bench.report import Report, measure
-from bddtorque.bench.running import machine
-from bddtorque.bench.sizes import look_ups
-from bddtorque.evaluate.floats import FloatCode, held_in_floats
-from bddtorque.evaluate.integers import integer_statements
-from bddtorque.evaluate.pool import Pool, blocks_read
+from bddtorque.bench.measurement import Report, measure
+from bddtorque.bench.table_sizes import look_ups
+from bddtorque.bench.timing import machine
+from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.float_code import FloatCode, held_in_floats
+from bddtorque.evaluate.integer_code import integer_statements
 from bddtorque.evaluate.straight import input_words
-from bddtorque.model import Model
+from bddtorque.evaluate.table_pool import Pool, blocks_read
+from bddtorque.graph.graph import Op
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import Product, Sum
-from bddtorque.trace.graph import Op
-from bddtorque.trace.robot import trace_torques
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
 ONE, ROWS, COLUMNS = "words, one state at a time", "words, batch in rows", "words, batch in columns"

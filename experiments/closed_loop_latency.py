@@ -15,16 +15,16 @@ import matplotlib
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.closed_loop import FAST, SLOW, Experiment, Sinusoid, simulate
-from bddtorque.arrays.frozen_stability import critical_product, impulse_responses
-from bddtorque.arrays.lathrop_linear_program import linear_program
-from bddtorque.arrays.lathrop_logarithmic_program import logarithmic_program
-from bddtorque.arrays.speculation_costs import place_costs
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method
-from bddtorque.arrays.systolic import pipeline
-from bddtorque.arrays.timetables import new_on_four, processor_a_link, single_processor
-from bddtorque.arrays.vector_program import Times
+from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Sinusoid, simulate
+from bddtorque.machines.hamilton.frozen_stability import critical_product, impulse_responses
+from bddtorque.machines.hamilton.speculation_costs import place_costs
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method
+from bddtorque.machines.hamilton.timetables import new_on_four, processor_a_link, single_processor
+from bddtorque.machines.lathrop.linear_program import linear_program
+from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
+from bddtorque.machines.lathrop.systolic import pipeline
+from bddtorque.machines.lathrop.vector_program import Times
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

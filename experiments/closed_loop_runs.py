@@ -16,8 +16,8 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.closed_loop import FAST, SLOW, Experiment, Run, Sinusoid, simulate
-from bddtorque.arrays.speculation_methods import (
+from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Run, Sinusoid, simulate
+from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     FIRST_ORDER,
     NEW,

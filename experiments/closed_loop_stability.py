@@ -14,7 +14,7 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.frozen_stability import (
+from bddtorque.machines.hamilton.frozen_stability import (
     alternating_limit,
     critical_product,
     impulse_responses,
@@ -22,7 +22,7 @@ from bddtorque.arrays.frozen_stability import (
     loop_matrix,
     spectral_radius,
 )
-from bddtorque.arrays.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, YAMAKITA
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, YAMAKITA
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -18,11 +18,18 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.closed_loop import FAST, SLOW, Experiment, Run, simulate
-from bddtorque.arrays.closed_loop_words import WordsLoop
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.speculation_machine import SpeculativeMachine
-from bddtorque.arrays.speculation_methods import BINDER_HERZOG, METHODS, NEW, SERIAL, Method, iterations_to_exact
+from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Run, simulate
+from bddtorque.machines.hamilton.closed_loop_words import WordsLoop
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
+from bddtorque.machines.hamilton.speculation_methods import (
+    BINDER_HERZOG,
+    METHODS,
+    NEW,
+    SERIAL,
+    Method,
+    iterations_to_exact,
+)
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -9,7 +9,7 @@ table memory. Three cost models, which differ in what a processor is:
     cell steps     the same, but a multiplier is a row of b cells, one a bit, and takes 2b steps
 
 The number of processors told is that of word steps. What is charged to whom stands at the head of
-bddtorque/arrays/comparison.py. Everything is measured: on traced graphs, by schedules, or by the simulated array.
+bddtorque/machines/comparison.py. Everything is measured: on traced graphs, by schedules, or by the simulated array.
 
     python experiments/comparison.py [--quick]
 """
@@ -23,7 +23,8 @@ import matplotlib
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.comparison import (
+from bddtorque.dynamics.terms import terms_of
+from bddtorque.machines.comparison import (
     CostModel,
     Machine,
     bit_steps,
@@ -33,8 +34,7 @@ from bddtorque.arrays.comparison import (
     unsupported,
     word_steps,
 )
-from bddtorque.dynamics.terms import terms_of
-from bddtorque.processors.table_machines import table_machines
+from bddtorque.machines.table_machines import table_machines
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -20,16 +20,16 @@ import matplotlib
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments
+from bddtorque.compiler.compiling import input_arguments
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose
-from bddtorque.plan.cover import Choices, Target, cover
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.spec import load_spec
-from bddtorque.trace.tracer import Tracer
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -15,7 +15,7 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.fijany_costs import (
+from bddtorque.machines.fijany.fijany_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -24,11 +24,11 @@ from bddtorque.arrays.fijany_costs import (
     heading_costs,
     measured_costs,
 )
-from bddtorque.arrays.fijany_links import arm_constants
-from bddtorque.arrays.fijany_machine import PHASES_OF, run_array, trace_array
-from bddtorque.arrays.fijany_serial import inertia_matrix, project
-from bddtorque.arrays.generic_arms import generic_arm
-from bddtorque.arrays.owned_words import Costs, Path
+from bddtorque.machines.fijany.fijany_machine import PHASES_OF, run_array, trace_array
+from bddtorque.machines.fijany.generic_arms import generic_arm
+from bddtorque.machines.fijany.links import arm_constants
+from bddtorque.machines.fijany.owned_words import Costs, Path
+from bddtorque.machines.fijany.serial import inertia_matrix, project
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

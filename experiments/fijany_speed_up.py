@@ -11,7 +11,7 @@ from __future__ import annotations
 import matplotlib
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
-from bddtorque.arrays.fijany_costs import (
+from bddtorque.machines.fijany.fijany_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -20,9 +20,9 @@ from bddtorque.arrays.fijany_costs import (
     measured_costs,
     speed_up,
 )
-from bddtorque.arrays.forward_counts import METHODS, trace_forward
-from bddtorque.arrays.generic_arms import generic_arm
-from bddtorque.arrays.owned_words import Costs, Path
+from bddtorque.machines.fijany.forward_counts import METHODS, trace_forward
+from bddtorque.machines.fijany.generic_arms import generic_arm
+from bddtorque.machines.fijany.owned_words import Costs, Path
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -15,10 +15,10 @@ import matplotlib
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.fijany_costs import PRINTED
-from bddtorque.arrays.forward_counts import METHODS, ForwardGraph, trace_forward
-from bddtorque.arrays.generic_arms import generic_arm
-from bddtorque.arrays.owned_words import Costs
+from bddtorque.machines.fijany.fijany_costs import PRINTED
+from bddtorque.machines.fijany.forward_counts import METHODS, ForwardGraph, trace_forward
+from bddtorque.machines.fijany.generic_arms import generic_arm
+from bddtorque.machines.fijany.owned_words import Costs
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -21,7 +21,7 @@ import numpy as np
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.diagrams.reduction import reduce_reported
-from bddtorque.diagrams.table import Table
+from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
 from bddtorque.words import round_half_away
 

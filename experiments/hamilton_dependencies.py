@@ -12,8 +12,8 @@ from __future__ import annotations
 import matplotlib
 from reporting import Verdicts, arguments, save_figure, write_csv
 
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.speculation_methods import (
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     NEW,
     SERIAL,

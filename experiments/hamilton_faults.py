@@ -13,12 +13,18 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.faults import Fault, FaultyLoop, closure
-from bddtorque.arrays.scheduling import list_schedule
-from bddtorque.arrays.speculation_costs import place_costs
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.speculation_methods import NEW
-from bddtorque.arrays.timetables import conventional_on_three, name_of, new_on_four, processor_a_link, tasks_of
+from bddtorque.machines.hamilton.faults import Fault, FaultyLoop, closure
+from bddtorque.machines.hamilton.speculation_costs import place_costs
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_methods import NEW
+from bddtorque.machines.hamilton.timetables import (
+    conventional_on_three,
+    name_of,
+    new_on_four,
+    processor_a_link,
+    tasks_of,
+)
+from bddtorque.schedule.scheduling import list_schedule
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -14,11 +14,11 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.scheduling import Schedule, draw_gantt, list_schedule, longest_path
-from bddtorque.arrays.speculation_costs import place_costs, total
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.speculation_machine import SpeculativeMachine
-from bddtorque.arrays.speculation_methods import (
+from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.machines.hamilton.speculation_costs import place_costs, total
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
+from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     FIRST_ORDER,
     METHODS,
@@ -28,14 +28,14 @@ from bddtorque.arrays.speculation_methods import (
     iterations_to_exact,
     time_steps,
 )
-from bddtorque.arrays.timetables import (
+from bddtorque.machines.hamilton.timetables import (
     conventional_on_three,
     new_on_four,
     processor_a_link,
     single_processor,
     tasks_of,
 )
-from bddtorque.trace.robot import trace_torques
+from bddtorque.schedule.scheduling import Schedule, draw_gantt, list_schedule, longest_path
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

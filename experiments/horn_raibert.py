@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.horn_raibert import LookUp, look_up, robot_arithmetic_graph, table_entries
-from bddtorque.arrays.serial_costs import TABLE_1
+from bddtorque.machines.classics.horn_raibert import LookUp, look_up, robot_arithmetic_graph, table_entries
+from bddtorque.machines.classics.serial_costs import TABLE_1
 
 COEFFICIENT_BITS = (8, 12, 16, None)
 FORMULA = next(row for row in TABLE_1 if row.method == "Horn-Raibert look-up")

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.lathrop_arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
-from bddtorque.arrays.lathrop_linear import Recursion, linear_recursion
-from bddtorque.arrays.lathrop_logarithmic import (
+from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
+from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
+from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
+from bddtorque.machines.lathrop.logarithmic import (
     Motion,
     combine_load,
     combine_motion,
@@ -23,9 +24,8 @@ from bddtorque.arrays.lathrop_logarithmic import (
     logarithmic_recursion,
     motion_leaves,
 )
-from bddtorque.arrays.lathrop_torques import float_state, lathrop_torques
-from bddtorque.arrays.prefix import intervals, prefixes, serial, sklansky
-from bddtorque.robots.model import Frame, Joint, Link, Robot, matrix, vector
+from bddtorque.machines.lathrop.prefix import intervals, prefixes, serial, sklansky
+from bddtorque.robots.robot import Frame, Joint, Link, Robot, matrix, vector
 
 KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
 ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
@@ -189,7 +189,7 @@ def main() -> None:
     mixed = min(row["misread_pdd"] for row in rows if row["joints"] == "mixed" and row["n"] > 1)
     turning = max(row["misread_pdd"] for row in rows if row["joints"] == "turning")
     tiers = [len(tier) for tier in sklansky(6)]
-    small, note = "< 1e-12", "pinocchio in tests/arrays/test_lathrop_forms.py"
+    small, note = "< 1e-12", "pinocchio in tests/machines/test_lathrop_forms.py"
     add_fact = verdicts.add
     add_fact("F01", "linear recursion = Newton-Euler", small, f"{newton_euler:.1e}", newton_euler < 1e-12, note)
     add_fact("F02", "logarithmic = linear, all quantities", small, f"{logarithmic:.1e}", logarithmic < 1e-12)

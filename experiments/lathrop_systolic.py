@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.lathrop_linear_program import (
+from bddtorque.machines.lathrop.lathrop_torques import float_state
+from bddtorque.machines.lathrop.lathrop_wiring import wires_by_group
+from bddtorque.machines.lathrop.linear_program import (
     INWARD_STEPS,
     LOAD_STEPS,
     Step,
@@ -21,13 +23,11 @@ from bddtorque.arrays.lathrop_linear_program import (
     outward_steps,
     program_inputs,
 )
-from bddtorque.arrays.lathrop_logarithmic_program import INWARD_COMBINATION, OUTWARD_COMBINATION, logarithmic_program
-from bddtorque.arrays.lathrop_torques import float_state
-from bddtorque.arrays.lathrop_wiring import wires_by_group
-from bddtorque.arrays.matrix_vector_processor import MICROPROGRAMS, initiation_steps
-from bddtorque.arrays.prefix import sklansky
-from bddtorque.arrays.systolic import Pipeline, one_node, one_tier, own_processor, pipeline, simulate
-from bddtorque.arrays.vector_program import Times
+from bddtorque.machines.lathrop.logarithmic_program import INWARD_COMBINATION, OUTWARD_COMBINATION, logarithmic_program
+from bddtorque.machines.lathrop.matrix_vector_processor import MICROPROGRAMS, initiation_steps
+from bddtorque.machines.lathrop.prefix import sklansky
+from bddtorque.machines.lathrop.systolic import Pipeline, one_node, one_tier, own_processor, pipeline, simulate
+from bddtorque.machines.lathrop.vector_program import Times
 
 INTERVAL = int(Times().sum(1, 3))
 

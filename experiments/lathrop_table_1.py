@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.horn_raibert import arithmetic_graph
-from bddtorque.arrays.lathrop_counts import general_graph
-from bddtorque.arrays.lathrop_torques import trace_lathrop
-from bddtorque.arrays.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
-from bddtorque.trace.terms import shortened, trace_terms
+from bddtorque.dynamics.term_trace import shortened, trace_terms
+from bddtorque.machines.classics.horn_raibert import arithmetic_graph
+from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
+from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
+from bddtorque.machines.lathrop.operation_counts import general_graph
 
 ROWS = {row.method: row for row in TABLE_1}
 FLOPS = {"sum": 1.0, "product": 1.0}

@@ -13,10 +13,10 @@ from math import ceil, log2
 from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
-from bddtorque.arrays.lathrop_linear_program import linear_program
-from bddtorque.arrays.lathrop_logarithmic_program import logarithmic_program
-from bddtorque.arrays.scheduling import Placement, Schedule, draw_gantt
-from bddtorque.arrays.vector_program import Program, Times, availability, best_summation, duration
+from bddtorque.machines.lathrop.linear_program import linear_program
+from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
+from bddtorque.machines.lathrop.vector_program import Program, Times, availability, best_summation, duration
+from bddtorque.schedule.scheduling import Placement, Schedule, draw_gantt
 
 RATIOS = (Times(1, 1), Times(2, 1), Times(1, 2), Times(5, 1), Times(1, 5))
 

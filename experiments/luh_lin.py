@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.branch_and_bound import Search, branch_and_bound
-from bddtorque.arrays.luh_lin import joint_tasks
-from bddtorque.arrays.scheduling import draw_gantt, list_schedule, longest_path
-from bddtorque.arrays.serial_costs import LUH_LIN_CONCURRENCY
-from bddtorque.arrays.vector_program import Times
+from bddtorque.machines.classics.branch_and_bound import Search, branch_and_bound
+from bddtorque.machines.classics.luh_lin import joint_tasks
+from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY
+from bddtorque.machines.lathrop.vector_program import Times
+from bddtorque.schedule.scheduling import draw_gantt, list_schedule, longest_path
 
 COLOURS = {
     "w": "#6baed6", "wd": "#9ecae1", "pdd": "#74c476", "rdd": "#a1d99b", "F": "#c7e9c0", "N": "#bcbddc", "f": "#fd8d3c",

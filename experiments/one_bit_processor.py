@@ -21,10 +21,10 @@ from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 import bddtorque as bt
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.diagrams.table import Table
 from bddtorque.plan.plan import Lookup, Product
-from bddtorque.processors.one_bit import one_bit_program
-from bddtorque.processors.word_wide import (
+from bddtorque.plan.table import Table
+from bddtorque.schedule.one_bit import one_bit_program
+from bddtorque.schedule.word_wide import (
     INSTRUCTION_BITS,
     bit_test_program,
     table_program,

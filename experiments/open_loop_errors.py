@@ -16,11 +16,11 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.decoupled import decoupled_torques
-from bddtorque.arrays.open_loop import Motion, quintic, torque_errors
-from bddtorque.arrays.speculation_costs import overhead, place_costs, total
-from bddtorque.arrays.speculation_equations import HAMILTON, LATHROP, LATHROP_GRAVITY_APART
-from bddtorque.arrays.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
+from bddtorque.machines.hamilton.decoupled import decoupled_torques
+from bddtorque.machines.hamilton.open_loop import Motion, quintic, torque_errors
+from bddtorque.machines.hamilton.speculation_costs import overhead, place_costs, total
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP, LATHROP_GRAVITY_APART
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bddtorque.trace.graph import Graph, Op
+from bddtorque.graph.graph import Graph, Op
 
 FRACTION = 20
 ROUNDS = 18

@@ -26,17 +26,16 @@ import numpy as np
 from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.arrays.graph_tasks import tasks_of_graph
-from bddtorque.arrays.lathrop_linear_program import linear_program
-from bddtorque.arrays.lathrop_logarithmic_program import logarithmic_program
-from bddtorque.arrays.luh_lin import joint_tasks
-from bddtorque.arrays.scheduling import Task, draw_gantt, list_schedule
-from bddtorque.arrays.speculation_costs import place_costs, total
-from bddtorque.arrays.speculation_equations import HAMILTON
-from bddtorque.arrays.vector_program import Times, duration, processors
-from bddtorque.compiler import planned
-from bddtorque.loading import spec_and_robot
-from bddtorque.processors import (
+from bddtorque.compiler.compiling import planned
+from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.machines.classics.luh_lin import joint_tasks
+from bddtorque.machines.graph_tasks import tasks_of_graph
+from bddtorque.machines.hamilton.speculation_costs import place_costs, total
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.lathrop.linear_program import linear_program
+from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
+from bddtorque.machines.lathrop.vector_program import Times, duration, processors
+from bddtorque.schedule import (
     BIT_SERIAL,
     WORD_STEPS,
     Costs,
@@ -46,8 +45,9 @@ from bddtorque.processors import (
     spread_bits,
     spread_terms,
 )
-from bddtorque.processors.spreading import stages
-from bddtorque.trace.robot import trace_torques
+from bddtorque.schedule.scheduling import Task, draw_gantt, list_schedule
+from bddtorque.schedule.spreading import stages
+from bddtorque.spec.loading import spec_and_robot
 from bddtorque.work import usable_processors
 
 matplotlib.use("Agg")

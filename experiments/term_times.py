@@ -38,19 +38,19 @@ from term_ways import (
 )
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments
+from bddtorque.compiler.compiling import input_arguments
 from bddtorque.diagrams.forms.bits import Bits
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.dynamics.terms import Term, Terms, terms_of
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Choices, Target, cover
-from bddtorque.processors import operations_of, spread_bits
+from bddtorque.graph.graph import Graph, kept
+from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.schedule import operations_of, spread_bits
 from bddtorque.spec import load_spec
-from bddtorque.trace.graph import Graph, kept
-from bddtorque.trace.terms import shortened, trace_terms
-from bddtorque.trace.tracer import Tracer, traced_inputs
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

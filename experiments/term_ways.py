@@ -18,12 +18,12 @@ from bddtorque.diagrams.forms import FORMS
 from bddtorque.diagrams.forms.bits import Bits, walk_word
 from bddtorque.diagrams.forms.multi_terminal import MultiTerminal, walk_terminal
 from bddtorque.diagrams.reduction import reduce_reported
-from bddtorque.diagrams.table import Table
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
+from bddtorque.graph.graph import Graph
 from bddtorque.plan.plan import Lookup, Plan
+from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.trace.graph import Graph
 from bddtorque.words import Format, Formats, JointFormats
 
 WAYS = {

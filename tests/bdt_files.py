@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
+from bddtorque.model.bdt_file import to_bytes
 
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")

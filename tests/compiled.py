@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.evaluate.reference import run_plan
+from bddtorque.plan.reference import run_plan
 
 
 @cache

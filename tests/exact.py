@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from bddtorque.trace.graph import Graph
+from bddtorque.graph.graph import Graph
 from bddtorque.words.argument import Argument
 
 LONG = np.longdouble

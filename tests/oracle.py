@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 
-from bddtorque.robots.model import Link, Robot
+from bddtorque.robots.robot import Link, Robot
 
 
 def inertia(body: Link) -> pin.Inertia:

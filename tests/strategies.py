@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from bddtorque.robots.model import ZERO, Frame, Joint, Kind, Link, Robot, matrix, vector
+from bddtorque.robots.robot import ZERO, Frame, Joint, Kind, Link, Robot, matrix, vector
 
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
 GEOMETRIES = ("general", "parallel", "coincident", "intersecting", "perpendicular", "tilted")

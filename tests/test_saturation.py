@@ -5,7 +5,7 @@ import pytest
 from compiled import arm, found_errors, some_words
 
 import bddtorque as bt
-from bddtorque.certificate import Parts, TorqueBound
+from bddtorque.proof.certificate import Parts, TorqueBound
 
 NEEDED = (152.5383, 69.1211)
 """N·m; the largest torques of planar2r (digest 4.2)."""

@@ -12,12 +12,12 @@ from oracle import configuration, pinocchio_model, random_states, rnea
 from sample_robots import TWO_LINKS, example_urdf, extended, joint
 
 import bddtorque as bt
-from bddtorque.errors import BddTorqueError
-from bddtorque.loading import robot_of, spec_and_robot
-from bddtorque.model import Model
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify
+from bddtorque.model.model import Model
 from bddtorque.robots import from_urdf, load_urdf
 from bddtorque.spec import Spec, load_spec, save_spec
-from bddtorque.verify import verify
+from bddtorque.spec.loading import robot_of, spec_and_robot
 
 QUICK: dict[str, Any] = {"workers": 1, "cache": None}
 

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from bddtorque.bench.contenders import random_words
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 
 CALLS = 300
 """Calls between two looks at the clock."""

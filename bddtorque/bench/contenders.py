@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench.peers import PEERS, TABLE_BITS, peer
 from bddtorque.bench.pinocchio_peer import pinocchio_rnea
-from bddtorque.bench.sizes import Sizes, form_sizes, straight_sizes
+from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.bench.vector_peer import TILE, vector_peer
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.errors import BddTorqueError
+from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.straight import straight
-from bddtorque.model import Model
-from bddtorque.trace.graph import Op
-from bddtorque.trace.robot import trace_torques
+from bddtorque.graph.graph import Op
+from bddtorque.model.model import Model
 
 Words = npt.NDArray[np.int64]
 

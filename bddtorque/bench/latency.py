@@ -20,9 +20,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench.contenders import random_words
-from bddtorque.errors import BddTorqueError
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 
 FLUSHED = 64 << 20
 """Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.robots.model import Link, Robot
+from bddtorque.robots.robot import Link, Robot
 
 
 def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:

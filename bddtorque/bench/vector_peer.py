@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from bddtorque.bench.peers import word_of
-from bddtorque.trace.graph import Graph, Op
+from bddtorque.graph.graph import Graph, Op
 from bddtorque.words import Formats
 
 TILE = 64

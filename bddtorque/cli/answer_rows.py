@@ -17,7 +17,7 @@ LARGEST_FLOAT = 1 << 1023
 
 def answer_rows(answer: Answer) -> list[Row]:
     """Return one row an answer, and one more for the state that shows it."""
-    from bddtorque import questions as asked  # noqa: PLC0415 - the commands that ask nothing do not wait for it
+    from bddtorque import questions as asked
 
     match answer:
         case asked.Extreme():

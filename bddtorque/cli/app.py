@@ -21,18 +21,18 @@ from typing import Annotated, Any
 import typer
 
 import bddtorque
-from bddtorque.cli.asking import ask_command
-from bddtorque.cli.benching import bench_command
-from bddtorque.cli.compiling import compile_command
-from bddtorque.cli.evaluating import eval_command
-from bddtorque.cli.exporting import export_command
-from bddtorque.cli.info import info_command
-from bddtorque.cli.planning import plan_command
-from bddtorque.cli.reporting import report_command
-from bddtorque.cli.robots import robots_command
-from bddtorque.cli.sweeping import sweep_command
-from bddtorque.cli.verifying import verify_command
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.ask_command import ask_command
+from bddtorque.cli.bench_command import bench_command
+from bddtorque.cli.compile_command import compile_command
+from bddtorque.cli.eval_command import eval_command
+from bddtorque.cli.export_command import export_command
+from bddtorque.cli.info_command import info_command
+from bddtorque.cli.plan_command import plan_command
+from bddtorque.cli.report_command import report_command
+from bddtorque.cli.robots_command import robots_command
+from bddtorque.cli.sweep_command import sweep_command
+from bddtorque.cli.verify_command import verify_command
 
 BAD_USE, INTERRUPTED = 2, 130
 # typer carries click within it or depends on it, by version; either way this is click.ClickException

@@ -17,7 +17,7 @@ class ColdStart:
 @contextlib.contextmanager
 def numba_seconds() -> Iterator[ColdStart]:
     """Measure Numba's compilations while the block runs; what it finds in its cache does not count."""
-    from numba.core import event  # noqa: PLC0415
+    from numba.core import event
 
     cold = ColdStart()
     with event.install_recorder("numba:compile") as recorder:

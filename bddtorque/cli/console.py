@@ -22,7 +22,7 @@ PIPE_WIDTH = 160
 
 def output() -> Console:
     """Return the console of standard output."""
-    from rich.console import Console  # noqa: PLC0415 - the commands that show nothing do not wait for it
+    from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(file=cast("IO[str]", Shown(sys.stdout)), width=width, highlight=False, markup=False)
@@ -48,8 +48,8 @@ class Shown:
 
 def plain_table(title: str) -> Table:
     """Return an empty table that needs little width, so that a terminal of 80 columns shows it whole."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich import box
+    from rich.table import Table
 
     looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
     return Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
@@ -90,8 +90,8 @@ class ShownProgress:
         self._made = 0.0
         if not sys.stderr.isatty():
             return
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import (  # noqa: PLC0415
+        from rich.console import Console
+        from rich.progress import (
             BarColumn,
             Progress,
             SpinnerColumn,

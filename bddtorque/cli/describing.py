@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from rich.filesize import decimal
 from rich.table import Table
 
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.sizes import counted
 from bddtorque.cli.console import plain_table
 from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import Product, output_format
-from bddtorque.sizes import counted
 
 if TYPE_CHECKING:
-    from bddtorque.model import Model
+    from bddtorque.model.model import Model
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""

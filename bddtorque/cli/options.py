@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 
 if TYPE_CHECKING:
     from bddtorque.work.cluster import ClusterExecutor
@@ -28,7 +28,7 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
     if address is None:
         yield None
         return
-    from bddtorque.work.cluster import connected  # noqa: PLC0415 - Dask is an extra
+    from bddtorque.work.cluster import connected
 
     with connected(address) as executor:
         yield executor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 
 
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path | None], what: str) -> None:

@@ -13,7 +13,7 @@ from bddtorque.diagrams.engine import Engine, make_engine
 from bddtorque.diagrams.folding import Folded, fold, folded_index, folded_lookup, unfold
 from bddtorque.diagrams.forms import FORMS, Bits, Dense, Form, MultiTerminal, check_form, lower
 from bddtorque.diagrams.reduction import Reduction, reduce, reduce_reported, start_orders
-from bddtorque.diagrams.table import Table
+from bddtorque.plan.table import Table
 
 __all__ = [
     "DEFAULT_MEMORY_LIMIT",

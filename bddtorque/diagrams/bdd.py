@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams import statistics
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
-from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 from bddtorque.diagrams.validation import check_arrays, check_order
+from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, MemoryLimit
+from bddtorque.diagrams.cost import word_bounds
 from bddtorque.diagrams.forms import FORMS, Form
-from bddtorque.diagrams.table import Table
-from bddtorque.plan.cost import word_bounds
-from bddtorque.plan.loads import Candidate, least_cost, load_cost, pick
+from bddtorque.diagrams.loads import Candidate, least_cost, load_cost, pick
+from bddtorque.plan.table import Table
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
-from bddtorque.diagrams.table import IntegerArray
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import njit
+from bddtorque.plan.table import IntegerArray
 
 DEFAULT_MEMORY_LIMIT = 2 << 30
 FIRST_CAPACITY = 1 << 12

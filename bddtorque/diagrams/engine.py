@@ -10,9 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol
 
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.errors import BddTorqueError, nearest
 
 
 class Engine(Protocol):

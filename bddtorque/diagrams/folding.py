@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import inlined, njit
-from bddtorque.diagrams.table import IntegerArray, Table, frozen
+from bddtorque.base.jit import inlined, njit
+from bddtorque.plan.table import IntegerArray, Table, frozen
 
 Int64Array = npt.NDArray[np.int64]
 

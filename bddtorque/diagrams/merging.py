@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import Int32Array, MemoryLimit
-from bddtorque.diagrams.table import IntegerArray
+from bddtorque.plan.table import IntegerArray
 
 BYTES_AN_ENTRY = 24
 """Bytes that merging takes for each entry at most: a copy of the rows (transposed), hash table, classes, rows kept."""

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.engine import Engine, EngineLimit, make_engine
-from bddtorque.diagrams.table import Table
-from bddtorque.errors import BddTorqueError
+from bddtorque.plan.table import Table
 
 MOST_SIFTS = 2
 LEAST_GAIN = 0.01

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import Int16Array, Int32Array
-from bddtorque.diagrams.table import IntegerArray
+from bddtorque.plan.table import IntegerArray
 
 
 def rails(subfunctions: int) -> int:

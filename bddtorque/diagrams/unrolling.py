@@ -16,10 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import Int16Array, Int32Array, MemoryLimit
-from bddtorque.diagrams.table import IntegerArray
+from bddtorque.plan.table import IntegerArray
 
 BYTES_AN_ENTRY = 44
 """Bytes that one entry of a step takes while its functions are sorted and numbered, at most."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import MOST_NODES, Int16Array, Int32Array
-from bddtorque.diagrams.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, IntegerArray
-from bddtorque.errors import BddTorqueError
+from bddtorque.plan.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, IntegerArray
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -7,10 +7,10 @@ from typing import Any, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.newton_euler import torque_rows
-from bddtorque.errors import BddTorqueError
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.robots.model import Link, Matrix, Robot, Vector
+from bddtorque.robots.robot import Link, Matrix, Robot, Vector
 
 Array = npt.NDArray[Any]  # of floats, or of traced numbers
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states, torques
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.errors import BddTorqueError
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 
 
 def weightless(chain: Chain) -> Chain:

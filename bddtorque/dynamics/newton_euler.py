@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.compiled import jitable, njit
+from bddtorque.base.jit import jitable, njit
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 6

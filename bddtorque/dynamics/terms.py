@@ -19,11 +19,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, like_given, states, torques
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.errors import BddTorqueError
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 
 TermKind = Literal["inertial", "centripetal", "coriolis", "gravity"]
 KINDS: tuple[TermKind, ...] = get_args(TermKind)

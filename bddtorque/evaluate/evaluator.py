@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.diagrams.forms import FORMS, Form
-from bddtorque.errors import BddTorqueError, nearest
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
@@ -23,7 +23,7 @@ from bddtorque.work.caching import cache_directory
 from bddtorque.work.pool import usable_processors
 
 if TYPE_CHECKING:
-    from bddtorque.model import Model
+    from bddtorque.model.model import Model
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

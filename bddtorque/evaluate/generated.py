@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.writing import write_whole
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.writing import write_whole
 
 
 def generated_module(source: str, directory: Path) -> ModuleType:

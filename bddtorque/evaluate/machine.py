@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.compiled import inlined, uncounted
+from bddtorque.base.jit import inlined, uncounted
 from bddtorque.diagrams.folding import look_up_folded
 from bddtorque.diagrams.forms.classes import class_place
 from bddtorque.diagrams.forms.edge_valued import walk_weights

@@ -2,7 +2,7 @@
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
 copy nothing. What a machine of any number of processors would make of a *single* state is counted, not run: see
-`bddtorque.processors`.
+`bddtorque.schedule`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.work.pool import usable_processors
 
 Integers = npt.NDArray[np.int64]

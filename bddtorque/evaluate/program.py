@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.forms import (
     Bits,
     Classes,
@@ -45,7 +46,6 @@ from bddtorque.diagrams.forms import (
     MultiTerminal,
     Radix,
 )
-from bddtorque.errors import BddTorqueError
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
 from bddtorque.words import Format, Formats
 from bddtorque.words.formats import TURN

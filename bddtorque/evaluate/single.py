@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from bddtorque.compiled import inlined, uncounted
+from bddtorque.base.jit import inlined, uncounted
 from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.machine import run_states, wrapped
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows, space_of
@@ -209,7 +209,7 @@ SOURCE = '''"""One state of a compiled plan, written by bddtorque; made anew whe
 from numba import njit
 import numpy as np
 
-from bddtorque.compiled import uncounted
+from bddtorque.base.jit import uncounted
 from bddtorque.evaluate.pointers import array_at
 from bddtorque.evaluate.single import FLOATS, OPTIONS, WORDS, floats_by, words_by
 from {plan} import states

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.table import Table
-from bddtorque.evaluate.floats import FloatCode, held_in_floats, single_precision
+from bddtorque.evaluate.float_code import FloatCode, held_in_floats, single_precision
 from bddtorque.evaluate.generated import generated_module
-from bddtorque.evaluate.integers import integer_statements, wrapped
-from bddtorque.evaluate.pool import Pool, blocks_read
+from bddtorque.evaluate.integer_code import integer_statements, wrapped
 from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan
+from bddtorque.plan.table import Table
 from bddtorque.words import Formats
 
 Floats = npt.NDArray[np.float64]

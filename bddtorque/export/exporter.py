@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import bddtorque
-from bddtorque.errors import BddTorqueError
-from bddtorque.export.blocks import BlockCode, block_codes, checked_form, lowered_blocks
-from bddtorque.export.floats import floats_text
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.sizes import parse_size
+from bddtorque.export.c_blocks import BlockCode, block_codes, checked_form, lowered_blocks
+from bddtorque.export.c_floats import floats_text
+from bddtorque.export.c_header import header_text
+from bddtorque.export.c_measuring import Measured, find_compiler, measure
+from bddtorque.export.c_names import prefix_of
+from bddtorque.export.c_source import source_text
+from bddtorque.export.c_steps import plan_steps
 from bddtorque.export.folder import MANIFEST, check_folder, write_folder
-from bddtorque.export.header import header_text
-from bddtorque.export.measuring import Measured, find_compiler, measure
-from bddtorque.export.names import prefix_of
-from bddtorque.export.ranges import checked_products
+from bddtorque.export.integer_ranges import checked_products
 from bddtorque.export.selftest import selftest_text
-from bddtorque.export.source import source_text
-from bddtorque.export.steps import plan_steps
-from bddtorque.model import Model
-from bddtorque.sizes import parse_size
+from bddtorque.model.model import Model
 
 VECTORS = 256
 """States of the self-test, unless told otherwise."""

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from bddtorque.errors import BddTorqueError, one_line
-from bddtorque.writing import beside
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.writing import beside
 
 MANIFEST = "bddtorque-export.json"
 """Lists the files of an export, so that a later one knows which are its own."""

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.evaluate.program import QUANTITIES, limits
-from bddtorque.evaluate.reference import run_plan
-from bddtorque.export.text import filled, real
-from bddtorque.model import Model
+from bddtorque.export.c_text import filled, real
+from bddtorque.model.model import Model
+from bddtorque.plan.reference import run_plan
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bddtorque.plan.adding import added
 from bddtorque.plan.data_blocks import GivenBlock
 from bddtorque.plan.plan import AngleSum, Block, Input, Lookup, Output, Plan, Product, RealBlock, Sum
 from bddtorque.plan.turning import Angle, turning_of
+from bddtorque.words.ordered_sums import added
 
 PARTS = ("dropped", "constants", "tables", "products", "sums")
 """Where an error can arise on the way to an output."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bddtorque.functions.law import Law
+from bddtorque.laws.law import Law
 from bddtorque.words.argument import Argument
 
 

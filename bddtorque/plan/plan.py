@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-from bddtorque.notebook import html_table
+from bddtorque.base.html_table import html_table
+from bddtorque.graph.graph import Graph
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
-from bddtorque.trace.graph import Graph
 from bddtorque.words.argument import Argument
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.table import Table, word_dtype
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bound import ROOM, BlockFacts
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, block_key, output_format
+from bddtorque.plan.table import Table, word_dtype
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic
 from bddtorque.words.rounding import half_up_shift, round_half_away
@@ -136,7 +136,7 @@ def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, fl
 
 def _decided(block: FunctionBlock, axes: list[Integers], places: npt.NDArray[Any]) -> list[int]:
     """Round the entries at some places of the grid in extended precision."""
-    from bddtorque.words.extended import rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
+    from bddtorque.laws.extended import rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
 
     arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
     states = [{f"x{k}": int(axes[k][place]) for k, place in enumerate(entry)} for entry in places]
@@ -181,7 +181,7 @@ def _values(argument: Argument, words: Integers) -> Bounded:
 
 def _law_decided(block: LawBlock, words: list[int]) -> int:
     """Round one entry of a law in extended precision; its arguments are rational."""
-    from bddtorque.words.extended import law_rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
+    from bddtorque.laws.extended import law_rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
 
     values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, words, strict=True)]
     word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)

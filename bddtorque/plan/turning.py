@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bddtorque.graph.graph import Op
 from bddtorque.plan.plan import AngleSum, FunctionBlock, Lookup, Plan
-from bddtorque.trace.graph import Op
 from bddtorque.words.argument import Argument
 
 Angle = tuple[object, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.plan import Output, Plan, Product, Sum, output_format
 
 MOST_TABLE_BITS = 31

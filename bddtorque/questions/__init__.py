@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bddtorque.questions.answers import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
 from bddtorque.questions.equality import equality
-from bddtorque.questions.errors import largest_error
+from bddtorque.questions.largest_error import largest_error
 from bddtorque.questions.subjects import Subject, subject, subjects
 from bddtorque.questions.symmetry import support, symmetries
 from bddtorque.questions.values import largest, reaching, saturating, smallest

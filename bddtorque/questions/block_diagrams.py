@@ -10,7 +10,7 @@ import numpy as np
 
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.forms import MultiTerminal
-from bddtorque.diagrams.table import Table
+from bddtorque.plan.table import Table
 from bddtorque.questions.subjects import Integers, State
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.evaluate.reference import run_wires
-from bddtorque.questions.ranges import Ranges, check_words
+from bddtorque.plan.reference import run_wires
 from bddtorque.questions.subjects import Integers, State, Subject
+from bddtorque.questions.wire_ranges import Ranges, check_words
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.questions.subjects import Integers
 
 LARGEST_SIDE = 1 << 24

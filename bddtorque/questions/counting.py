@@ -19,9 +19,9 @@ from bddtorque.questions.convolving import (
 )
 from bddtorque.questions.enumeration import MOST_BITS, runs
 from bddtorque.questions.groups import Group, distinct
-from bddtorque.questions.ranges import Ranges
 from bddtorque.questions.separation import Separation, separated
 from bddtorque.questions.subjects import Integers, Subject
+from bddtorque.questions.wire_ranges import Ranges
 
 EASY_BITS = 22
 """Input bits of a subject whose states are run at once: a second or so."""

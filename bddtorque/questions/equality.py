@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.model import Model
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import Input
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.bounding import Told
@@ -17,7 +17,7 @@ from bddtorque.questions.subjects import Integers, State, Subject, input_formats
 from bddtorque.questions.values import LIMIT
 
 if TYPE_CHECKING:
-    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model.function_model import FunctionModel
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
@@ -170,7 +170,7 @@ def _bound(first: Model | FunctionModel, second: Model | FunctionModel, place: i
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
     if not isinstance(first, Model) or not isinstance(second, Model):
         return None
-    from bddtorque.robots.plain import robot_to_plain  # noqa: PLC0415
+    from bddtorque.robots.robot_data import robot_to_plain  # noqa: PLC0415
 
     if robot_to_plain(first.robot) != robot_to_plain(second.robot):
         return None

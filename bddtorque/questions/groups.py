@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.evaluate.reference import run_wires
 from bddtorque.plan.plan import Input, Plan
-from bddtorque.questions.ranges import Ranges
+from bddtorque.plan.reference import run_wires
 from bddtorque.questions.subjects import Integers
+from bddtorque.questions.wire_ranges import Ranges
 
 if TYPE_CHECKING:
-    from bddtorque.diagrams.table import Table
+    from bddtorque.plan.table import Table
 
 TOTAL = "total"
 """The name of the word that the summands without held words enter as."""

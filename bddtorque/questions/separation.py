@@ -22,9 +22,9 @@ from itertools import combinations
 
 import numpy as np
 
-from bddtorque.evaluate.reference import run_wires
 from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum, signed_bits
 from bddtorque.plan.reach import sources
+from bddtorque.plan.reference import run_wires
 from bddtorque.questions.enumeration import pieces
 from bddtorque.questions.groups import TOTAL, Group, distinct
 from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced

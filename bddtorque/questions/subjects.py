@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.evaluate.reference import run_wires
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
 from bddtorque.plan.reach import wires_needed
+from bddtorque.plan.reference import run_wires
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
 
 if TYPE_CHECKING:
-    from bddtorque.diagrams.table import Table
-    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.plan.table import Table
 
 Integers = npt.NDArray[np.int64]
 Kind = Literal["output", "term", "word", "block"]
@@ -239,7 +239,7 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
     if not isinstance(model, Model) or model.plan.source != "terms":
         return {}
-    from bddtorque.sweep.terms import ALONE, STANDING, groups_of, motions_of, name_of  # noqa: PLC0415 - half the package
+    from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of  # noqa: PLC0415 - half the package
 
     found = {}
     motions = motions_of(model.plan)

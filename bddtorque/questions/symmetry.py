@@ -18,8 +18,8 @@ from bddtorque.questions.enumeration import all_words, runs
 from bddtorque.questions.subjects import Integers, State, Subject, subject
 
 if TYPE_CHECKING:
-    from bddtorque.functions.model import FunctionModel
-    from bddtorque.model import Model
+    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
 
 MOST_BITS = 22
 """Input bits of a subject whose words are all kept at once."""

@@ -16,15 +16,15 @@ from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.plan.data_blocks import LawBlock
 from bddtorque.plan.plan import FunctionBlock
+from bddtorque.proof.truth import bounded_chain
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic, Turn
-from bddtorque.words.truth import bounded_chain
 
 if TYPE_CHECKING:
-    from bddtorque.functions.model import FunctionModel
-    from bddtorque.model import Model
-    from bddtorque.robots.model import Robot
+    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
+    from bddtorque.robots.robot import Robot
     from bddtorque.words import Format
 
 ROOM = 1 + 1e-12

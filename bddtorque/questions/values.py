@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.block_diagrams import index_of, state_of, words_and_counts
 from bddtorque.questions.bounding import Told, largest_sum
@@ -20,7 +20,7 @@ from bddtorque.questions.enumeration import MOST_BITS, runs
 from bddtorque.questions.subjects import State, Subject, input_formats, subject
 
 if TYPE_CHECKING:
-    from bddtorque.functions.model import FunctionModel
+    from bddtorque.model.function_model import FunctionModel
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""

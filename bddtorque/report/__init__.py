@@ -11,6 +11,6 @@ page            puts them together, with the script and the style in `page/`
 writing         `write_report`
 """
 
-from bddtorque.report.writing import Report, write_report
+from bddtorque.report.report import Report, write_report
 
 __all__ = ["Report", "write_report"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bddtorque.report.markup import Markup, element, number
 from bddtorque.report.view import Placed, View, placed_joints, points_of
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
 

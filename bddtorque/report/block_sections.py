@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bddtorque.model import Model
-from bddtorque.plan.loads import Candidate
+from bddtorque.diagrams.loads import Candidate
+from bddtorque.model.model import Model
 from bddtorque.report.diagram_picture import MOST_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.error_maps import Axis, ErrorMap, map_picture
 from bddtorque.report.form_costs import NAMES, BlockForms
@@ -204,7 +204,7 @@ def costs_section(
         element(
             "p",
             "Counted, not timed, as ",
-            element("code", "bddtorque.processors"),
+            element("code", "bddtorque.schedule"),
             " counts: a test of a bit and an addition of two words take a step each, products are made of look-ups and "
             "additions, and a walk through a diagram takes as many steps as its longest path has tests. What several "
             "terms share is counted with each of them. ",

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.report.png import Colour, data_address, indexed_png
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.words import Format

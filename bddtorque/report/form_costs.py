@@ -8,9 +8,9 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import candidate, choose_forms
 from bddtorque.diagrams.consing import MemoryLimit
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.table import Table
-from bddtorque.model import Model
-from bddtorque.plan.loads import Candidate
+from bddtorque.diagrams.loads import Candidate
+from bddtorque.model.model import Model
+from bddtorque.plan.table import Table
 
 NAMES = (
     "dense",

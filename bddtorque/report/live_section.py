@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.error_maps import Axis
 from bddtorque.report.markup import Markup, element, table

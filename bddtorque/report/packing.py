@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.table import Table
+from bddtorque.plan.table import Table
 
 MOST_DIFFERENCES = 2
 BYTES_A_WORD = 4

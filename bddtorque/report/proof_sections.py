@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 import bddtorque
-from bddtorque.certificate import Certificate, Parts, TorqueBound
-from bddtorque.model import Model
+from bddtorque.model.model import Model
+from bddtorque.proof.certificate import Certificate, Parts, TorqueBound
 from bddtorque.report.markup import Markup, element, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}

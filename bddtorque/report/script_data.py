@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.diagrams.table import Table
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.export.ranges import Word, known_words
-from bddtorque.model import Model
+from bddtorque.export.integer_ranges import Word, known_words
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.table import Table
 from bddtorque.report.packing import Packed
 from bddtorque.report.view import View
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Batch, states_of
 from bddtorque.words import Format
 

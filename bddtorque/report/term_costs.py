@@ -1,4 +1,4 @@
-"""What each term takes: counted in steps of the processors of `bddtorque.processors`, not timed.
+"""What each term takes: counted in steps of the processors of `bddtorque.schedule`, not timed.
 
 A test of a bit and an addition of two words take a step each, and a walk through a diagram as many as its longest path
 has tests. One processor does everything that a term needs one after another; with enough of them only the longest chain
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import Lookup, Plan, Product
 from bddtorque.plan.reach import wires_needed
-from bddtorque.processors.building import operations_of
-from bddtorque.processors.operations import WORD_STEPS, Operation
-from bddtorque.sweep.terms import Motion, Motions, motions_of
+from bddtorque.schedule.building import operations_of
+from bddtorque.schedule.operations import WORD_STEPS, Operation
+from bddtorque.sweep.term_errors import Motion, Motions, motions_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.robots.frames import Pose, identity
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
 

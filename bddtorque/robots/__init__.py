@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bddtorque.cli.robot_listing import RobotSummary, print_robots, summaries
 from bddtorque.robots.library import builtin_names, load_robot
-from bddtorque.robots.listing import RobotSummary, print_robots, summaries
-from bddtorque.robots.model import Frame, Joint, Link, Robot
+from bddtorque.robots.robot import Frame, Joint, Link, Robot
 from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.urdf_reader import from_urdf, load_urdf
 

@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.robots.files import shown
-from bddtorque.robots.model import Robot
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.robots.robot import Robot
+from bddtorque.robots.robot_files import shown
 from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.urdf_reader import load_urdf
 

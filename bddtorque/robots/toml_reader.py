@@ -9,14 +9,14 @@ from typing import cast
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.functions.joint_friction import joint_friction
-from bddtorque.robots.chain import Limits, Segment, build_robot, moved
-from bddtorque.robots.files import read_bytes, shown
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.toml_text import toml_values
+from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.model import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
+from bddtorque.robots.robot import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
+from bddtorque.robots.robot_files import read_bytes, shown
+from bddtorque.robots.segments import Limits, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table
-from bddtorque.toml_text import toml_values
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (

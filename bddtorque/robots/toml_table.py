@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.robots.files import plain_name, shown
-from bddtorque.robots.model import Matrix, Vector, matrix, vector
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.robots.robot import Matrix, Vector, matrix, vector
+from bddtorque.robots.robot_files import plain_name, shown
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?", re.ASCII)

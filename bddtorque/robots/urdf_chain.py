@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.functions.friction import Friction
-from bddtorque.robots.chain import Segment, moved
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
-from bddtorque.robots.model import Kind, Link
+from bddtorque.robots.robot import Kind, Link
+from bddtorque.robots.segments import Segment, moved
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import decimal
 

@@ -17,11 +17,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.robots.chain import Limits, as_matrix, build_robot, moved
-from bddtorque.robots.files import read_bytes, shown
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots.frames import Pose, identity, snap_rotation, times, unit
-from bddtorque.robots.model import STANDARD_GRAVITY, Link, Robot, Vector, vector
+from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot, Vector, vector
+from bddtorque.robots.robot_files import read_bytes, shown
+from bddtorque.robots.segments import Limits, as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import checked_xml, decimal

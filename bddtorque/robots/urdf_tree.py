@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.robots.chain import Limits
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.robots.frames import Array, Pose, rotation_about
-from bddtorque.robots.model import Link
+from bddtorque.robots.robot import Link
+from bddtorque.robots.segments import Limits
 
 MOVING = ("revolute", "continuous", "prismatic")
 

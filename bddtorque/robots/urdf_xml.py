@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
-from bddtorque.errors import BddTorqueError, nearest
-from bddtorque.robots.files import plain_name, shown
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.robots.robot_files import plain_name, shown
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOST_ELEMENTS = 2000

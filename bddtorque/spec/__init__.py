@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bddtorque.spec.files import from_toml, load_spec, save_spec, spec_names, to_toml
-from bddtorque.spec.model import Spec, spec_from_plain
 from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
 from bddtorque.spec.resolve import assume_missing
+from bddtorque.spec.spec import Spec, spec_from_plain
+from bddtorque.spec.spec_files import from_toml, load_spec, save_spec, spec_names, to_toml
 
 __all__ = [
     "InputBits",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.functions.friction import Friction
-from bddtorque.functions.joint_friction import JointFriction, joint_friction
-from bddtorque.spec.values import (
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.laws.friction import Friction
+from bddtorque.laws.joint_friction import JointFriction, joint_friction
+from bddtorque.spec.parsing import (
     RANGED,
     Bits,
     Range,

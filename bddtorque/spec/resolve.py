@@ -6,14 +6,14 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.spec.parsing import RANGED, Bits, Range
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
-from bddtorque.spec.values import RANGED, Bits, Range
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:
-    from bddtorque.robots.model import Joint, Robot
-    from bddtorque.spec.model import Spec
+    from bddtorque.robots.robot import Joint, Robot
+    from bddtorque.spec.spec import Spec
 
 ACCELERATION_PER_VELOCITY = 4.0
 """1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""

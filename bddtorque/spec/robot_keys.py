@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.spec.parsing import as_flag, as_lock, as_text, as_vector, is_list, is_number, listed
 from bddtorque.spec.records import Payload
-from bddtorque.spec.values import as_flag, as_lock, as_text, as_vector, is_list, is_number, listed
 
 if TYPE_CHECKING:
-    from bddtorque.spec.model import Spec
+    from bddtorque.spec.spec import Spec
 
 URDF_KEYS = ("base", "tip", "lock", "snap", "ignore_friction", "allow_massless", "allow_unphysical")
 """Keys that only mean something where the robot is a URDF file: the options of its reader."""

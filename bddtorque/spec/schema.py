@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
 
 Number = int | float
 RangeValue = Number | list[Any]  # what is in the list is checked, with a better message, by as_range

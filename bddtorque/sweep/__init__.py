@@ -5,7 +5,7 @@ from __future__ import annotations
 from bddtorque.sweep.costs import ModelCost
 from bddtorque.sweep.figures import ErrorFigures, JointSweep, Sweep
 from bddtorque.sweep.running import sweep
-from bddtorque.sweep.terms import TermError
+from bddtorque.sweep.term_errors import TermError
 from bddtorque.sweep.trajectories import Trajectory, from_states, quintic, sine
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 
 STATES, ROUNDS = 8192, 7
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bddtorque.sweep.costs import ModelCost
-from bddtorque.sweep.terms import TermError
+from bddtorque.sweep.term_errors import TermError
 from bddtorque.sweep.trajectories import Floats
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.artefact import from_bytes
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.model import Model
-from bddtorque.robots.model import Robot
+from bddtorque.model.bdt_file import from_bytes
+from bddtorque.model.model import Model
+from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Given, Part, State, states_of
 from bddtorque.words import Formats
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.writing import write_whole
 from bddtorque.sweep.comparison_figures import bits_figure, comparable, models_figure
 from bddtorque.sweep.drawing import STYLE
 from bddtorque.sweep.error_figures import error_figure
 from bddtorque.sweep.figures import Sweep
 from bddtorque.sweep.term_figures import terms_figure
 from bddtorque.sweep.trajectory_figures import trajectory_figure
-from bddtorque.writing import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

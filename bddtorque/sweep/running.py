@@ -15,16 +15,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bddtorque.artefact import to_bytes
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.evaluate.evaluator import EVALUATORS
-from bddtorque.model import Model
+from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import Model
 from bddtorque.sweep.costs import cost_of
 from bddtorque.sweep.figures import PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
 from bddtorque.sweep.measuring import ERRORS, joined, measure, percentile, subject_from
 from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
-from bddtorque.sweep.terms import term_errors
+from bddtorque.sweep.term_errors import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
 from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache
 

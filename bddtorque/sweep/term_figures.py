@@ -8,7 +8,7 @@ import numpy as np
 
 from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, grid
 from bddtorque.sweep.figures import Sweep
-from bddtorque.sweep.terms import ROUNDINGS
+from bddtorque.sweep.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.words.formats import Floats, Format, Words
 
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.words.formats import LARGEST_TURNS, TURN, Floats, Words
 from bddtorque.words.formats import wrap_turn as _wrap_turn
 from bddtorque.words.joints import JointFormats

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 
 LARGEST_SHIFT = 63
 """The widest shift an int64 has a meaning for."""

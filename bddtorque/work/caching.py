@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bddtorque.sizes import parse_size
+from bddtorque.base.sizes import parse_size
 from bddtorque.work.entries import BadEntryError, decode, encode
 from bddtorque.work.tasks import Task, content_key, environment_digest
 

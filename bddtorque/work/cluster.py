@@ -20,7 +20,7 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from typing import Any
 
-from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.work.lending import ClusterLostError, WorkError
 from bddtorque.work.tasks import environment_digest
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import Any, Protocol, runtime_checkable
 
-from bddtorque.errors import BddTorqueError, one_line
+from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.work.pool import submit
 from bddtorque.work.tasks import Task
 

@@ -12,8 +12,8 @@ import bddtorque as bt
 from bddtorque.bench.calls import EMPTY, python_calls
 from bddtorque.bench.contenders import BASELINE, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import latency
-from bddtorque.bench.running import interleaved, machine
-from bddtorque.bench.sizes import form_sizes, look_ups, straight_sizes
+from bddtorque.bench.table_sizes import form_sizes, look_ups, straight_sizes
+from bddtorque.bench.timing import interleaved, machine
 from bddtorque.plan.plan import Lookup, Product
 
 OWN = {

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.evaluate.reference import run_plan
-from bddtorque.model import Model
-from bddtorque.robots.model import Robot
+from bddtorque.model.model import Model
+from bddtorque.plan.reference import run_plan
+from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import special_words
 from bddtorque.words import Formats
 from bddtorque.work import Cache

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bddtorque.cascade import main, plan_document
+from bddtorque.compiler.cascade import main, plan_document
 from bddtorque.spec import spec_names
 
 FOLDER = Path(__file__).parents[2] / "cascade"

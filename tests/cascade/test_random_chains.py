@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from strategies import KINDS, robots
 
 import bddtorque as bt
-from bddtorque.compiler import float_errors, input_arguments, planned
+from bddtorque.compiler.compiling import float_errors, input_arguments, planned
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.robots.model import Robot
+from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec
 
 
@@ -114,7 +114,7 @@ def test_many_chains_are_planned_and_certified(case):
 
 def assert_compiles(case: Case, states: int) -> None:
     """Assert that a case compiles, that no state errs more than proved, and that every form agrees."""
-    with patch("bddtorque.loading.load_robot", return_value=case.robot):
+    with patch("bddtorque.spec.loading.load_robot", return_value=case.robot):
         model = bt.compile(case.spec, workers=1, cache=None)
     proved = np.array(model.certificate.bounds)
     assert model.certificate.faithful

@@ -8,9 +8,9 @@ import pytest
 from arms import assert_keeps_its_bound, compiled
 
 import bddtorque as bt
-from bddtorque.compiler import planned
-from bddtorque.errors import BddTorqueError
-from bddtorque.loading import spec_and_robot
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.compiling import planned
+from bddtorque.spec.loading import spec_and_robot
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import bddtorque as bt
-from bddtorque import compiler
+from bddtorque.compiler import compiling as compiler
 from bddtorque.work import Cache
 
 ARM = {"source": "terms", "bits": 8}

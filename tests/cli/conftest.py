@@ -8,7 +8,7 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.cli import main
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 
 
 class Ran(NamedTuple):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import bddtorque as bt
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
+from bddtorque.compiler.verify import Check
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.errors import BddTorqueError
-from bddtorque.verify import Check
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
 
@@ -146,7 +146,7 @@ def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypat
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.writing.os.fsync", interrupt)
+    monkeypatch.setattr("bddtorque.base.writing.os.fsync", interrupt)
     assert run("compile", "planar2r", "-o", path, *SMALL).code == 130
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -249,7 +249,7 @@ def test_verify_says_what_is_no_file(refused, tmp_path):
 
 def test_verify_names_the_check_that_failed(run, model_file, monkeypatch):
     checks = [Check("file", True, "fine"), Check("tables", False, "entry 3 must be 4")]
-    monkeypatch.setattr("bddtorque.verify.verify", lambda *_, **__: checks)
+    monkeypatch.setattr("bddtorque.compiler.verify.verify", lambda *_, **__: checks)
     ran = run("verify", model_file)
     assert ran.code == 1
     assert "FAIL  tables        entry 3 must be 4" in ran.out

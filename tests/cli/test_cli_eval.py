@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from bddtorque.cli.states import column_names
+from bddtorque.cli.state_files import column_names
 
 HEADER = "q:shoulder,q:elbow,qd:shoulder,qd:elbow,qdd:shoulder,qdd:elbow"
 
@@ -69,7 +69,7 @@ def test_csv_round_trip_is_the_model(run, model, model_file, states, tmp_path):
 
 
 def test_pieces_are_joined(run, model, model_file, states, tmp_path, monkeypatch):
-    monkeypatch.setattr("bddtorque.cli.states.PIECE", 7)
+    monkeypatch.setattr("bddtorque.cli.state_files.PIECE", 7)
     (tmp_path / "states.csv").write_text(csv_of(states), encoding="utf-8")
     np.save(tmp_path / "states.npy", states)
     expected = model.torque(states[:, :2], states[:, 2:4], states[:, 4:])
@@ -224,7 +224,7 @@ def test_an_interrupted_evaluation_leaves_nothing(run, model_file, states, tmp_p
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.writing.os.fsync", interrupt)
+    monkeypatch.setattr("bddtorque.base.writing.os.fsync", interrupt)
     for name in ("torques.csv", "torques.npy"):
         assert run("eval", model_file, tmp_path / "states.csv", "-o", tmp_path / name).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]

@@ -7,9 +7,9 @@ import pytest
 from sample_robots import TWO_LINKS, extended, joint
 
 import bddtorque as bt
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_lock, read_payload
-from bddtorque.errors import BddTorqueError
-from bddtorque.plan.pinning import load_plan
+from bddtorque.compiler.pinning import load_plan
 
 SMALL = ["--bits", "5", "--block-bits", "10"]
 QUICK = ["--workers", "1", "--no-cache"]

@@ -13,8 +13,8 @@ import pytest
 from compiled import arm
 from machines import machines
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
-from bddtorque.errors import BddTorqueError
 from bddtorque.work import Task, run
 from bddtorque.work import cluster as module
 from bddtorque.work.cluster import ClusterExecutor, connected, different, run_sent
@@ -64,7 +64,7 @@ def test_nobody_there(dask: None) -> None:
 def test_nothing_follows_the_line(dask: None, scheme: str) -> None:
     """A client that never was connected is told of by Python as it is thrown away, unless it leaves quietly."""
     code = (
-        "import sys\nfrom bddtorque.errors import BddTorqueError\nfrom bddtorque.work.cluster import connected\n"
+        "import sys\nfrom bddtorque.base.errors import BddTorqueError\nfrom bddtorque.work.cluster import connected\n"
         "try:\n    with connected(sys.argv[1], 0.5):\n        pass\n"
         "except BddTorqueError as problem:\n    print(problem)\n"
     )

@@ -18,9 +18,9 @@ from jobs import die, process_of, rest, square
 from machines import Machines, machines
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
-from bddtorque.errors import BddTorqueError
+from bddtorque.model.bdt_file import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.work import Cache, NoProgress, Task, run
 from bddtorque.work.cluster import ClusterExecutor, connected

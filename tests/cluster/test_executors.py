@@ -21,13 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
-from bddtorque.errors import BddTorqueError
-from bddtorque.functions.tracing import traced
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.function_tracing import traced
+from bddtorque.compiler.verify import verify
+from bddtorque.laws.extended import rounded_exactly
+from bddtorque.model.bdt_file import to_bytes
 from bddtorque.sweep import sweep
-from bddtorque.verify import verify
 from bddtorque.words.argument import Argument
-from bddtorque.words.extended import rounded_exactly
 from bddtorque.work import Task, lending, run
 
 BITS = 5

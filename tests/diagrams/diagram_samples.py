@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bddtorque.diagrams import Table
-from bddtorque.diagrams.table import word_range
+from bddtorque.plan.table import word_range
 
 
 @st.composite

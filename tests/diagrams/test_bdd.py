@@ -6,9 +6,9 @@ import pytest
 from diagram_samples import from_function, ordered_tables, parity, rounded_product
 from hypothesis import given
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import Bits, Diagram, MultiTerminal, Table, build, memory_needed, most_nodes
-from bddtorque.diagrams.table import permute_bits
-from bddtorque.errors import BddTorqueError
+from bddtorque.plan.table import permute_bits
 
 
 def subfunctions(table: Table, order: tuple[int, ...], cut: int) -> list[set[bytes]]:

@@ -8,9 +8,9 @@ from diagram_samples import from_function, rounded_product, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import FORMS, Table
 from bddtorque.diagrams.choosing import choose_forms, contenders, form_cost
-from bddtorque.errors import BddTorqueError
 
 WORDS = [name for name in FORMS if name not in ("bits", "lockstep")]
 

@@ -8,9 +8,9 @@ import pytest
 from diagram_samples import interleaved, ordered_tables, parity, rounded_product
 from hypothesis import HealthCheck, given, settings
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import Diagram, Table, build, make_engine, reduce, reduce_reported, reduction, start_orders
 from bddtorque.diagrams.engine import ENGINES, CuddEngine, EngineLimit
-from bddtorque.errors import BddTorqueError
 
 CUDD_MISSING = False
 try:

@@ -6,8 +6,8 @@ from diagram_samples import rounded_product, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import Diagram, Table, build
-from bddtorque.errors import BddTorqueError
 
 
 def small() -> dict[str, list[int]]:

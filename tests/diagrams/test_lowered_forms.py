@@ -7,12 +7,12 @@ import pytest
 from diagram_samples import ordered_tables, rounded_product
 from hypothesis import given
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import FORMS, Bits, Dense, MultiTerminal, Table, check_form, lower, reduce
 from bddtorque.diagrams.folding import fold, folded_lookup
 from bddtorque.diagrams.forms.bits import walk_bit, walk_bit_counted, walk_word
 from bddtorque.diagrams.forms.form import sample_indices
 from bddtorque.diagrams.forms.multi_terminal import walk_terminal, walk_terminal_counted
-from bddtorque.errors import BddTorqueError
 
 
 @pytest.mark.parametrize("name", FORMS)

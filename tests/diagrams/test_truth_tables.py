@@ -5,9 +5,9 @@ import pytest
 from diagram_samples import tables
 from hypothesis import given
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import Table
-from bddtorque.diagrams.table import permute_bits, restore_bits
-from bddtorque.errors import BddTorqueError
+from bddtorque.plan.table import permute_bits, restore_bits
 
 
 def test_values_are_kept_small_and_read_only() -> None:

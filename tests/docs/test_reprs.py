@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from compiled import arm
 
-from bddtorque.notebook import html_table
+from bddtorque.base.html_table import html_table
 
 
 @pytest.fixture(scope="module")

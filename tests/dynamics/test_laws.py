@@ -13,7 +13,7 @@ from strategies import robots, seeds
 
 import bddtorque as bt
 from bddtorque.dynamics.matrices import kinetic_energy, potential_energy
-from bddtorque.robots.model import Joint, Link, Robot, matrix, vector
+from bddtorque.robots.robot import Joint, Link, Robot, matrix, vector
 
 
 def derivative(function: Callable[[float], np.ndarray], step: float = 1e-3) -> np.ndarray:

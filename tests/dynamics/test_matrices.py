@@ -10,7 +10,7 @@ from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
 from bddtorque.dynamics.matrices import kinetic_energy, potential_energy
-from bddtorque.robots.model import Joint, Link
+from bddtorque.robots.robot import Joint, Link
 
 TOLERANCE = 1e-10
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.evaluate.floats import FloatCode, exact_float, held_in_floats
-from bddtorque.evaluate.pool import Pool, blocks_read
+from bddtorque.evaluate.float_code import FloatCode, exact_float, held_in_floats
 from bddtorque.evaluate.straight import TILE, source_of, straight
+from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import Input, Lookup, Output, Plan, Product, Sum
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
+from bddtorque.export.c_names import prefix_of
 from bddtorque.export.exporter import c_files
-from bddtorque.export.names import prefix_of
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-ffp-contract=off"]
 SANITIZERS = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

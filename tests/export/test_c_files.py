@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.certificate import Certificate
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.c_measuring import Measured, find_compiler, stack_of
+from bddtorque.export.c_names import LONGEST_NAME, prefix_of, safe_name, safe_names
+from bddtorque.export.c_text import comment, constant_array
 from bddtorque.export.exporter import c_files
-from bddtorque.export.measuring import Measured, find_compiler, stack_of
-from bddtorque.export.names import LONGEST_NAME, prefix_of, safe_name, safe_names
-from bddtorque.export.text import comment, constant_array
+from bddtorque.proof.certificate import Certificate
 
 EVIL = [
     '*/ #include "/etc/passwd" /*',

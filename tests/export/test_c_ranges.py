@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.errors import BddTorqueError
-from bddtorque.evaluate.reference import run_wires
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.c_helpers import HELPERS
 from bddtorque.export.exporter import c_files
-from bddtorque.export.helpers import HELPERS
-from bddtorque.export.ranges import INT32, PRODUCTS, Range, known_words, signed_word
+from bddtorque.export.integer_ranges import INT32, PRODUCTS, Range, known_words, signed_word
 from bddtorque.plan.plan import Product, ProductBlock, Sum
+from bddtorque.plan.reference import run_wires
 
 numbers = st.integers(-(2**40), 2**40)
 ranges = st.tuples(numbers, numbers).map(lambda ends: Range(min(ends), max(ends)))

@@ -9,9 +9,9 @@ from compiled import arm, corner_words, random_words, reference, some_words
 from exact import all_words
 
 import bddtorque as bt
-from bddtorque.export.blocks import EXPORTED_FORMS
+from bddtorque.export.c_blocks import EXPORTED_FORMS
 from bddtorque.export.exporter import c_files
-from bddtorque.export.ranges import PRODUCTS
+from bddtorque.export.integer_ranges import PRODUCTS
 from bddtorque.plan.plan import Product
 
 pytestmark = needs_compiler

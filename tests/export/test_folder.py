@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.folder import MANIFEST, foreign_files, write_folder
 
 

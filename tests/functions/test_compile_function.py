@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.errors import BddTorqueError
-from bddtorque.verify import verify
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify
 
 ANGLE_AND_WORD = {"q": (6, "angle"), "w": (6, 2.0)}
 
@@ -141,7 +141,7 @@ def test_files_load_and_verify(case, tmp_path):
 
 
 def test_a_robot_is_not_a_function(tmp_path):
-    from bddtorque.artefact import load
+    from bddtorque.model.bdt_file import load
 
     compiled("float").save(tmp_path / "f.bdt")
     with pytest.raises(BddTorqueError, match=r"a compiled robot required, this file holds the function 'sigmoid'"):
@@ -151,9 +151,9 @@ def test_a_robot_is_not_a_function(tmp_path):
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
     from dataclasses import replace
 
-    from bddtorque.artefact import to_bytes
-    from bddtorque.certificate import Parts
-    from bddtorque.verify import verify_bytes
+    from bddtorque.compiler.verify import verify_bytes
+    from bddtorque.model.bdt_file import to_bytes
+    from bddtorque.proof.certificate import Parts
 
     for case in ("traced", "law", "cascade"):
         model = compiled(case)

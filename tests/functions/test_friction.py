@@ -14,12 +14,12 @@ from oracle import pinocchio_model, rnea
 from sample_robots import TWO_LINKS
 
 import bddtorque as bt
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify, verify_bytes
 from bddtorque.robots import from_toml, from_urdf
 from bddtorque.spec import from_toml as spec_from_toml
 from bddtorque.spec import to_toml
 from bddtorque.sweep import sweep
-from bddtorque.verify import verify, verify_bytes
 from bddtorque.words.bounded import Bounded
 
 STRIBECK = bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05)
@@ -172,8 +172,8 @@ def test_compiled_torques_have_the_friction(options, tmp_path):
 
 
 def test_a_plan_shows_the_term_and_a_robot_without_friction_is_as_before():
+    from bddtorque.compiler.plan_text import plan_text
     from bddtorque.plan.bound import compose, planned_facts
-    from bddtorque.plan.text import plan_text
 
     plan = arm().plan
     scales = {f"{kind}{j}": Fraction(1) for kind in ("q", "qd", "qdd") for j in (1, 2)}
@@ -187,7 +187,7 @@ def test_a_plan_shows_the_term_and_a_robot_without_friction_is_as_before():
 def test_friction_that_was_changed_in_a_file_is_found_out():
     from dataclasses import replace
 
-    from bddtorque.artefact import to_bytes
+    from bddtorque.model.bdt_file import to_bytes
 
     model = arm(bits=4)
     other = model.robot.with_friction({"shoulder": bt.Friction(2.0, 4.0)})

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.artefact import FUNCTION_SECTIONS, SECTIONS, any_from_bytes, to_bytes
-from bddtorque.errors import BddTorqueError
-from bddtorque.plan.reading import plan_from_plain
-from bddtorque.verify import verify_bytes
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify_bytes
+from bddtorque.model.bdt_file import FUNCTION_SECTIONS, SECTIONS, any_from_bytes, to_bytes
+from bddtorque.plan.plan_data import plan_from_plain
 
 
 @cache

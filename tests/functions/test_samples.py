@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
-from bddtorque.errors import BddTorqueError
-from bddtorque.functions.interpolant import Interpolant, Nearest
-from bddtorque.functions.samples import read_samples
-from bddtorque.verify import verify
+from bddtorque.compiler.verify import verify
+from bddtorque.laws.interpolant import Interpolant, Nearest
+from bddtorque.laws.samples import read_samples
 from bddtorque.words.bounded import Bounded
 
 

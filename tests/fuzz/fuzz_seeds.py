@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
+from bddtorque.model.bdt_file import to_bytes
 from bddtorque.robots import builtin_names
-from bddtorque.spec.files import tables_directory
+from bddtorque.spec.spec_files import tables_directory
 from bddtorque.work.entries import encode
 
 JOINTS = ("shoulder", "elbow")

@@ -26,20 +26,20 @@ from fuzz_models import mutated_archive, mutated_arrays, mutated_header
 from fuzz_seeds import JOINTS, read_seeds
 from fuzz_trees import mutated_tree
 
-from bddtorque.artefact import any_from_bytes, load_any, to_bytes
-from bddtorque.cli.states import column_names, read_states
-from bddtorque.errors import BddTorqueError
-from bddtorque.evaluate.reference import run_plan
-from bddtorque.functions.samples import law_of, merged, read_samples
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.state_files import column_names, read_states
+from bddtorque.compiler.pinning import load_plan
+from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
-from bddtorque.loading import spec_and_robot
-from bddtorque.model import Model
-from bddtorque.plan.pinning import load_plan
-from bddtorque.plan.reading import plan_from_plain
+from bddtorque.laws.samples import law_of, merged, read_samples
+from bddtorque.model.bdt_file import any_from_bytes, load_any, to_bytes
+from bddtorque.model.model import Model
+from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.reference import run_plan
 from bddtorque.robots import load_robot
-from bddtorque.robots.plain import robot_from_plain, robot_to_plain
+from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec import from_toml, load_spec, to_toml
-from bddtorque.verify import verify
+from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words import Format
 from bddtorque.work.entries import BadEntryError, decode, encode
 

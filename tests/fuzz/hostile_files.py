@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fuzz_targets import BY_NAME
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 
 ROBOT = """name = "one"
 [[joint]]

@@ -15,8 +15,8 @@ from bdt_files import saved, taken_apart
 from fuzz_targets import BY_NAME
 from hostile_files import file, refused
 
-from bddtorque.artefact import from_bytes
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.bdt_file import from_bytes
 
 KINDS = ("bdt_bytes", "robot_toml", "spec_toml", "urdf", "plan_bytes", "states_csv", "states_npy", "samples_csv")
 
@@ -95,7 +95,7 @@ def limited(kind: str, path: Path, memory: int) -> str:
         from pathlib import Path
         from fuzz_targets import BY_NAME
         from fuzz_worker import limit_memory
-        from bddtorque.errors import BddTorqueError
+        from bddtorque.base.errors import BddTorqueError
         limit_memory({memory})
         try:
             BY_NAME[sys.argv[1]].check(Path(sys.argv[2]))

@@ -7,7 +7,7 @@ from fuzz_seeds import STATES, URDF
 from fuzz_targets import BY_NAME
 from hostile_files import BIDI, ROBOT, SPEC, file, refused
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots.toml_reader import from_toml
 from bddtorque.robots.urdf_reader import from_urdf
 

@@ -21,12 +21,12 @@ from sample_robots import TWO_LINKS
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
 from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
 from bddtorque.independent.__main__ import main as alone
 from bddtorque.independent.dynamics import State, robot_of, torques
-from bddtorque.robots.plain import robot_to_plain
+from bddtorque.model.bdt_file import to_bytes
+from bddtorque.robots.robot_data import robot_to_plain
 
 FOLDER = Path(bt.__file__).parent / "independent"
 STEPS = [

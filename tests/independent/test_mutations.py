@@ -32,15 +32,15 @@ from mutations import (
 )
 
 import bddtorque as bt
-from bddtorque.artefact import any_from_bytes, to_bytes
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify_bytes
 from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.diagrams.table import Table
-from bddtorque.errors import BddTorqueError
 from bddtorque.independent import check_bytes
+from bddtorque.model.bdt_file import any_from_bytes, to_bytes
 from bddtorque.plan.plan import output_format
-from bddtorque.plan.reading import graph_from_plain
-from bddtorque.robots.plain import robot_from_plain
-from bddtorque.verify import verify_bytes
+from bddtorque.plan.plan_data import graph_from_plain
+from bddtorque.plan.table import Table
+from bddtorque.robots.robot_data import robot_from_plain
 
 EITHER = {
     "package": "the version that wrote the file: no digest covers it",

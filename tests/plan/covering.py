@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.budget import RESERVE
-from bddtorque.plan.cover import Choices, Target, cover
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.widths import check_widths
-from bddtorque.trace.graph import Graph
+from bddtorque.planner.budget import RESERVE
+from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.words.argument import Argument
 
 MOST_GUARD = 24

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from plan_samples import LARGEST, Sample, found_and_proved
 
 import bddtorque as bt
-from bddtorque.errors import BddTorqueError
-from bddtorque.evaluate.reference import run_wires
-from bddtorque.plan.angles import Combination, with_angle_sums
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Target
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.plan import AngleSum
+from bddtorque.plan.reference import run_wires
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.planner.angles import Combination, with_angle_sums
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Target
 from bddtorque.spec import JointSpec, Ranges
-from bddtorque.trace.tracer import Tracer
 from bddtorque.words.argument import Argument
 
 PLANNERS = [plan_within, lambda *given: plan_network(*given, source="recursive")]

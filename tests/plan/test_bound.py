@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from plan_samples import Sample, found_and_proved, samples
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.compiling import input_arguments
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import BlockFacts, compose, planned_facts
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Target
 from bddtorque.plan.plan import FunctionBlock, Input, Lookup, Output, Plan, Product, ProductBlock, Sum
-from bddtorque.trace.tracer import Tracer
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Target
 from bddtorque.words.argument import Argument
 
 relaxed = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

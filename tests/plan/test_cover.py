@@ -9,17 +9,17 @@ from covering import plan_within
 from plan_samples import LARGEST, Sample, found_and_proved
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments, output_targets, planned
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.compiling import input_arguments, output_targets, planned
+from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.errors import BddTorqueError
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Choices, Target, cover, summand_counts
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, ProductBlock, Sum
 from bddtorque.plan.widths import check_widths
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Choices, Target, cover, summand_counts
 from bddtorque.spec import load_spec
-from bddtorque.trace.graph import Graph
-from bddtorque.trace.terms import trace_terms
-from bddtorque.trace.tracer import Tracer
 from bddtorque.words.argument import Argument
 
 

@@ -11,10 +11,10 @@ from plan_samples import Sample, found_and_proved
 from strategies import random_robot
 
 import bddtorque as bt
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Target
-from bddtorque.trace.tracer import Tracer
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Target
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.errors import BddTorqueError
-from bddtorque.plan.loads import Candidate, latency, least_cost, load_cost, pick
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.diagrams.loads import Candidate, latency, least_cost, load_cost, pick
 
 
 def candidate(name: str, size: int, cost: int) -> Candidate:

@@ -13,8 +13,7 @@ import bddtorque as bt
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.evaluate.evaluator import BIT_FORMS
-from bddtorque.evaluate.reference import run_plan
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.plan.plan import (
     Block,
     Input,
@@ -26,6 +25,7 @@ from bddtorque.plan.plan import (
     output_format,
     signed_bits,
 )
+from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 
 METHODS = ("block", "limbs", "squares", "native")

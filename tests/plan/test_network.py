@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 from plan_samples import Sample, found_and_proved
 
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Target
-from bddtorque.plan.network import network_of
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.plan import Lookup
-from bddtorque.trace.graph import Graph
-from bddtorque.trace.tracer import Tracer
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Target
+from bddtorque.planner.network import network_of
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {

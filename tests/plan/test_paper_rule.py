@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.plan.budget import paper_extra_bits
-from bddtorque.plan.cover import Choices, Target, cover
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.plan import Lookup, Product, output_format
-from bddtorque.trace.tracer import Tracer
+from bddtorque.planner.budget import paper_extra_bits
+from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.words.argument import Argument
 
 

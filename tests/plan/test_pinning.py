@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments, planned
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.compiling import input_arguments, planned
+from bddtorque.compiler.pinning import check_pinned, first_difference, load_plan, plan_to_plain, save_plan
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.errors import BddTorqueError
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.pinning import check_pinned, first_difference, load_plan, plan_to_plain, save_plan
 from bddtorque.plan.plan import FunctionBlock, Lookup, Plan, Sum
 from bddtorque.spec import load_spec
 

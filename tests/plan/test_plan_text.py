@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler import input_arguments, planned
+from bddtorque.compiler.compiling import input_arguments, planned
+from bddtorque.compiler.plan_text import inner_widths, plan_text
 from bddtorque.diagrams.choosing import candidate
+from bddtorque.diagrams.cost import block_candidates, most_nodes, product_candidates
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.plan.bound import OutputBound, compose, planned_facts
-from bddtorque.plan.cost import block_candidates, most_nodes, product_candidates
 from bddtorque.plan.plan import Plan, Product
-from bddtorque.plan.text import inner_widths, plan_text
 from bddtorque.spec import load_spec
 
 

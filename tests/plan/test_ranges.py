@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from strategies import robots, seeds
 
-from bddtorque.compiler import planned
-from bddtorque.loading import spec_and_robot
-from bddtorque.plan.ranges import node_ranges
-from bddtorque.plan.text import inner_widths
-from bddtorque.trace.graph import Graph, Op
-from bddtorque.trace.robot import trace_torques
-from bddtorque.trace.tracer import Tracer
+from bddtorque.compiler.compiling import planned
+from bddtorque.compiler.plan_text import inner_widths
+from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.graph.graph import Graph, Op
+from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.graph.tracer import Tracer
+from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words.bounded import Interval, IntervalArithmetic
 
 

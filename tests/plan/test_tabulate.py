@@ -11,12 +11,12 @@ from exact import exact_value, long, long_outputs
 from hypothesis import given, settings
 from plan_samples import samples
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.tracer import Tracer
+from bddtorque.laws import extended
 from bddtorque.plan import tabulate as module
 from bddtorque.plan.plan import FunctionBlock, ProductBlock
 from bddtorque.plan.tabulate import memory_needed, tabulate
-from bddtorque.trace.tracer import Tracer
-from bddtorque.words import extended
 from bddtorque.words.argument import Argument
 
 

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from plan_samples import LARGEST, Sample, found_and_proved
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.budget import plan_network
-from bddtorque.plan.cover import Target
 from bddtorque.plan.plan import Lookup
 from bddtorque.plan.turning import turning_of
-from bddtorque.trace.tracer import Tracer
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Target
 from bddtorque.words.argument import Argument
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.plan.units import INPUT, Equation, spare_factors
+from bddtorque.planner.units import INPUT, Equation, spare_factors
 
 
 def factors(equations, units):

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.evaluate.reference import run_plan
+from bddtorque.plan.reference import run_plan
 
 MODELS = {
     "direct": {"bits": 3},

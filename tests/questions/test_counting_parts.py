@@ -14,7 +14,7 @@ from bddtorque.questions import subject
 from bddtorque.questions.block_diagrams import bits_that_matter, index_of, state_of, words_and_counts
 from bddtorque.questions.convolving import Counted, _convolved, count_exactly, count_in_bins, counted, prepared
 from bddtorque.questions.groups import distinct
-from bddtorque.questions.ranges import GridExtremes, LineExtremes, Ranges
+from bddtorque.questions.wire_ranges import GridExtremes, LineExtremes, Ranges
 
 
 @st.composite

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.diagrams import Table
-from bddtorque.evaluate.reference import run_plan
 from bddtorque.plan.plan import FunctionBlock, Input
+from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.questions import equality, errors, largest, largest_error, smallest, subject, support, symmetries
+from bddtorque.questions import equality, largest, largest_error, smallest, subject, support, symmetries
+from bddtorque.questions import largest_error as errors
 from bddtorque.questions.subjects import _terms
 from bddtorque.questions.symmetry import EVEN, ODD, parity_of
 from bddtorque.questions.truths import true_terms, true_torque

@@ -11,7 +11,8 @@ from every_state import every_state, small
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.questions import counting, enumeration, equality, errors, largest_error, saturating, subject, values
+from bddtorque.questions import counting, enumeration, equality, largest_error, saturating, subject, values
+from bddtorque.questions import largest_error as errors
 from bddtorque.questions.separation import separated
 
 ASKED = {name: subject(small(name), "tau1") for name in ("direct", "products")}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.report.writing import Report, report_page
+from bddtorque.report.report import Report, report_page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<b>]]>"
 VOID = {"img", "input", "link", "meta"}

@@ -10,12 +10,12 @@ from browser import CHROMIUM, Browser
 from report_pages import HOSTILE, compiled, hostile_model, rubbing_model, wild_states, written
 
 import bddtorque as bt
-from bddtorque.evaluate.reference import run_plan
 from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Product, ProductBlock, Sum
+from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints
-from bddtorque.report.writing import report_page
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"

@@ -11,9 +11,9 @@ import pytest
 from report_pages import HOSTILE, VOID, compiled, data_of, hostile_model, read, written
 
 import bddtorque as bt
-from bddtorque.artefact import from_bytes, to_bytes
-from bddtorque.report.writing import report_page
-from bddtorque.robots.model import Joint, Link, Robot
+from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.report.report import report_page
+from bddtorque.robots.robot import Joint, Link, Robot
 
 SECTIONS = ["proved", "arm-section", "errors", "plan", "blocks", "costs", "words"]
 

@@ -14,18 +14,18 @@ import bddtorque as bt
 from bddtorque.diagrams import build
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.table import Table
-from bddtorque.processors import schedule_model
+from bddtorque.plan.table import Table
 from bddtorque.report.diagram_picture import drawable_part
 from bddtorque.report.error_maps import COLOURS, error_maps, map_axes, map_picture, palette
 from bddtorque.report.layered import is_bend, positions, routed
 from bddtorque.report.markup import Markup, element, json_script, number, table
 from bddtorque.report.packing import pack, unpack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
-from bddtorque.report.states import start_words
+from bddtorque.report.start_state import start_words
 from bddtorque.report.term_costs import term_costs
 from bddtorque.report.view import placed_joints, view_of
-from bddtorque.sweep.terms import motions_of
+from bddtorque.schedule import schedule_model
+from bddtorque.sweep.term_errors import motions_of
 
 
 @given(st.data())

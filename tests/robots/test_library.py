@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 from sample_robots import TWO_LINKS
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.robot_listing import summarise
 from bddtorque.robots import Joint, Link, Robot, builtin_names, load_robot, print_robots
-from bddtorque.robots.listing import summarise
 
 
 def refused(robot: object, *expected: str, **options: object) -> None:

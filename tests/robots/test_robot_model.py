@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import crba, inertia, pinocchio_model, random_states, rnea
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import Frame, Joint, Link, Robot, load_robot
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import crba, pinocchio_model, random_states, rnea
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import from_toml, load_robot, load_toml
 from bddtorque.robots.toml_table import angle
 

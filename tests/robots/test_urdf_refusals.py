@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sample_robots import BODY, TWO_LINKS, extended, joint
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import from_urdf, load_urdf
-from bddtorque.robots.files import LARGEST_FILE
+from bddtorque.robots.robot_files import LARGEST_FILE
 
 LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 BOMB = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

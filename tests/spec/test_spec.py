@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import Joint, Link, Robot, load_robot
 from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
 

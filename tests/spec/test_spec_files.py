@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.sizes import counted, format_size, parse_size
 from bddtorque.robots import load_robot
-from bddtorque.sizes import counted, format_size, parse_size
 from bddtorque.spec import (
     InputBits,
     JointSpec,

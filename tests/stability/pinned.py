@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 from bddtorque.spec import spec_names
 
 FILE = Path(__file__).parent / "digests.json"

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from pinned import kept
 
 import bddtorque as bt
-from bddtorque.artefact import to_bytes
-from bddtorque.dynamics.portable import sine_cosine
+from bddtorque.model.bdt_file import to_bytes
 from bddtorque.robots.frames import Pose, align_z, angle_of, cos_sin, rotation_rpy, times
+from bddtorque.words.portable import sine_cosine
 from bddtorque.work import Cache
 
 HERE = Path(__file__).parent

@@ -3,7 +3,7 @@
 import pytest
 
 import bddtorque as bt
-from bddtorque.model import Model
+from bddtorque.model.model import Model
 
 
 @pytest.fixture(scope="session")

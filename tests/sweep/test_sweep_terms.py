@@ -8,7 +8,7 @@ import pytest
 import bddtorque as bt
 from bddtorque.plan.plan import Lookup, Sum
 from bddtorque.sweep import sweep
-from bddtorque.sweep.terms import ROUNDINGS, Motions, _rows, coefficients, motions_of, term_errors
+from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, coefficients, motions_of, term_errors
 
 
 def random_words(model, count=400, seed=1):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.loading import spec_and_robot
+from bddtorque.spec.loading import spec_and_robot
 from bddtorque.sweep import from_states, quintic, sine, sweep
 from bddtorque.sweep.plots import figure_of
 

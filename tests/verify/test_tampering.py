@@ -13,14 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.artefact import from_bytes, to_bytes
-from bddtorque.certificate import Certificate, Parts
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.verify import verify_bytes
 from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.diagrams.table import Table
-from bddtorque.errors import BddTorqueError
-from bddtorque.plan.reading import plan_from_plain
-from bddtorque.robots.model import Link, Robot
-from bddtorque.verify import verify_bytes
+from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.table import Table
+from bddtorque.proof.certificate import Certificate, Parts
+from bddtorque.robots.robot import Link, Robot
 from bddtorque.words import JointFormats
 
 SAMPLES = [{"bits": 2}, {"bits": 3, "source": "recursive"}, {"bits": 3, "accuracy": "paper"}, {"bits": 4, "torque": 20}]

@@ -6,7 +6,7 @@ import pytest
 from bdt_files import compiled, saved
 
 import bddtorque as bt
-from bddtorque.verify import Check, check_block, verify, verify_bytes
+from bddtorque.compiler.verify import Check, check_block, verify, verify_bytes
 from bddtorque.work import Workers
 
 NAMES = ["file", "bytes", "plan", "tables", "diagrams", "forms", "certificate"]
@@ -103,7 +103,7 @@ def no_memory(*_: object) -> None:
 
 
 def test_too_little_memory_is_said_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bddtorque.verify.check_block", no_memory)
+    monkeypatch.setattr("bddtorque.compiler.verify.check_block", no_memory)
     checks = verify_bytes(saved(bits=2), workers=1)
     assert [check.name for check in checks if not check.passed] == ["proof"]
     assert "\n" not in checks[-1].detail

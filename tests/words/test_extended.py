@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from bddtorque.trace.tracer import Tracer
+from bddtorque.graph.tracer import Tracer
+from bddtorque.laws.extended import rounded_exactly
 from bddtorque.words.argument import Argument
-from bddtorque.words.extended import rounded_exactly
 
 
 def rounded(build, words, lsb=Fraction(1), bits=8, scale=Fraction(1, 2), kind="word", centre=Fraction(0)):

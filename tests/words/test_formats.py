@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.words import Format, Formats, JointFormats, formats_from_plain, kernels
 from bddtorque.words.formats import LARGEST_TURNS, TURN
 

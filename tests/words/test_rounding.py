@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.words import kernels, round_half_away, round_half_up_shift
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

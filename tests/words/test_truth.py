@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from strategies import robots
 
 import bddtorque as bt
+from bddtorque.compiler.origin import from_recursion, from_terms
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.origin import from_recursion, from_terms
 from bddtorque.words.argument import Argument
 
 exact = np.vectorize(mpmath.mpf, otypes=[object])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.work import Cache, Task, Workers, run, usable_processors
 from bddtorque.work.entries import decode
 

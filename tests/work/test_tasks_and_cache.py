@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.work import Cache, Task, cache_directory, content_key, default_cache
 from bddtorque.work.caching import MISSING
 from bddtorque.work.entries import BadEntryError, decode, encode

@@ -5,6 +5,7 @@ A new form is a file with a class that offers what `Form` asks for, and one entr
 
 from __future__ import annotations
 
+from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.bits import Bits
 from bddtorque.diagrams.forms.classes import Classes
@@ -15,8 +16,7 @@ from bddtorque.diagrams.forms.form import Form, check_form
 from bddtorque.diagrams.forms.lockstep import Lockstep
 from bddtorque.diagrams.forms.multi_terminal import MultiTerminal
 from bddtorque.diagrams.forms.radix import Radix, Radix4, Radix16, Radix64
-from bddtorque.diagrams.table import Table
-from bddtorque.errors import BddTorqueError, nearest
+from bddtorque.plan.table import Table
 
 FORMS: dict[str, type[Form]] = {
     form.name: form

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram, build, expand_words
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table, frozen
+from bddtorque.plan.table import IntegerArray, Table, frozen
 
 Int8Array = npt.NDArray[np.int8]
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table, frozen
+from bddtorque.plan.table import IntegerArray, Table, frozen
 
 
 @njit

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bddtorque.compiled import inlined, njit
+from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array, MemoryLimit
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 from bddtorque.diagrams.validation import check_order
+from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 
 BYTES_AN_ENTRY = 56
 """Bytes that building takes for each entry of the table: its node and offset, hash table, and nodes found, at most."""

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.folding import Folded, fold, look_up_folded, unfold
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table
+from bddtorque.plan.table import IntegerArray, Table
 
 CYCLES_A_WORD, CYCLES_A_FOLD = 2, 8
 """Integer operations, each waiting for the one before, to cut a word out of the index and to fold it."""

@@ -7,9 +7,9 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.table import IntegerArray, Table
-from bddtorque.errors import BddTorqueError
+from bddtorque.plan.table import IntegerArray, Table
 
 SAMPLES = 10_000
 

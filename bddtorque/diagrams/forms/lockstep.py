@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import inlined, njit
+from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
+from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
 
 UInt32Array = npt.NDArray[np.uint32]
 

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.compiled import njit
+from bddtorque.base.jit import njit
 from bddtorque.diagrams import statistics
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
 from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.table import IntegerArray, Table, frozen, restore_bits
 from bddtorque.diagrams.validation import check_order
+from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits
 
 
 @njit

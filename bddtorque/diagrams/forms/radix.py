@@ -16,13 +16,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bddtorque.compiled import inlined, njit
+from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Int64Array
 from bddtorque.diagrams.forms.lockstep import UInt32Array
 from bddtorque.diagrams.merging import afford_merging, merge_rows
-from bddtorque.diagrams.table import IntegerArray, Table, frozen
 from bddtorque.diagrams.unrolling import digit_cuts
+from bddtorque.plan.table import IntegerArray, Table, frozen
 
 
 @inlined

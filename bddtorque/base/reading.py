@@ -1,0 +1,87 @@
+"""Opening files that others wrote: none that would be waited for forever, and no more of any than can be used."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from os import PathLike
+from typing import IO, BinaryIO
+
+from bddtorque.base.errors import BddTorqueError
+
+LONGEST_ROW = 1_000_000
+"""Characters of a row of a CSV file; a row that never ends would take all memory there is."""
+
+
+def opened(path: str | PathLike[str]) -> BinaryIO:
+    """Open a file to read bytes from it.
+
+    A pipe or a socket is refused, with an `OSError` as anything else that cannot be opened: who reads from a pipe that
+    nobody writes to waits forever. Devices are opened; what is read of them must be bounded.
+    """
+    return open(path, "rb", opener=_without_waiting)
+
+
+def read_at_most(path: str | PathLike[str], largest: int) -> bytes:
+    """Return the bytes of a file, of a larger one the first `largest` + 1: enough to see that there are too many."""
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size:  # of a file: memory for what there is, not for the most there could be
+            return file.read(min(size, largest) + 1)
+        return file.read(largest + 1)
+
+
+def reason(problem: Exception) -> str:
+    """Return why a file could not be read, in the system's words, without the name of the file."""
+    return getattr(problem, "strerror", None) or str(problem)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "this is a pipe and no file", path)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(descriptor, True)
+    return descriptor
+
+
+class Lines:
+    """The lines of a text, for `csv.reader`; a row of more than `LONGEST_ROW` characters is refused.
+
+    `csv.reader` limits cells, but neither lines nor rows, which may go over many lines. After each row it must be told
+    that one is over.
+
+    Parameters
+    ----------
+    file : a text file
+    where : what messages call it
+    """
+
+    def __init__(self, file: IO[str], where: str) -> None:
+        self._file = file
+        self._where = where
+        self._number = self._taken = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline(LONGEST_ROW + 1)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._taken += len(line)
+        if self._taken > LONGEST_ROW:
+            raise BddTorqueError(
+                f"{self._where}, line {self._number}: a row of at most {LONGEST_ROW:,} characters required, "
+                "a longer one given"
+            )
+        return line
+
+    def row_over(self) -> None:
+        """Begin to count again."""
+        self._taken = 0

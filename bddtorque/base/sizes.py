@@ -1,0 +1,36 @@
+"""Sizes in bytes, and counts, as people write them."""
+
+from __future__ import annotations
+
+import re
+
+from bddtorque.base.errors import BddTorqueError
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+def counted(count: int, things: str) -> str:
+    """Return ``"1 sum"`` or ``"1,024 sums"``; `things` is a plural that ends in s, with ``_`` for blanks."""
+    return f"{count:,} {(things.removesuffix('s') if count == 1 else things).replace('_', ' ')}"
+
+
+def parse_size(size: int | str, what: str) -> int:
+    """Return a number of bytes from an integer or text such as ``"2 GiB"``, ``"500 MB"``; refuse and name `what`."""
+    if isinstance(size, int) and not isinstance(size, bool):
+        if size < 0:
+            raise BddTorqueError(f"{what}: a size of 0 bytes or more required, {size} given")
+        return size
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*([a-z]*)\s*", size.lower())
+        if found and found[2] in _UNITS:
+            return round(float(found[1]) * _UNITS[found[2]])
+    raise BddTorqueError(f"{what}: a size in bytes or text like '2 GiB' or '500 MB' required, {size!r:.60} given")
+
+
+def format_size(size: int) -> str:
+    """Return bytes as text that `parse_size` reads back exactly: the largest binary unit that divides them."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"

@@ -1,0 +1,47 @@
+"""TOML text as plain values, within bounds: of files that anybody may have written, nothing takes long or runs deep."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError
+
+MOST_PARTS = 100
+"""Parts of a dotted key. The reader takes the square of their number: half a million of them would take an hour."""
+DEEPEST = 50
+"""Levels of tables and lists; what goes deeper could not even be shown in a message."""
+LARGEST_BITS = 10_000
+"""Bits of a whole number. Python does not write larger ones out, and no float reaches a tenth of that."""
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"^[ \t]*+\[{{0,2}}[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS},}}", re.MULTILINE)
+
+
+def toml_values(text: str, where: str) -> dict[str, Any]:
+    """Return the values of a TOML text, or refuse it; `where` begins every error."""
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise BddTorqueError(f"{where}: keys of at most {MOST_PARTS} parts required, more given (at line {line})")
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as problem:  # ValueError: also integers beyond what Python converts
+        raise BddTorqueError(f"{where}: valid TOML required, {' '.join(str(problem).split())}") from None
+    _check_bounds(values, where)
+    return values
+
+
+def _check_bounds(values: dict[str, Any], where: str) -> None:
+    """Refuse what is nested too deeply and whole numbers that are too large, whatever key they belong to."""
+    waiting: list[tuple[Any, int]] = [(values, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, dict | list):
+            if depth > DEEPEST:
+                raise BddTorqueError(f"{where}: tables and lists at most {DEEPEST} deep required, deeper ones given")
+            waiting.extend((each, depth + 1) for each in (value.values() if isinstance(value, dict) else value))
+        elif isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+            raise BddTorqueError(
+                f"{where}: whole numbers of at most {LARGEST_BITS:,} bits required, one of {value.bit_length():,} given"
+            )

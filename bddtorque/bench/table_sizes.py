@@ -1,0 +1,83 @@
+"""Bytes beside times: how large the tables of an evaluator are, and how much of them one state reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bddtorque.diagrams.choosing import choose_forms
+from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.evaluate.table_pool import blocks_read
+from bddtorque.model.model import Model
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
+
+LOAD = 4
+"""Bytes of one load from a form of a block: words and places to go on at have 32 bits."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of all tables, and bytes of them that one state reads, at most."""
+
+    tables: int
+    touched: int
+
+
+def look_ups(plan: Plan, native: bool) -> dict[int, int]:
+    """Return how often each block is looked up for one state, at most; with `native` products, or without any."""
+    counts: dict[int, int] = {}
+    for wire in plan.wires:
+        if isinstance(wire, Lookup):
+            counts[wire.block] = counts.get(wire.block, 0) + 1
+        elif isinstance(wire, Product) and not native:
+            counts[wire.block] = counts.get(wire.block, 0) + _pieces(plan, wire)
+    return counts
+
+
+def straight_sizes(model: Model, native: bool, item_bytes: int) -> Sizes:
+    """Return the sizes of straight-line code: dense tables of items of so many bytes, one of which a look-up reads."""
+    used = blocks_read(model.plan, native)
+    tables = sum(len(model.tables[block].values) for block in used) * item_bytes
+    return Sizes(tables, sum(look_ups(model.plan, native).values()) * item_bytes)
+
+
+def form_sizes(model: Model, form: str) -> Sizes:
+    """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
+    forms = _forms(model, form)
+    native = form not in ("bits", "lockstep")
+    counts = look_ups(model.plan, native=False)
+    if native:  # only products that the plan itself takes natively are
+        counts = look_ups(model.plan, native=True)
+        for wire in model.plan.wires:
+            if isinstance(wire, Product) and wire.method != "native":
+                counts[wire.block] = counts.get(wire.block, 0) + _pieces(model.plan, wire)
+    touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
+    return Sizes(sum(each.bytes for each in forms), touched)
+
+
+def _forms(model: Model, form: str) -> Sequence[Form]:
+    if form == "chosen":
+        orders = [diagram.order for diagram in model.diagrams]
+        return [choice.form for choice in choose_forms(model.tables, orders, model.spec.memory)]
+    return [
+        FORMS[form].from_table(table, diagram.order)
+        for table, diagram in zip(model.tables, model.diagrams, strict=True)
+    ]
+
+
+def _pieces(plan: Plan, wire: Product) -> int:
+    """Return the look-ups of a product taken by tables."""
+    if wire.method in ("block", "squares"):
+        return 1 if wire.method == "block" else 2
+    left, right = (-(-_magnitude_bits(plan, side) // wire.limb_bits) for side in (wire.left, wire.right))
+    return left * right
+
+
+def _magnitude_bits(plan: Plan, wire: int) -> int:
+    match plan.wires[wire]:
+        case Product(low=low, high=high) | Sum(low=low, high=high):
+            return max(abs(low), abs(high)).bit_length()
+        case Lookup(block=block):
+            return max(abs(plan.blocks[block].low), abs(plan.blocks[block].high)).bit_length()
+        case Input(bits=bits) | AngleSum(bits=bits):
+            return bits

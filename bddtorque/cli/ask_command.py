@@ -1,0 +1,155 @@
+"""``bddtorque ask``: exact questions to a compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.answer_rows import answer_rows
+from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+from bddtorque.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
+    from bddtorque.questions import Answer
+
+INTERRUPTED = 130
+LONGEST_LIMIT = 7 * 86_400.0
+
+Told = Callable[[float], None]
+
+
+def ask_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--of",
+            metavar="NAME",
+            help="What is asked about (may be repeated): an output (tau1, or the joint), a term (J12, G1), a word "
+            "(w15) or a block (b3). All outputs unless given.",
+        ),
+    ] = None,
+    largest: Annotated[bool, typer.Option("--largest", help="The largest value, and a state that has it.")] = False,
+    smallest: Annotated[bool, typer.Option("--smallest", help="The smallest value, and a state that has it.")] = False,
+    saturation: Annotated[bool, typer.Option("--saturation", help="How many states saturate.")] = False,
+    at_least: Annotated[
+        float | None, typer.Option("--at-least", metavar="X", help="How many states give at least X N·m or N.")
+    ] = None,
+    at_most: Annotated[
+        float | None, typer.Option("--at-most", metavar="X", help="How many states give at most X N·m or N.")
+    ] = None,
+    error: Annotated[bool, typer.Option("--error", help="Where words are farthest from the truth.")] = False,
+    symmetry: Annotated[bool, typer.Option("--symmetry", help="Whether it is odd, even, or constant.")] = False,
+    support: Annotated[bool, typer.Option("--support", help="Which input bits matter.")] = False,
+    equal: Annotated[
+        Path | None, typer.Option("--equal", metavar="OTHER", help="Whether another .bdt gives the same words.")
+    ] = None,
+    limit: Annotated[float, typer.Option("--limit", metavar="SECONDS", help="Time for one answer, about.")] = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer exact questions: extremes, counts of states, largest errors, symmetry, equality.
+
+    Every answer is labelled exact, or bracket: then both ends of it are proved. Without a question: the largest and the
+    smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds two that are not.
+    """
+    from bddtorque.model.bdt_file import load_any
+
+    if not 0 < limit <= LONGEST_LIMIT:
+        raise BddTorqueError(f"--limit: seconds above 0, a week at most, required, {limit:g} given")
+    model = load_any(file)
+    asked = {
+        "largest": largest,
+        "smallest": smallest,
+        "saturation": saturation,
+        "at least": at_least,
+        "at most": at_most,
+        "error": error,
+        "symmetry": symmetry,
+        "support": support,
+    }
+    wanted = {name: value for name, value in asked.items() if value is not None and value is not False}
+    if not wanted and equal is None:
+        wanted = {"largest": True, "smallest": True, "saturation": True}
+    other = None if equal is None else load_any(equal)
+    found, stopped = _answers(model, list(of or ()), wanted, other, limit)
+    if as_json:
+        write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
+    else:
+        _show(file, found)
+    if stopped:
+        raise typer.Exit(INTERRUPTED)
+    if any(getattr(answer, "equal", True) is False for answer in found):
+        raise typer.Exit(1)
+
+
+def _answers(
+    model: Model | FunctionModel,
+    of: list[str],
+    wanted: dict[str, Any],
+    other: Model | FunctionModel | None,
+    limit: float,
+) -> tuple[list[Answer], bool]:
+    """Return all answers, or those found before somebody interrupted."""
+    from bddtorque import questions
+
+    ways: dict[str, Callable[[str, Told], Any]] = {
+        "largest": lambda name, told: questions.largest(model, name, limit, told),
+        "smallest": lambda name, told: questions.smallest(model, name, limit, told),
+        "saturation": lambda name, told: questions.saturating(model, name, limit, told),
+        "at least": lambda name, told: questions.reaching(model, name, wanted["at least"], "at least", limit, told),
+        "at most": lambda name, told: questions.reaching(model, name, wanted["at most"], "at most", limit, told),
+        "error": lambda name, told: questions.largest_error(model, name, limit, told),
+        "symmetry": lambda name, told: questions.symmetries(model, name),
+        "support": lambda name, told: questions.support(model, name),
+    }
+    names = [subject.name for subject in questions.subjects(model, of)]
+    found: list[Answer] = []
+    try:
+        for name in names if wanted else ():
+            for what in wanted:
+                with _shown(f"{what} of {name}", limit) as told:
+                    answer = ways[what](name, told)
+                found += answer if isinstance(answer, list) else [answer]
+                if found[-1].interrupted:
+                    return found, True
+        if other is not None:
+            with _shown("comparing", limit) as told:
+                compared = questions.equality(model, other, limit, told)
+            found += [answer for answer in compared if not of or answer.of in names]
+    except KeyboardInterrupt:
+        return found, True
+    return found, False
+
+
+@contextmanager
+def _shown(what: str, limit: float) -> Iterator[Told]:
+    """Show how much of the limit is spent."""
+    progress = ShownProgress()
+    progress.start(what, limit)
+    try:
+        yield lambda seconds: progress.advance("", seconds, False)
+    finally:
+        progress.finish()
+
+
+def _show(file: Path, found: list[Answer]) -> None:
+    console = output()
+    table = plain_table(f"{file.name}: answers for every state of its input words")
+    table.add_column("of", no_wrap=True)
+    table.add_column("question", overflow="fold")
+    table.add_column("answer", overflow="fold")
+    table.add_column("", no_wrap=True)
+    table.add_column("how", overflow="fold")
+    last = ""
+    for answer in found:
+        for row in answer_rows(answer):
+            table.add_row("" if answer.of == last else answer.of, *row)
+            last = answer.of
+    console.print(table)

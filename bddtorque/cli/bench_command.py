@@ -1,0 +1,156 @@
+"""``bddtorque bench``: the speed of compiled words beside what a person would write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli import options as opt
+from bddtorque.cli.choices import BitsOption, takes_choices
+from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bddtorque.bench.measurement import Report
+    from bddtorque.model.model import Model
+
+TARGETS = ("host", "tables")
+
+
+@takes_choices
+def bench_command(
+    source_file: Annotated[
+        str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
+    ],
+    states: Annotated[int, typer.Option(metavar="N", help="Random states of one round, a multiple of 64.")] = 25_600,
+    rounds: Annotated[int, typer.Option(metavar="N", help="Rounds; each runs every contender once.")] = 15,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
+    latency: Annotated[
+        bool, typer.Option("--latency", help="Time single calls too: worst, 99.9 %, and with empty caches.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
+    ] = None,
+    bits: BitsOption = None,
+    workers: opt.WorkersOption = None,
+    no_cache: opt.NoCacheOption = False,
+    as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
+) -> None:
+    """Measure the evaluators of a model beside float peers, on one core, as ratios from interleaved rounds.
+
+    A robot is compiled for both targets, unless --target names one. Run it on a machine that does nothing else.
+    """
+    if states < 64 or states % 64:
+        raise BddTorqueError(f"--states: a multiple of 64 required, {states} given")
+    if rounds < 1:
+        raise BddTorqueError(f"--rounds: 1 or more required, {rounds} given")
+    if plot is not None:
+        from bddtorque.sweep.plots import check_plot
+
+        if not plot.parent.is_dir():
+            raise BddTorqueError(f"{plot}: a file in a folder that exists required, there is no '{plot.parent}'")
+        check_plot(plot)
+    from bddtorque.bench.measurement import measure
+    from bddtorque.bench.timing import machine
+
+    wanted = {**chosen, "bits": None if bits is None else opt.read_bits(bits)}
+    found = [measure(model, states, rounds, seed, latency) for model in _models(source_file, wanted, workers, no_cache)]
+    if plot is not None:
+        from bddtorque.bench.bench_figure import draw
+
+        draw(found, plot)
+    if as_json:
+        plain = [each.to_plain() for each in found]
+        write_json({"machine": machine(), "states": states, "rounds": rounds, "seed": seed, "reports": plain})
+        return
+    console = output()
+    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), soft_wrap=True)
+    for report in found:
+        console.print()
+        console.print(_timing_table(report))
+        console.print(_call_table(report))
+        if report.latency is not None:
+            console.print(_latency_table(report))
+    if plot is not None:
+        console.print(f"written: {plot}", soft_wrap=True)
+
+
+def _models(source: str, chosen: dict[str, Any], workers: int | None, no_cache: bool) -> Iterator[Model]:
+    """Give the models one after the other, so that only one is held at a time."""
+    if Path(source).suffix.lower() == ".bdt":
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value is not None)
+        if flags:
+            raise BddTorqueError(f"{source}: a specification required for {flags}, this file is compiled already")
+        from bddtorque.model.bdt_file import load
+
+        yield load(source)
+        return
+    from bddtorque.compiler.compiling import compile as compile_model
+
+    cache = None if no_cache else "default"
+    for target in TARGETS if chosen["target"] is None else (chosen["target"],):
+        options = {**chosen, "target": target}
+        yield compile_model(source, workers=workers, cache=cache, progress=ShownProgress(), **options)
+
+
+def _timing_table(report: Report) -> Table:
+    bits = "/".join(map(str, dict.fromkeys(report.bits)))
+    table = plain_table(
+        f"{report.robot}, {bits} bits, target {report.target}, source {report.source}, "
+        f"proved {report.bound:.3f} units: one state, as a multiple of float32 with a sine table"
+    )
+    table.add_column("", no_wrap=True)
+    for name in ("ns", "ratio", "spread", "of vector", "tables", "a state reads"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for each in report.timings:
+        sizes = ("", "") if each.sizes is None else (f"{each.sizes.tables:,} B", f"{each.sizes.touched:,} B")
+        table.add_row(
+            each.name,
+            f"{each.nanoseconds:,.1f}",
+            f"{each.ratio:.2f}",
+            f"{each.lowest:.2f} to {each.highest:.2f}",
+            f"{each.vector_ratio:.2f}",
+            *sizes,
+            "proved" if each.proved else "",
+        )
+    return table
+
+
+def _call_table(report: Report) -> Table:
+    table = plain_table("From Python, one state: as a multiple of an empty compiled call with the same four arrays")
+    table.add_column("", no_wrap=True)
+    for name in ("ns", "ratio", "spread"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in report.calls:
+        spread = f"{each.lowest:.2f} to {each.highest:.2f}"
+        table.add_row(each.name, f"{each.nanoseconds:,.0f}", f"{each.ratio:.2f}", spread)
+    return table
+
+
+def _latency_table(report: Report) -> Table:
+    latency = report.latency
+    assert latency is not None
+    sizes = report.timing("words, one state at a time").sizes
+    table = plain_table("One call of the kernel in a compiled loop, nothing overlapping it")
+    table.add_column("", no_wrap=True)
+    table.add_column("ns", justify="right", no_wrap=True)
+    for name, value in (
+        ("median", latency.median),
+        ("99.9 %", latency.most),
+        ("slowest state, at its best", latency.worst_state),
+        (f"worst of {latency.calls:,} calls, interruptions included", latency.worst),
+        ("data caches empty, median", latency.cold),
+        (f"data caches empty, worst of {latency.cold_calls}", latency.cold_worst),
+    ):
+        table.add_row(name, f"{value:,.0f}")
+    if sizes is not None:
+        table.add_row("bytes of tables that a state reads", f"{sizes.touched:,} B")
+    return table

@@ -1,0 +1,154 @@
+"""``bddtorque eval``: torques of one state, or of a file of states."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.console import say, write_json
+from bddtorque.cli.options import JsonOption, read_numbers
+from bddtorque.cli.outputs import refuse_overwriting
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from bddtorque.cli.state_files import Piece
+    from bddtorque.evaluate.evaluator import Evaluator
+    from bddtorque.model.model import Model
+
+    Torques = npt.NDArray[Any]
+
+STATE = typer.Option(metavar="NUMBERS", help="With commas between them, one a joint; 0 unless given.")
+
+
+def eval_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    states: Annotated[
+        Path | None,
+        typer.Argument(metavar="STATES", help=".csv with columns q:JOINT, qd:JOINT, qdd:JOINT; .npy (N, 3n); or -."),
+    ] = None,
+    q: Annotated[str | None, STATE] = None,
+    qd: Annotated[str | None, STATE] = None,
+    qdd: Annotated[str | None, STATE] = None,
+    words: Annotated[bool, typer.Option("--words", help="States and torques are integer words.")] = False,
+    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
+    on_range: Annotated[
+        str, typer.Option("--on-range", metavar="WHAT", help="What lies out of range: saturate (and count), or raise.")
+    ] = "saturate",
+    out: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help=".csv or .npy; else CSV on standard output.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Evaluate a compiled model: torques of a state, or of a file of states, as CSV.
+
+    Positions in rad or m, velocities and accelerations per s and s², torques in N·m or N.
+    """
+    given = {"q": q, "qd": qd, "qdd": qdd}
+    if (states is None) == (not any(given.values())):
+        raise BddTorqueError("eval: either a file of states or --q (and --qd, --qdd) required")
+    if out is not None and (as_json or out.suffix.lower() not in (".csv", ".npy")):
+        raise BddTorqueError(f"eval: a .csv or .npy file, without --json, required for --output, {str(out)!r} given")
+    refuse_overwriting([out], [file], "model")
+    refuse_overwriting([out], [states], "states")
+    from bddtorque.cli.state_files import read_states
+    from bddtorque.model.bdt_file import load
+
+    model = load(file)
+    runner = model.evaluator(evaluator, on_range=on_range)  # type: ignore[arg-type]
+    joints = model.formats.joint_names
+    pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)
+    torques = _torques(runner, pieces, words)
+    if as_json:
+        rows = [row for each in torques for row in each.tolist()]
+        units = ["word"] * len(joints) if words else [word.unit for word in model.formats.tau]
+        write_json({"joints": list(joints), "units": units, "tau": rows, "out_of_range": _outside(runner)})
+    elif out is not None and out.suffix.lower() == ".npy":
+        _write_npy(out, torques, len(joints), words)
+    else:
+        _write_csv(out, torques, joints)
+    _report(model, runner)
+
+
+def _single(given: dict[str, str | None], n: int, words: bool) -> Iterator[Piece]:
+    import numpy as np
+
+    row: list[float] = []
+    for name, text in given.items():
+        row += [0] * n if text is None else read_numbers(text, f"--{name}", n, words)
+    try:
+        yield "state", np.array([row], dtype=np.int64 if words else np.float64)
+    except OverflowError:
+        raise BddTorqueError("state: words of at most 64 bits required, a larger one given") from None
+
+
+def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterator[Torques]:
+    """Give the torques of the states piece by piece; errors say which rows they are about."""
+    n = len(runner.model.formats.q)
+    for where, rows in pieces:
+        state = rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n :]
+        try:
+            torques = runner.torque_words(*state) if words else runner.torque(*state)
+        except BddTorqueError as problem:
+            raise BddTorqueError(f"{where}: {problem}") from None
+        if words and runner.on_range == "raise" and runner.out_of_range.any():
+            raise BddTorqueError(f"{where}: words in range required, out of range: {_listed(_outside(runner))}")
+        yield torques
+
+
+def _write_csv(out: Path | None, torques: Iterable[Torques], joints: Iterable[str]) -> None:
+    from bddtorque.base.writing import whole_file
+    from bddtorque.cli.state_files import column_names
+
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(column_names(list(joints), ["tau"]))
+    with contextlib.ExitStack() as stack:
+        file = None if out is None else stack.enter_context(whole_file(out))
+        started = False
+        for piece in torques:
+            # repr of a float is the shortest text that reads back as the same float
+            lines = [",".join(map(repr, row)) + "\n" for row in piece.tolist()]
+            text = ("" if started else header.getvalue()) + "".join(lines)
+            started = True
+            sys.stdout.write(text) if file is None else file.write(text.encode())
+        if not started:  # a file without states
+            sys.stdout.write(header.getvalue()) if file is None else file.write(header.getvalue().encode())
+
+
+def _write_npy(out: Path, torques: Iterable[Torques], n: int, words: bool) -> None:
+    import numpy as np
+
+    from bddtorque.base.writing import whole_file
+
+    everything = np.concatenate([np.empty((0, n), dtype=np.int64 if words else np.float64), *torques])
+    with whole_file(out) as file:
+        np.save(file, everything, allow_pickle=False)
+
+
+def _outside(runner: Evaluator) -> dict[str, int]:
+    """Return how many values were out of range, by column, where there were any."""
+    from bddtorque.cli.state_files import column_names
+
+    names = column_names(runner.model.formats.joint_names)
+    return {name: int(count) for name, count in zip(names, runner.out_of_range.ravel(), strict=True) if count}
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _report(model: Model, runner: Evaluator) -> None:
+    counts = _outside(runner)
+    if counts:
+        wrapped = [name for name in counts if name.startswith("q:")]
+        angles = any(word.kind == "angle" for word in model.formats.q)
+        rule = "; positions that turn wrap, others saturate" if wrapped and angles else "; saturated"
+        say(f"out of range: {_listed(counts)}{rule}")

@@ -1,0 +1,119 @@
+"""``bddtorque export``: a compiled model as code for other machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.console import output, write_json
+from bddtorque.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from bddtorque.export import Exported
+    from bddtorque.model.model import Model
+
+
+def export_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    c: Annotated[
+        Path | None, typer.Option("--c", metavar="DIR", help="Write C99 to this folder, which is made if need be.")
+    ] = None,
+    floats: Annotated[
+        bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
+    ] = False,
+    products: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW", help="plan (as planned), native (the processor multiplies) or tables (nothing does)."
+        ),
+    ] = "plan",
+    form: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Form of the tables: chosen (the least cost within --memory), dense, folded, classes, radix64, "
+            "radix16, radix4, edge_valued, multi_terminal or bits.",
+        ),
+    ] = "chosen",
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Choose forms that take at most so many bytes (64 KiB, ...) together."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What functions and files are called; as the robot unless given.")
+    ] = None,
+    vectors: Annotated[int, typer.Option(metavar="N", help="States of the self-test.")] = 256,
+    cc: Annotated[
+        str | None,
+        typer.Option(
+            "--cc", metavar="COMMAND", help="The compiler that sizes are measured with; CC or cc unless given."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that holds other files; these stay.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a compiled model as C99: whole numbers, const tables, no heap, no libm, with a self-test."""
+    if c is None:
+        raise BddTorqueError("export: --c DIR required, a folder for C files")
+    from bddtorque.export import export_c
+    from bddtorque.model.bdt_file import load
+
+    model = load(file)
+    exported = export_c(
+        model,
+        c,
+        name=name,
+        form=form,
+        memory=memory,
+        products=products,
+        floats=floats,
+        vectors=vectors,
+        force=force,
+        compiler=cc,
+    )
+    if as_json:
+        write_json({"file": str(file), **exported.to_plain(), "bound": list(model.certificate.bounds)})
+        return
+    from bddtorque.cli.describing import grid
+
+    output().print(grid(export_lines(model, exported)))
+
+
+def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
+    """Return the summary of an export, name by name."""
+    from collections import Counter
+
+    from bddtorque.base.sizes import counted
+
+    taken = Counter(exported.forms.values())
+    forms = ", ".join(f"{count} {form.replace('_', '-')}" for form, count in taken.items()) or "none"
+    products = {"plan": "as planned", "native": "by the processor", "tables": "from tables alone"}[exported.products]
+    constant = "the same operations for every state" if exported.constant else "walks end sooner for some states"
+    lines = [
+        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
+        ("function", f"{exported.prefix}_torque_words"),
+        ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
+        ("products", products),
+        ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
+    ]
+    measured = exported.measured
+    if isinstance(measured, str):
+        lines.append(("measured", f"nothing: {measured}"))
+    else:
+        stack = "unknown to this compiler" if measured.stack is None else f"{measured.stack:,} bytes"
+        lines += [
+            ("ROM", f"{measured.rom:,} bytes"),
+            ("RAM", f"{measured.ram:,} bytes"),
+            ("stack", stack),
+            ("measured", measured.compiler),
+        ]
+    return [
+        *lines,
+        ("files", ", ".join(exported.files)),
+        ("folder", f"{exported.directory}; `make check` in it tries it"),
+    ]

@@ -1,0 +1,78 @@
+"""``bddtorque info``: what is in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bddtorque.cli.console import output, write_json
+from bddtorque.cli.options import JsonOption
+
+
+def info_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    levels: Annotated[bool, typer.Option("--levels", help="Show the nodes of every level and the rails.")] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Choose the forms of the blocks within so many bytes (64 KiB, ...) instead of the spec's.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a compiled model, or a compiled function: summary, words, certificate, and its blocks one by one."""
+    from rich.filesize import decimal
+
+    from bddtorque.base.sizes import parse_size
+    from bddtorque.cli import describing as say
+    from bddtorque.cli.sample_options import function_info
+    from bddtorque.model.bdt_file import load_any
+    from bddtorque.model.function_model import FunctionModel
+
+    model = load_any(file)
+    if isinstance(model, FunctionModel):
+        function_info(model, file, as_json)
+        return
+    budget = None if memory is None else parse_size(memory, "--memory")
+    choices = say.chosen_forms(model, budget)
+    constant, why = say.constant_sequence(model, choices)
+    blocks = say.block_figures(model)
+    if as_json:
+        write_json(
+            {
+                "file": str(file),
+                "file_bytes": file.stat().st_size,
+                **model.summary(),
+                "diagram_digest": model.diagram_digest,
+                "constant_sequence": {"constant": constant, "why": why},
+                "chosen_forms": say.choice_figures(choices),
+                "spec": model.spec.to_plain(),
+                "formats": model.formats.to_plain(),
+                "certificate": model.certificate.to_plain(),
+                "block_list": blocks,
+            }
+        )
+        return
+    console = output()
+    lines = [
+        *say.model_lines(model),
+        (
+            "constant",
+            f"{'yes, the same' if constant else 'no, not the same'} integer operations for every state: {why}",
+        ),
+        ("file", f"{file}, {decimal(file.stat().st_size)}"),
+        ("digest", model.digest),
+        ("of diagrams", model.diagram_digest),
+    ]
+    console.print(say.grid(lines))
+    tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks))
+    for shown in (say.format_table(model), str(model.certificate), *tables):
+        console.print()
+        console.print(shown, soft_wrap=isinstance(shown, str))
+    if levels:
+        console.print()
+        console.print(say.level_table(blocks))

@@ -1,0 +1,64 @@
+"""``bddtorque plan``: the cascade that `compile` would fill, before any table is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bddtorque.cli import options as opt
+from bddtorque.cli.choices import BitsOption, takes_choices
+from bddtorque.cli.compile_command import output_path, refuse_compiled
+from bddtorque.cli.console import ShownProgress, output, write_json
+
+MOST_WORDS = 60
+"""Words that are listed without being asked for."""
+
+
+@takes_choices
+def plan_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", show_default=False, help="What `compile` takes.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the plan as JSON, for `compile --plan`."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help=f"List every word, also where there are more than {MOST_WORDS}.")
+    ] = False,
+    bits: BitsOption = None,
+    as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
+) -> None:
+    """Show how a robot would be compiled: tables, products, words, the tree of each torque, and what was chosen why."""
+    chosen["bits"] = None if bits is None else opt.read_bits(bits)
+    refuse_compiled(spec)
+    if out is not None:
+        output_path(spec, out)
+    from bddtorque.compiler.compiling import input_arguments, planned
+    from bddtorque.compiler.pinning import plan_to_plain, save_plan
+    from bddtorque.compiler.plan_text import plan_text
+    from bddtorque.plan.bound import compose, planned_facts
+    from bddtorque.spec.loading import spec_and_robot
+    from bddtorque.work import step
+
+    given, robot, notes = spec_and_robot(spec, chosen)
+    with step(ShownProgress(), f"planning {robot.name}"):
+        _, formats, _, plan = planned(given, robot)
+    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
+    bounds = compose(plan, scales, planned_facts(plan))
+    plain = plan_to_plain(plan, robot.name, bounds)
+    if out is not None:
+        save_plan(plain, out)
+    if as_json:
+        write_json(plain)
+        return
+    console = output()
+    for note in notes:
+        console.print(f"note: {note}", soft_wrap=True)
+    console.print(plan_text(plan, robot.name, bounds, None if everything else MOST_WORDS), soft_wrap=True, end="")
+    if not everything and len(plan.wires) > MOST_WORDS:
+        console.print("--all lists every word", soft_wrap=True)
+    if out is not None:
+        console.print(f"written: {out}", soft_wrap=True)

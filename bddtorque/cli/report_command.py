@@ -1,0 +1,93 @@
+"""``bddtorque report``: a compiled robot as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.cli.console import ShownProgress, output, say, write_json
+from bddtorque.cli.options import JsonOption
+from bddtorque.cli.outputs import refuse_overwriting
+
+if TYPE_CHECKING:
+    from bddtorque.model.model import Model
+    from bddtorque.report import Report
+
+
+def report_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled robot, .bdt.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The page; FILE's name with .html, in this folder, unless given."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one page about a compiled robot that needs no network.
+
+    The arm to be moved, its torques computed in the page from the compiled tables beside what is proved of them, maps
+    of errors, the plan and small diagrams as pictures, what terms and tables cost. Exit code 1 if a map finds more
+    error than is proved.
+    """
+    path = _page_path(file, out or Path(f"{file.stem}.html"))
+    from bddtorque.model.bdt_file import load
+    from bddtorque.report import write_report
+
+    model = load(file)
+    report = write_report(model, path, progress=ShownProgress())
+    if as_json:
+        write_json(
+            {
+                "file": str(file),
+                "page": str(path),
+                "digest": model.digest,
+                **report.to_plain(),
+                "bound": list(model.certificate.bounds),
+            }
+        )
+    else:
+        from bddtorque.cli.describing import grid
+
+        output().print(grid(report_lines(model, report, path)))
+    exceeding = [
+        torque.joint
+        for torque, found in zip(model.certificate.torques, report.largest_found, strict=True)
+        if found > torque.bound
+    ]
+    if exceeding:  # as sweep does: more was found than proved
+        say(one_line(f"{file}: errors beyond the proved bound were found for {', '.join(exceeding)}"))
+        raise typer.Exit(1)
+
+
+def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, str]]:
+    """Return what was written, name by name."""
+    from bddtorque.base.sizes import counted
+
+    live = (
+        f"computed in the page from {counted(len(model.tables), 'tables')}, {report.table_bytes:,} bytes"
+        if report.live
+        else "left out: the tables are too large for a page"
+    )
+    return [
+        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
+        ("torques", live),
+        ("maps", f"{counted(report.maps, 'maps')} of errors, at most {max(report.largest_found):.3f} units found"),
+        ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
+        ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
+    ]
+
+
+def _page_path(file: Path, path: Path) -> Path:
+    """Return where the page goes; refuse, before any work, a place that cannot be written or holds the model."""
+    if not path.parent.is_dir():
+        raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
+    if path.is_dir():
+        raise BddTorqueError(f"{path}: a file to write required, this is a folder")
+    refuse_overwriting([path], [file], "model")
+    if path.suffix.lower() == ".bdt":
+        raise BddTorqueError(f"{path}: a file for a page, such as {path.stem}.html, required; .bdt is for models")
+    return path

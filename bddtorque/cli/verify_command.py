@@ -1,0 +1,74 @@
+"""``bddtorque verify``: prove a file again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bddtorque.compiler.verify import Check
+    from bddtorque.independent import Finding
+
+
+def verify_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    workers: WorkersOption = None,
+    dask: DaskOption = None,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent", help="Prove it with the checker that shares no code with the compiler, instead."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove the bound again from the file alone and check every table, diagram and digest.
+
+    Exit code 1 if anything is not as it was compiled.
+    """
+    if not file.is_file():  # nothing to find wanting: bad use
+        raise BddTorqueError(f"{file}: a .bdt file required, {_what_instead(file)}")
+    if independent and (workers is not None or dask is not None):
+        raise BddTorqueError("verify --independent: no --workers and no --dask required (it works alone), one given")
+    checks: Sequence[Check | Finding]
+    checks = _independent(file, None if as_json else _show) if independent else _verified(file, workers, dask)
+    passed = all(check.passed for check in checks)
+    if as_json:
+        plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
+        write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain})
+    else:
+        for check in () if independent else checks:  # the others were shown as they came
+            _show(check)
+        output().print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _what_instead(file: Path) -> str:
+    """Say what stands in the place of a regular file."""
+    if file.is_dir():
+        return "this is a folder"
+    return "this is no regular file" if file.exists() else "there is no such file"
+
+
+def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:
+    from bddtorque.compiler.verify import verify
+
+    with cluster(dask) as executor:
+        return verify(file, workers=workers, progress=ShownProgress(), executor=executor)
+
+
+def _independent(file: Path, told: Callable[[Finding], None] | None) -> list[Finding]:
+    from bddtorque.independent import check_file
+
+    return check_file(file, told)
+
+
+def _show(check: Check | Finding) -> None:
+    output().print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""The whole road from a source to a proved model, and back: verify."""

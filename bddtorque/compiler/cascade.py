@@ -1,0 +1,58 @@
+"""The cascades of the built-in specifications as text: what lies in cascade/, committed.
+
+    python -m bddtorque.compiler.cascade cascade
+
+writes them anew. A change of the planner then shows as a change of these files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.writing import write_whole
+from bddtorque.compiler.compiling import input_arguments, planned
+from bddtorque.compiler.origin import from_terms
+from bddtorque.compiler.plan_text import plan_text
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.spec import spec_names
+from bddtorque.spec.loading import Source, spec_and_robot
+
+
+def plan_document(source: Source) -> str:
+    """Return the plan of a specification as text; where its terms were not feasible, with the reason why."""
+    spec, robot, _ = spec_and_robot(source, {})
+    why_not = ""
+    if spec.source == "auto" and spec.accuracy != "paper":
+        try:
+            from_terms(robot)
+        except BddTorqueError as reason:
+            spec, why_not = spec.with_options(source="recursive"), f"\nWhy not terms\n  {reason}\n"
+    _, formats, _, plan = planned(spec, robot)
+    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
+    bits = "/".join(map(str, dict.fromkeys(formats.tau.bits)))
+    return plan_text(plan, f"{robot.name}, {bits} bits", compose(plan, scales, planned_facts(plan))) + why_not
+
+
+def write_cascades(folder: Path) -> list[Path]:
+    """Write the document of every built-in specification into a folder, and return the files."""
+    files = [folder / f"{name}.txt" for name in spec_names()]
+    for file in files:
+        write_whole(file, plan_document(file.stem).encode())
+    return files
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the cascades into the folder that is given."""
+    if len(arguments) != 1:
+        sys.stderr.write("cascade: one folder required: python -m bddtorque.compiler.cascade cascade\n")
+        return 2
+    for file in write_cascades(Path(arguments[0])):
+        sys.stdout.write(f"{file}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

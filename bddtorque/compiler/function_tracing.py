@@ -1,0 +1,133 @@
+"""Functions under trace: what a user's function does to its arguments, recorded as a graph.
+
+The arguments are `Symbol`s. They know sums, products, whole powers, division by constants, and NumPy's sine and cosine;
+anything else raises `UntraceableError`, and the function is then compiled from its float values instead. So does a
+question such as ``x > 0``, whose answer would be that of one value only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Number, Traced, Tracer
+
+MOST_NODES = 100_000
+LARGEST_POWER = 64
+
+
+class UntraceableError(TypeError):
+    """A function does something that a graph of sums, products, sines and cosines cannot hold."""
+
+
+class Symbol:
+    """A number under trace that NumPy's functions take too."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, number: Number, tracer: Tracer) -> None:
+        self.number = number
+        self.tracer = tracer
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
+        """Take NumPy's elementary functions."""
+        known = _UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or options or known is None:
+            raise UntraceableError(f"numpy.{ufunc.__name__}")
+        return known(*given)
+
+    def __neg__(self) -> Symbol:
+        return Symbol(-self.number, self.tracer)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __add__(self, other: Any) -> Symbol:
+        return Symbol(self.tracer.sum(self.number, _number(other)), self.tracer)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Symbol:
+        return Symbol(self.tracer.sum(self.number, -_number(other)), self.tracer)
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Symbol:
+        if len(self.tracer.nodes) > MOST_NODES:
+            raise UntraceableError("too many operations")
+        return Symbol(self.tracer.product(self.number, _number(other)), self.tracer)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Symbol:
+        divisor = _number(other)
+        if isinstance(divisor, Traced) or divisor == 0:
+            raise UntraceableError("division by what is no constant")
+        return self * (1.0 / divisor)  # the rounding of the factor is charged with those of all constants
+
+    def __pow__(self, power: Any) -> Symbol:
+        if not isinstance(power, int | float | np.number) or power != int(power) or not 1 <= power <= LARGEST_POWER:
+            raise UntraceableError(f"a power of {power!r:.20}")
+        result = self
+        for _ in range(int(power) - 1):
+            result = result * self
+        return result
+
+    def sin(self) -> Symbol:
+        """Return the sine."""
+        return Symbol(self.tracer.sin(self.number), self.tracer)
+
+    def cos(self) -> Symbol:
+        """Return the cosine."""
+        return Symbol(self.tracer.cos(self.number), self.tracer)
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise UntraceableError("a question about a value")
+
+    __bool__ = __float__ = __int__ = __index__ = __abs__ = __iter__ = __len__ = __getitem__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __eq__ = __ne__ = _refuse
+
+
+def _number(value: Any) -> Number:
+    if isinstance(value, Symbol):
+        return value.number
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise UntraceableError(f"arithmetic with {type(value).__name__}")
+    number = float(value)
+    if number - number != 0:
+        raise UntraceableError(f"arithmetic with {number}")
+    return number
+
+
+_UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b if isinstance(a, Symbol) else b + a,
+    "subtract": lambda a, b: a - b if isinstance(a, Symbol) else -b + a,
+    "multiply": lambda a, b: a * b if isinstance(a, Symbol) else b * a,
+    "divide": lambda a, b: a / b,
+    "power": lambda a, b: a**b,
+    "square": lambda a: a * a,
+    "negative": lambda a: -a,
+    "positive": lambda a: a,
+    "sin": lambda a: a.sin(),
+    "cos": lambda a: a.cos(),
+}
+
+
+def traced(function: Callable[..., Any], names: Sequence[str]) -> Graph:
+    """Return the graph of a function of as many numbers as there are names, or raise `UntraceableError`."""
+    tracer = Tracer()
+    symbols = [Symbol(tracer.input(name), tracer) for name in names]
+    try:
+        result = function(*symbols)
+    except UntraceableError:
+        raise
+    except Exception as problem:  # whatever a function of floats makes of what is no float
+        raise UntraceableError(f"{type(problem).__name__}: {problem}") from None
+    return tracer.graph([_number(result)], ["y"])

@@ -1,0 +1,111 @@
+"""The words of a function, as people give them: bits, a range or an angle, and a unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.spec.parsing import as_range, is_whole
+from bddtorque.words import Format
+
+MOST_INPUTS = 4
+DEFAULT_BITS = 12
+FLOAT_BITS = 42
+"""Bits of a float that words may resolve: what varies by less than their last unit is taken for constant."""
+_HOW = "bits, or (bits, range), (bits, range, unit), with a positive number, (low, high) or 'angle' as range,"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A word as it was asked for: its format, or one whose range is still to be found.
+
+    Attributes
+    ----------
+    ends : (low, high), ``"angle"``, or None: to be found from the values
+    """
+
+    name: str
+    bits: int
+    ends: tuple[float, float] | str | None
+    unit: str = ""
+    given: Format | None = None
+
+    def format(self, low: float = math.nan, high: float = math.nan) -> Format:
+        """Return the format; `low` and `high` are the ends of the values where no range was asked for.
+
+        Values on both sides of zero get a range about zero, so that zero is a word; else the lowest and the highest
+        word stand for the ends. A constant gets a range about it.
+        """
+        if self.given is not None:
+            return self.given
+        if self.ends == "angle":
+            return Format("angle", self.bits, name=self.name, unit=self.unit or "rad")
+        if isinstance(self.ends, tuple):
+            low, high = self.ends
+        elif high - low < max(abs(low), abs(high)) * 2.0 ** (self.bits - FLOAT_BITS) or low == high:
+            low, high = low - max(abs(low), 1.0), high + max(abs(high), 1.0)
+        elif low < 0 < high:
+            half = 1 << (self.bits - 1)
+            reach = max(-low, high * half / (half - 1))
+            low, high = -reach, reach
+        else:
+            high = high + (high - low) / ((1 << self.bits) - 1)
+        return Format("range", self.bits, low, high, name=self.name, unit=self.unit)
+
+
+def asked_inputs(inputs: Any, where: str) -> tuple[Asked, ...]:
+    """Return the input words from a mapping of names, or a list of formats or words without names (x1, x2, ...)."""
+    if isinstance(inputs, Format) or is_whole(inputs) or (isinstance(inputs, tuple) and inputs and is_whole(inputs[0])):
+        inputs = [inputs]  # one word by itself
+    if isinstance(inputs, Mapping):
+        asked = tuple(asked_word(str(name), given, f"{where}, input {name!r:.40}") for name, given in inputs.items())
+    elif isinstance(inputs, Sequence) and not isinstance(inputs, str):
+        asked = tuple(asked_word(f"x{k}", given, f"{where}, input {k}") for k, given in enumerate(inputs, 1))
+    else:
+        raise BddTorqueError(f"{where}: inputs by name, or a list of them, required, {inputs!r:.60} given")
+    if not 1 <= len(asked) <= MOST_INPUTS:
+        raise BddTorqueError(f"{where}: 1 to {MOST_INPUTS} input words required, {len(asked)} given")
+    names = [each.name for each in asked]
+    if len(set(names)) < len(names):
+        raise BddTorqueError(f"{where}: input words of different names required, {', '.join(names)} given")
+    return asked
+
+
+def asked_output(output: Any, where: str) -> Asked:
+    """Return the output word from ``(12, 5.0)``, ``{"torque": (12, 5.0, "N·m")}``, bits or a format."""
+    if isinstance(output, Mapping):
+        if len(output) != 1:
+            raise BddTorqueError(f"{where}: one output word required, {len(output)} given")
+        ((name, given),) = output.items()
+        asked = asked_word(str(name), given, f"{where}, output {name!r:.40}")
+    else:
+        asked = asked_word("y", output, f"{where}, output")
+    if asked.ends == "angle" or (asked.given is not None and asked.given.kind == "angle"):
+        raise BddTorqueError(f"{where}, output: a word with a range required, an angle given: it would wrap")
+    return asked
+
+
+def asked_word(name: str, given: Any, where: str) -> Asked:
+    """Return one word as it was asked for."""
+    if not name or not name.isprintable() or len(name) > 60:
+        raise BddTorqueError(f"{where}: a printable name of at most 60 characters required, {name!r:.80} given")
+    if isinstance(given, Format):
+        named = given if given.name != "word" else replace(given, name=name)
+        return Asked(name, given.bits, None, given.unit, named)
+    if is_whole(given):
+        given = (given,)
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= 3 or not is_whole(given[0]):
+        raise BddTorqueError(f"{where}: {_HOW} required, {given!r:.60} given")
+    ends = given[1] if len(given) > 1 else None
+    unit = given[2] if len(given) > 2 else ""
+    if not isinstance(unit, str):
+        raise BddTorqueError(f"{where}: a unit as text required, {unit!r:.40} given")
+    if ends is not None and ends != "angle":
+        ends = as_range(ends, where)
+    asked = Asked(name, int(given[0]), ends, unit)
+    if not 2 <= asked.bits <= 24:
+        raise BddTorqueError(f"{where}: 2 to 24 bits required, {asked.bits} given")
+    return asked

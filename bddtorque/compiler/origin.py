@@ -1,0 +1,88 @@
+"""Where the compiled function comes from: the robot's separate terms, or the recursion as one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.regroup import Regrouped, regrouped
+from bddtorque.dynamics.robot_trace import trace_chain
+from bddtorque.dynamics.term_trace import shortened, trace_terms
+from bddtorque.dynamics.terms import MOST_JOINTS, Terms, terms_of
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.proof.truth import folding_errors, torque_errors
+from bddtorque.robots.robot import Robot
+from bddtorque.words.argument import Argument
+
+MOST_HARMONICS = 20_000
+"""Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A robot's torques as a graph to be compiled, and what it was made from.
+
+    Attributes
+    ----------
+    source : ``"terms"`` or ``"recursive"``
+    graph : inputs q1.., qd1.., qdd1..; outputs tau1..
+    made_from : the expansion in harmonics, or the regrouped chain
+    """
+
+    robot: Robot
+    source: str
+    graph: Graph
+    made_from: Terms | Regrouped
+    _found: dict[Any, npt.NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
+
+    def errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Return, for each torque, how far the graph can be from the true torque, N·m or N, shape (n,).
+
+        `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. Found once:
+        the plan must leave room for it, and the certificate states it.
+        """
+        key = tuple(arguments.items()), tuple(reach)
+        if key not in self._found:
+            self._found[key] = self._errors(arguments, reach)
+        return self._found[key]
+
+    def _errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
+        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
+        motion = {name: each.magnitude for name, each in inputs.items()}
+        folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
+        made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
+        # rounded up to four bits: plans and certificates must not depend on the last digit of a library's sine
+        mantissa, exponent = np.frexp(made)
+        rounded: npt.NDArray[np.float64] = np.ldexp(np.ceil(mantissa * 16), exponent - 4)
+        return rounded
+
+
+def from_terms(robot: Robot) -> Origin:
+    """Return the torques as sums of separate terms; refused, with the counts, where there are too many harmonics."""
+    terms = shortened(terms_of(robot))
+    counts = terms.counts()
+    if counts["harmonics"] > MOST_HARMONICS:
+        raise BddTorqueError(
+            f"source terms of robot '{robot.name}': at most {MOST_HARMONICS:,} harmonics required, "
+            f"{counts['harmonics']:,} found ({counts['terms']} terms, {counts['phases']:,} phases): "
+            'source = "recursive" would do'
+        )
+    return Origin(robot, "terms", trace_terms(terms), terms)
+
+
+def from_recursion(robot: Robot) -> Origin:
+    """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations."""
+    if robot.degrees_of_freedom > MOST_JOINTS:
+        raise BddTorqueError(
+            f"source recursive of robot '{robot.name}': at most {MOST_JOINTS} joints required for its proof, "
+            f"{robot.degrees_of_freedom} given"
+        )
+    made_from = regrouped(chain_of(robot))
+    return Origin(robot, "recursive", trace_chain(*made_from), made_from)

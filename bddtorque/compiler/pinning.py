@@ -1,0 +1,149 @@
+"""Plans in files: written for programs to read, and for a later compilation to be held to.
+
+A pinned plan is not taken on trust. The certificate proves plans that the planner made of the robot; a plan from a file
+is therefore accepted only if the planner, given robot and specification, still makes this very plan.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from os import PathLike
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.reading import read_at_most, reason
+from bddtorque.base.writing import write_whole
+from bddtorque.diagrams.cost import block_candidates, product_candidates
+from bddtorque.plan.bound import OutputBound
+from bddtorque.plan.plan import Block, Output, Plan, Product, Wire, output_format
+from bddtorque.plan.plan_data import plan_from_plain
+
+FORMAT, VERSION = "bddtorque plan", 1
+LARGEST_FILE = 64 * 2**20
+"""Bytes, as those of the header of a model, which carries its plan; JSON takes up to 25 times as much memory."""
+LONGEST_VALUE = 60
+"""Characters shown of a value that differs."""
+
+
+def plan_to_plain(plan: Plan, robot: str, bounds: Sequence[OutputBound]) -> dict[str, Any]:
+    """Return all there is to know of a plan before its tables are made, for JSON; only `plan` is read again."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot": robot,
+        "counts": plan.counts(),
+        "plan": plan.to_plain(),
+        "bounds": [
+            {"output": output.name, "total": bound.total, **asdict(bound)}
+            for output, bound in zip(plan.outputs, bounds, strict=True)
+        ],
+        "wire_bits": [plan.bits_of(wire) for wire in range(len(plan.wires))],
+        "blocks": [_block_figures(block) for block in plan.blocks],
+        "products": [
+            {"wire": k, "candidates": [each.to_plain() for each in product_candidates(plan, wire)]}
+            for k, wire in enumerate(plan.wires)
+            if isinstance(wire, Product)
+        ],
+    }
+
+
+def _block_figures(block: Block) -> dict[str, Any]:
+    bits, signed = output_format(block)
+    return {
+        "kind": block.kind,
+        "input_bits": list(block.input_widths),
+        "output_bits": bits,
+        "signed": signed,
+        "rows": 1 << sum(block.input_widths),
+        "candidates": [each.to_plain() for each in block_candidates(block)],
+    }
+
+
+def save_plan(plain: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write what `plan_to_plain` returned to a file, whole or not at all."""
+    write_whole(path, (json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def load_plan(path: str | PathLike[str]) -> Plan:
+    """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
+    where = one_line(str(path))
+    try:
+        data = read_at_most(path, LARGEST_FILE)
+    except FileNotFoundError:
+        raise BddTorqueError(f"{where}: a plan required, there is no such file") from None
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        raise BddTorqueError(one_line(f"{where}: a readable plan required, {reason(problem)}")) from None
+    if len(data) > LARGEST_FILE:
+        raise BddTorqueError(f"{where}: a plan of at most {LARGEST_FILE:,} bytes required, more given")
+    required = "a plan as `bddtorque plan SPEC -o FILE` writes it required"
+    try:
+        plain = json.loads(data)
+    except (ValueError, RecursionError):  # ValueError: also text that is no UTF-8, and endless numbers
+        raise BddTorqueError(f"{where}: {required}, this is no JSON") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT or "plan" not in plain:
+        raise BddTorqueError(f"{where}: {required}, this is something else")
+    if plain.get("version") != VERSION:
+        raise BddTorqueError(
+            one_line(f"{where}: a plan of version {VERSION} required, version {plain.get('version')!r:.20} given")
+        )
+    try:
+        return plan_from_plain(plain["plan"], where)
+    except BddTorqueError as problem:  # names in the file may hold anything
+        raise BddTorqueError(one_line(str(problem))) from None
+
+
+def pinned_plan(given: Plan | str | PathLike[str]) -> Plan:
+    """Return a plan, or the plan of a file."""
+    if isinstance(given, Plan):
+        return given
+    if not isinstance(given, str | PathLike):
+        raise BddTorqueError(f"plan: a Plan or the file of one required, {type(given).__name__} given")
+    return load_plan(given)
+
+
+def check_pinned(pinned: Plan, made: Plan, where: str) -> None:
+    """Refuse a pinned plan that is not the one the planner makes, and say what differs first."""
+    difference = first_difference(pinned, made)
+    if difference is not None:
+        raise BddTorqueError(
+            one_line(
+                f"{where}: the plan that the planner makes of this robot and specification required, {difference}; "
+                "`bddtorque plan SPEC -o FILE`, with the same options, writes a new one"
+            )
+        )
+
+
+def first_difference(given: Plan, made: Plan) -> str | None:
+    """Return in a few words what differs first between two plans, or None where nothing does."""
+    for key in ("source", "target", "block_bits"):
+        if getattr(given, key) != getattr(made, key):
+            return f"{key} {_shown(getattr(given, key))} given, {_shown(getattr(made, key))} made"
+    kinds: tuple[tuple[str, Sequence[Any], Sequence[Any]], ...] = (
+        ("wire", given.wires, made.wires),
+        ("block", given.blocks, made.blocks),
+        ("output", given.outputs, made.outputs),
+    )
+    for kind, first, second in kinds:
+        if len(first) != len(second):
+            return f"{len(first)} {kind}s given, {len(second)} made"
+        for k, (one, other) in enumerate(zip(first, second, strict=True)):
+            if one != other:
+                return f"{kind} {k} differs: {_fields(one, other)}"
+    return None
+
+
+def _fields(given: Wire | Block | Output, made: Wire | Block | Output) -> str:
+    """Return the first field in which two parts of plans differ."""
+    if type(given) is type(made):
+        for name in given.__dataclass_fields__:
+            one, other = getattr(given, name), getattr(made, name)
+            if one != other:
+                return f"{name} {_shown(one)} given, {_shown(other)} made"
+    return " given, ".join(str(getattr(each, "kind", "")) for each in (given, made)) + " made"
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."

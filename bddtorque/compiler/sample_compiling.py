@@ -1,0 +1,163 @@
+"""Compile measured data: `compile_samples`, a table of the interpolant of samples."""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import Executor
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.compiler.function_compiling import BLOCK_BITS, check_bits, checked_options, finished
+from bddtorque.compiler.function_planning import draft_of_law
+from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
+from bddtorque.laws.samples import (
+    DUPLICATES,
+    EXTRAPOLATIONS,
+    GAPS,
+    MERGES,
+    Samples,
+    law_of,
+    merged,
+    read_samples,
+)
+from bddtorque.model.function_model import MEMORY, FunctionModel
+from bddtorque.words import Format
+from bddtorque.work.lending import check_executor
+
+
+def compile_samples(
+    samples: Any,
+    *,
+    inputs: Any = None,
+    output: Any = None,
+    name: str | None = None,
+    duplicates: str = "mean",
+    spread: float | None = None,
+    merge: str = "point",
+    gaps: str = "linear",
+    extrapolation: str = "refuse",
+    assumed_error: float = 0.0,
+    block_bits: int = BLOCK_BITS,
+    memory: int | str = MEMORY,
+    engine: str = "auto",
+    executor: Executor | None = None,
+) -> FunctionModel:
+    """Compile samples of a function of one to four words into a table and its diagram, with a certificate.
+
+    The certificate is relative to the interpolant of the samples. What samples of the same point differ is reported
+    beside it, and so is what the caller assumes of their noise.
+
+    Parameters
+    ----------
+    samples : a CSV file with a header, an array (N, inputs + 1), or a pair of arrays (N, inputs) and (N,)
+    inputs, output : words as `compile_function` takes them, by the names of the columns; 12 bits over the range of the
+        samples where not given
+    duplicates : ``"mean"`` of the samples at one point, or ``"refuse"``
+    spread : refuse samples at one point that differ by more than this, in the unit of the output
+    merge : ``"point"``: samples at equal arguments are one; ``"word"``: those with equal input words are
+    gaps : ``"linear"``, multilinear between samples on a full grid; ``"nearest"`` sample, distances in words; or
+        ``"refuse"``: every combination of input words must have a sample
+    extrapolation : ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round
+    assumed_error : how far a sample is off, in the unit of the output; it is added to the bound, as assumed
+    block_bits, memory, engine, executor : as those of `compile_function`
+    """
+    started = time.perf_counter()
+    check_executor(executor)
+    for key, value, known in (
+        ("duplicates", duplicates, DUPLICATES),
+        ("merge", merge, MERGES),
+        ("gaps", gaps, GAPS),
+        ("extrapolation", extrapolation, EXTRAPOLATIONS),
+    ):
+        if value not in known:
+            hint = nearest(str(value), known)
+            raise BddTorqueError(f"samples, {key}: {' or '.join(known)} required, {value!r:.40} given{hint}")
+    if spread is not None and (isinstance(spread, bool) or not 0 <= spread < math.inf):
+        raise BddTorqueError(f"samples, spread: at least 0 required, {spread!r:.40} given")
+    words, out, read = _asked(samples, inputs, output)
+    named = name or (Path(samples).stem if isinstance(samples, str | PathLike) else "samples")
+    where = read.where
+    options = checked_options(where, "faithful", assumed_error, block_bits, memory, engine, "tables")
+    formats = tuple(
+        each.format(float(read.points[:, k].min()), float(read.points[:, k].max())) for k, each in enumerate(words)
+    )
+    names = tuple(each.name for each in words)
+    check_bits(names, formats, options, where)
+    _check_used(read, formats, names, where)
+    found = merged(read, formats, duplicates, merge, spread)
+    law = law_of(found, formats, names, gaps, extrapolation, where)
+    draft = draft_of_law(law, names, formats, out, "samples")
+    rules = {
+        "samples": len(read.values),
+        "points": len(found.values),
+        "duplicates": duplicates,
+        "merge": merge,
+        "gaps": gaps,
+        "extrapolation": extrapolation,
+    }
+    if spread is not None:
+        rules["spread"] = float(spread)
+    notes = [f"{found.duplicates:,} of {len(read.values):,} samples averaged with others"] if found.duplicates else []
+    return finished(named, names, formats, draft, options, where, started, notes, found.spread, rules, executor)
+
+
+def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], Asked, Samples]:
+    """Return the words asked for, by the columns of the samples where nothing else is said, and the samples."""
+    out = None if output is None else asked_output(output, "samples")
+    if inputs is None:
+        read = read_samples(samples)
+        if out is not None and out.name not in ("y", read.names[-1]):
+            raise BddTorqueError(
+                f"{read.where}: the column of the output last required where no inputs are given, '{out.name}' is not"
+            )
+        words = tuple(asked_word(name, DEFAULT_BITS, read.where) for name in read.names[:-1])
+    else:
+        words = asked_inputs(inputs, "samples")
+        in_file = isinstance(samples, str | PathLike)
+        if in_file and isinstance(inputs, dict) and (out is None or isinstance(output, dict)):
+            names = [each.name for each in words]
+            read = read_samples(samples, [*names, out.name if out else _last_column(samples, names)])
+        else:
+            read = read_samples(samples)
+            if len(read.names) != len(words) + 1:
+                raise BddTorqueError(
+                    f"{read.where}: {len(words)} inputs and a value required, {len(read.names)} columns given"
+                )
+            if in_file:
+                words = tuple(_renamed(each, name) for each, name in zip(words, read.names, strict=False))
+    if out is None:
+        out = asked_word(read.names[-1], DEFAULT_BITS, read.where)
+    elif not isinstance(output, dict):
+        out = _renamed(out, read.names[-1])
+    return words, out, read
+
+
+def _renamed(asked: Asked, name: str) -> Asked:
+    return Asked(name, asked.bits, asked.ends, asked.unit, asked.given)
+
+
+def _last_column(path: str | PathLike[str], names: list[str]) -> str:
+    """Return the one column of a file that is none of the inputs."""
+    read = read_samples(path)
+    others = [column for column in read.names if column not in names]
+    if len(others) != 1:
+        raise BddTorqueError(
+            f"{read.where}, line 1: one column besides {', '.join(names)} required, {', '.join(others) or 'none'} "
+            "given: output = {name: bits} says which"
+        )
+    return others[0]
+
+
+def _check_used(samples: Samples, formats: tuple[Format, ...], names: tuple[str, ...], where: str) -> None:
+    """Refuse samples of which none lies within the range of its words: they would say nothing."""
+    for axis, word in enumerate(formats):
+        low, high = word.span
+        column = samples.points[:, axis]
+        if word.kind == "range" and not ((column >= low - word.lsb) & (column <= high + word.lsb)).any():
+            raise BddTorqueError(
+                f"{where}: samples of {names[axis]} within {low:.6g} to {high:.6g} required, they reach from "
+                f"{column.min():.6g} to {column.max():.6g}"
+            )

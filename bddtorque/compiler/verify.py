@@ -1,0 +1,221 @@
+"""Verify a file: prove its bound again from the file alone, and check every table, diagram and digest.
+
+Nothing of the certificate is taken on trust. The robot in the file is expanded into its terms again; the plan made of
+them must be the plan in the file; every table is tabulated anew, exactly rounded, and compared entry by entry; every
+diagram is rebuilt from its table; the certificate is composed again from the errors just found. The plan comes first:
+no table is worth making for a plan that is not the robot's.
+
+A compiled function is verified likewise, from the graph or the law in its file. Words that were given, because they are
+those of any function at all, cannot be made again: then table, diagrams and forms are compared with one another.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.archive import read_file
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.compiler.compiling import certify, planned, within_floats
+from bddtorque.compiler.remaking import recertified, remade
+from bddtorque.diagrams.bdd import build
+from bddtorque.diagrams.forms import FORMS, lower
+from bddtorque.graph.graph import Op
+from bddtorque.model.bdt_file import any_from_bytes
+from bddtorque.model.function_model import FunctionModel
+from bddtorque.model.model import Model
+from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.data_blocks import GivenBlock
+from bddtorque.plan.plan import Block, output_format
+from bddtorque.plan.table import Table
+from bddtorque.plan.tabulate import tabulate
+from bddtorque.robots.robot import Robot
+from bddtorque.spec import Spec
+from bddtorque.spec.spec import TARGETS
+from bddtorque.work import Progress, Task, WorkError, Workers
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked: what, whether it holds, and what was found."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def verify(
+    path: str | PathLike[str],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[Check]:
+    """Return every check of a file; all of them hold for a file that `compile` wrote and nobody touched.
+
+    A file that cannot be read at all gives the one check that failed. Workers that fail say nothing of a file: that
+    raises `BddTorqueError`.
+
+    Parameters
+    ----------
+    workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
+    progress : told of every finished block
+    executor : any `concurrent.futures.Executor` to check the blocks on instead
+    """
+    try:
+        data = read_file(path)
+    except BddTorqueError as problem:
+        return [Check("file", False, str(problem))]
+    return verify_bytes(data, str(path), workers, progress, executor)
+
+
+def verify_bytes(
+    data: bytes,
+    where: str = "model",
+    workers: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[Check]:
+    """Do what `verify` does for the bytes of a file."""
+    team = Workers(workers, executor=executor, progress=progress)
+    try:
+        model = any_from_bytes(data, where)
+    except BddTorqueError as problem:
+        return [Check("file", False, str(problem))]
+    checks = [
+        Check("file", True, f"digest {model.digest[:16]}, {len(data):,} bytes"),
+        Check("bytes", True, "written again, the same"),  # or it would not have been read
+    ]
+    if isinstance(model, FunctionModel):
+        # most functions are one table: processes of our own would take longer to start
+        return [*checks, *_function_checks(model, team if executor is not None else Workers(1, progress=progress))]
+    try:
+        with within_floats(model.robot):
+            spec, formats, origin, plan = planned(model.spec, model.robot)
+    except BddTorqueError as problem:
+        return [*checks, Check("plan", False, one_line(str(problem)))]
+    if _as_specified(spec, model.robot) != model.robot:
+        return [
+            *checks,
+            Check("plan", False, "the spec speaks of another gravity, payload or friction than the robot has"),
+        ]
+    if (spec, formats, plan) != (model.spec, model.formats, model.plan):
+        return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
+    checks.append(Check("plan", True, "made again from robot and spec"))
+    try:
+        found = _checked_blocks(model, model.spec.memory, team)
+        facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
+        with within_floats(model.robot):
+            certificate = certify(origin, formats, plan, facts, model.tables)
+    except WorkError:  # says nothing of the file
+        raise
+    except BddTorqueError as problem:
+        return [*checks, Check("proof", False, one_line(str(problem)))]
+    for kind in ("tables", "diagrams", "forms"):
+        wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
+        checks.append(Check(kind, not wrong, wrong[0] if wrong else f"{len(found)} right on every entry"))
+    allowed = {"faithful": 1.0, "paper": math.inf}.get(str(spec.accuracy), spec.accuracy)
+    same, kept = certificate == model.certificate, max(certificate.bounds) < float(allowed)
+    bounds = one_line(", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques))
+    detail = "the proof gives other figures" if not same else "proved again" if kept else "not below the accuracy asked"
+    return [*checks, Check("certificate", same and kept, f"{detail}: {bounds}")]
+
+
+def _function_checks(model: FunctionModel, team: Workers) -> list[Check]:
+    """Return the checks of a compiled function: all of them, but where its words were given none of what they mean."""
+    try:
+        draft, how = remade(model)
+    except BddTorqueError as problem:
+        return [Check("plan", False, one_line(str(problem)))]
+    if draft.plan != model.plan:
+        return [Check("plan", False, f"{how} gives another plan, or other words")]
+    checks = [Check("plan", True, f"made again from {how}")]
+    found = _checked_blocks(model, model.memory, team)
+    given = sum(isinstance(block, GivenBlock) for block in model.plan.blocks)
+    for kind in ("tables", "diagrams", "forms"):
+        wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
+        right = f"{len(found)} right on every entry"
+        if given and kind == "tables":
+            right = "the words that were given, by their key; only the function itself can tell whether they are right"
+        checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
+    facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
+    stated = _wrongly_stated(model)
+    checks.append(Check("stated", not stated, stated or "accuracy, spread, range and graph are what they can be"))
+    certificate = recertified(model, draft, facts)
+    same = certificate == model.certificate
+    detail = f"{model.output.name} {certificate.bound:.4f}"
+    said = f"proved again: {detail}" if same else f"the proof gives other figures: {detail}"
+    if given and same:
+        said = f"composed again from the error that is stated: {detail}"
+    return [*checks, Check("certificate", same, one_line(said))]
+
+
+def _wrongly_stated(model: FunctionModel) -> str:
+    """Return what is wrong with that which a file states and nothing is made from, or empty text."""
+    certificate, word = model.certificate, model.output
+    if model.plan.target not in TARGETS:
+        return f"target {' or '.join(TARGETS)} required, '{model.plan.target:.40}' given"
+    if not 0.5 < model.accuracy < math.inf or certificate.parts.total >= model.accuracy:
+        return f"a bound below the accuracy {model.accuracy} required, {certificate.parts.total} given"
+    if certificate.spread < 0 or certificate.assumed < 0:
+        return "a spread and an assumed error of at least 0 required"
+    for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
+        ends = int(table.values.min()), int(table.values.max())
+        if isinstance(block, GivenBlock) and (block.low, block.high) != ends:
+            return f"block {k}: the range {ends} of its words required, {(block.low, block.high)} given"
+        values = sorted(word.sign * (word.centre + end * word.lsb) + word.offset for end in ends)
+        if isinstance(block, GivenBlock) and not certificate.low <= values[0] <= values[1] <= certificate.high:
+            return f"a range that holds {values} required, {[certificate.low, certificate.high]} given"
+    for k, node in enumerate(model.graph.nodes if model.graph else ()):
+        if (node.name and node.op is not Op.INPUT) or (node.value and node.op is not Op.CONSTANT):
+            return f"graph, node {k}: neither a name nor a value required where it says nothing"
+    return ""
+
+
+def _as_specified(spec: Spec, robot: Robot) -> Robot:
+    """Return the robot with the gravity, the payload and the friction that the spec gives it, if it gives them."""
+    if spec.gravity is not None:
+        robot = robot.with_gravity(spec.gravity)
+    if spec.payload is not None:
+        inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
+        robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
+    return spec.with_friction(robot)
+
+
+def _checked_blocks(model: Model | FunctionModel, memory: int, team: Workers) -> list[dict[str, Any]]:
+    blocks = zip(model.plan.blocks, model.tables, model.diagrams, strict=True)
+    half = memory // 2  # what compiling allowed for one block
+    with team:
+        tasks = [
+            Task(check_block, (block, table.values, diagram.arrays(), half), name=f"block {k}", cost=len(table.values))
+            for k, (block, table, diagram) in enumerate(blocks)
+        ]
+        return team.run(tasks, "verifying")
+
+
+def check_block(block: Block, values: Any, arrays: dict[str, Any], memory: int) -> dict[str, Any]:
+    """Tabulate a block anew and compare; a pure function for any worker. Empty text means nothing was found wrong."""
+    if isinstance(block, GivenBlock):  # known by the key of its table, which was compared when the file was read
+        table = Table(values, block.input_widths, *output_format(block))
+        facts = BlockFacts(block.error, int(table.values.min()), int(table.values.max()))
+    else:
+        table, facts = tabulate(block)
+    wrong = {"tables": "", "diagrams": "", "forms": ""}
+    differs = np.asarray(values) != table.values
+    if differs.any():
+        at = int(differs.argmax())
+        wrong["tables"] = f"entry {at} must be {table.values[at]}, it is {values[at]}"
+    order = tuple(int(variable) for variable in arrays["order"])
+    rebuilt = build(table, order, memory)
+    if any(not np.array_equal(array, arrays[name]) for name, array in rebuilt.arrays().items()):
+        wrong["diagrams"] = f"the reduced diagram under order {order} differs"
+    try:
+        for form in FORMS:
+            lower(form, table, order, memory)
+    except BddTorqueError as problem:
+        wrong["forms"] = str(problem)
+    return {**wrong, "error": facts.error, "low": facts.low, "high": facts.high}

@@ -1,0 +1,37 @@
+"""Trace a robot's Newton-Euler equations into a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.regroup import regrouped
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.robots.robot import Robot
+
+
+def trace_torques(robot: Robot, regroup: bool = True) -> Graph:
+    """Return the graph of all joint torques, outputs tau1.. and inputs q1.., qd1.., qdd1.. (rad or m, per s, per s²).
+
+    With `regroup` (the default) frames and inertial parameters are chosen for fewer operations; without it, or where
+    that gains nothing, the robot's own are used. The torques are the same up to rounding.
+    """
+    chain = chain_of(robot)
+    own = trace_chain(chain, np.zeros(len(chain.revolute)))
+    if not regroup:
+        return own
+    return min(trace_chain(*regrouped(chain)), own, key=lambda graph: sum(graph.counts().values()))
+
+
+def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:
+    """Return the graph of the torques of a chain whose revolute joints stand at q + offset (rad)."""
+    n, tracer = len(chain.revolute), Tracer()
+    q, qd, qdd = (np.array(traced_inputs(tracer, kind, n), dtype=object) for kind in ("q", "qd", "qdd"))
+    sine = np.array([tracer.sin(angle) for angle in q + offset], dtype=object)
+    cosine = np.array([tracer.cos(angle) for angle in q + offset], dtype=object)
+    tau = np.zeros(n, dtype=object)
+    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((n, WRENCH), dtype=object))
+    return tracer.graph(list(tau), [f"tau{i + 1}" for i in range(n)])

@@ -1,0 +1,84 @@
+"""The statements of a plan in 64-bit integers: for words that outgrow a float, and for tables without any product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from bddtorque.evaluate.table_pool import Pool
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+
+
+class _Word(Protocol):
+    @property
+    def wire(self) -> int: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def wraps(self) -> bool: ...
+
+
+def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: bool) -> Iterator[str]:
+    """Yield the statements from the integers x0, x1, ... of the inputs to the torque words of state s."""
+    for word in inputs:
+        x = f"x{word.wire}"
+        yield f"w{word.wire} = {wrapped(x, word.bits) if word.wraps else x}"
+    indices = {source for wire in plan.wires if isinstance(wire, Lookup) for source in wire.wires}
+    for k, wire in enumerate(plan.wires):
+        match wire:
+            case Lookup():
+                yield f"w{k} = int64({pool.lookup(wire)})"
+            case Product():
+                yield from _product(plan, wire, k, pool, native)
+            case Sum():
+                yield f"w{k} = {_rounded(_summed(wire), wire.shift)}"
+            case Input() | AngleSum():
+                continue
+        if k in indices:
+            yield f"x{k} = w{k}"
+    for k, output in enumerate(plan.outputs):
+        yield f"tau[s, {k}] = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
+
+
+def wrapped(expression: str, bits: int) -> str:
+    """Return an expression brought to a two's complement word of so many bits."""
+    half = 1 << (bits - 1)
+    return f"(({expression} + {half}) & {2 * half - 1}) - {half}"
+
+
+def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Iterator[str]:
+    left, right = f"w{wire.left}", f"w{wire.right}"
+    if native:
+        yield f"w{k} = {_rounded(f'{left} * {right}', wire.shift)}"
+        return
+    start, widths = pool.places[wire.block].start, plan.blocks[wire.block].input_widths
+    match wire.method:
+        case "block":
+            index = f"((({left}) & {(1 << widths[0]) - 1}) << {widths[1]}) | ({right} & {(1 << widths[1]) - 1})"
+            yield f"w{k} = int64(table[{start} + ({index})])"
+        case "squares":
+            mask = (1 << widths[0]) - 1
+            pieces = (f"int64(table[{start} + (({left} {sign} {right}) & {mask})])" for sign in "+-")
+            yield f"w{k} = {_rounded(' - '.join(pieces), wire.shift)}"
+        case _:
+            limb, mask = wire.limb_bits, (1 << wire.limb_bits) - 1
+            yield f"a{k} = abs({left})"
+            yield f"b{k} = abs({right})"
+            counts = [-(-(plan.bits_of(each)) // limb) for each in (wire.left, wire.right)]
+            pieces = (
+                f"(int64(table[{start} + ((((a{k} >> {i * limb}) & {mask}) << {limb}) | "
+                f"((b{k} >> {j * limb}) & {mask}))]) << {(i + j) * limb})"
+                for i in range(counts[0])
+                for j in range(counts[1])
+            )
+            yield f"p{k} = {' + '.join(pieces)}"
+            yield f"w{k} = {_rounded(f'(-p{k} if ({left} < 0) != ({right} < 0) else p{k})', wire.shift)}"
+
+
+def _summed(each: Sum | Output) -> str:
+    terms = [f"{factor} * w{wire}" if factor != 1 else f"w{wire}" for wire, factor in each.parts]
+    return " + ".join([*terms, f"int64({each.constant})"])
+
+
+def _rounded(expression: str, shift: int) -> str:
+    return f"({expression} + {1 << (shift - 1)}) >> {shift}" if shift else f"({expression})"

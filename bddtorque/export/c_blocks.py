@@ -1,0 +1,242 @@
+"""The blocks of a plan as C: each form's arrays as const tables, and a function ``block_K(index)`` that reads them.
+
+Functions are walkers over arrays, not nested ifs: the code is the same few lines whatever the table, and no index,
+however wild, reads outside an array, since bits above the table's are masked or never tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.diagrams.choosing import choose_forms
+from bddtorque.diagrams.forms import (
+    FORMS,
+    Bits,
+    Classes,
+    Dense,
+    EdgeValued,
+    FoldedDense,
+    Form,
+    MultiTerminal,
+    Radix,
+)
+from bddtorque.export.c_text import ConstantArray, constant_array
+from bddtorque.model.model import Model
+
+EXPORTED_FORMS = (
+    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "bits",
+)  # fmt: skip
+"""The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory."""
+MOST_BYTES = 512 * 2**20
+"""Bytes of all arrays together: text of more is nothing that a compiler reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCode:
+    """A block as C.
+
+    Attributes
+    ----------
+    number : of the block in the plan
+    form : name of its form
+    constant : whether every input takes the same operations
+    arrays : const tables
+    function : the text of ``static int32_t block_K(uint32_t index)``
+    """
+
+    number: int
+    form: str
+    constant: bool
+    arrays: tuple[ConstantArray, ...]
+    function: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the tables."""
+        return sum(array.bytes for array in self.arrays)
+
+
+def checked_form(form: str) -> str:
+    """Return the name of a form that can be exported, or refuse it."""
+    if form not in EXPORTED_FORMS:
+        known = ", ".join(EXPORTED_FORMS)
+        raise BddTorqueError(f"export: form {known} required, {form!r:.40} given{nearest(str(form), EXPORTED_FORMS)}")
+    return form
+
+
+def lowered_blocks(model: Model, numbers: Sequence[int], form: str, memory: int) -> dict[int, Form]:
+    """Return some blocks of a model in a form, or each in the form chosen for it within `memory` bytes."""
+    tables = [model.tables[k] for k in numbers]
+    orders = [model.diagrams[k].order for k in numbers]
+    if checked_form(form) == "chosen":
+        choices = choose_forms(tables, orders, memory)
+        return {k: choice.form for k, choice in zip(numbers, choices, strict=True)}
+    if form == Bits.name:
+        return {k: Bits.from_diagram(model.diagrams[k]) for k in numbers}
+    return {k: FORMS[form].from_table(model.tables[k], model.diagrams[k].order) for k in numbers}
+
+
+def block_codes(forms: dict[int, Form]) -> list[BlockCode]:
+    """Return blocks in their forms as C."""
+    codes = [_block(k, form) for k, form in forms.items()]
+    size = sum(code.bytes for code in codes)
+    if size > MOST_BYTES:
+        raise BddTorqueError(
+            f"export: tables of at most {MOST_BYTES:,} bytes in all required, {size:,} needed: another form would do"
+        )
+    return codes
+
+
+def _block(k: int, form: Form) -> BlockCode:
+    arrays, body = _code(f"block_{k}", form)
+    lines = "\n".join(f"    {line}" if line else "" for line in body)
+    text = f"static int32_t block_{k}(uint32_t index)\n{{\n{lines}\n}}\n"
+    return BlockCode(k, form.name, form.constant, arrays, text)
+
+
+def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Return the arrays of a form and the statements that look a word up at `index`."""
+    match form:
+        case Dense(values=values):
+            words = constant_array(f"{name}_words", values)
+            return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
+        case FoldedDense():
+            return _folded(name, form)
+        case Classes():
+            size = 1 << form.row_bits
+            rows = constant_array(f"{name}_rows", form.classes[:size])
+            columns = constant_array(f"{name}_columns", form.classes[size:])
+            words = constant_array(f"{name}_words", form.words)
+            row = f"(index >> {form.column_bits}) & {_mask(form.row_bits)}"
+            place = f"(uint32_t){rows.name}[{row}] + {columns.name}[index & {_mask(form.column_bits)}]"
+            return (rows, columns, words), [f"return (int32_t){words.name}[{place}];"]
+        case Radix():
+            return _radix(name, form)
+        case MultiTerminal():
+            return _multi_terminal(name, form)
+        case EdgeValued():
+            return _edge_valued(name, form)
+        case Bits():
+            return _bits(name, form)
+        case _:
+            raise BddTorqueError(f"export: a form that C has code for required, '{form.name}' given")
+
+
+def _mask(bits: int) -> str:
+    return f"UINT32_C({(1 << bits) - 1})"
+
+
+def _folded(name: str, form: FoldedDense) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Fold each word of the index by the rules of `diagrams.folding`; signs are decided without any product."""
+    words = constant_array(f"{name}_words", form.folded.values)
+    rules = [tuple(map(int, rule)) for rule in form.folded.rules]
+    shift = sum(rule[0] for rule in rules)
+    lines = ["uint32_t place = 0, word;"]
+    signed = any(-1 in (first, second) for _, _, _, first, second in rules)
+    if signed:
+        lines.append("int negative = 0;")
+    for bits, length, centre, first, second in rules:
+        shift -= bits
+        lines.append("")
+        lines.append(f"word = (index >> {shift}) & {_mask(bits)};")
+        if first:
+            half, full = 1 << (bits - 1), 1 << bits
+            if centre:
+                lines.append(f"word = (word + UINT32_C({full - centre})) & {_mask(bits)};")
+            # above half a turn stand the negative words; the lowest of them has no mirror and is not above
+            lines.append(f"if (word > UINT32_C({half})) {{")
+            lines.append(f"    word = UINT32_C({full}) - word;")
+            lines += ["    negative = !negative;"] if first < 0 else []
+            lines.append("}")
+            if second:
+                lines.append(f"if (word > UINT32_C({half >> 1})) {{")
+                lines.append(f"    word = UINT32_C({half}) - word;")
+                lines += ["    negative = !negative;"] if second < 0 else []
+                lines.append("}")
+        lines.append(f"place = place * UINT32_C({length}) + word;")
+    word = f"(int32_t){words.name}[place]"
+    lines += ["", f"return negative ? -{word} : {word};" if signed else f"return {word};"]
+    return (words,), lines
+
+
+def _radix(name: str, form: Radix) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Walk digit by digit, from the first; each step is one load, and all inputs take all steps."""
+    words = constant_array(f"{name}_words", form.words)
+    last = f"index & {_mask(min(form.digit_bits, form.input_bits))}"
+    shifts = range((form.input_bits - 1) // form.digit_bits * form.digit_bits, 0, -form.digit_bits)
+    if not shifts:
+        return (words,), [f"return (int32_t){words.name}[{last}];"]
+    children = constant_array(f"{name}_children", form.children)
+    lines = ["uint32_t place;", ""]
+    for step, shift in enumerate(shifts):
+        bits = min(form.digit_bits, form.input_bits - shift)
+        start = "place + " if step else ""
+        lines.append(f"place = {children.name}[{start}((index >> {shift}) & {_mask(bits)})];")
+    return (children, words), [*lines, f"return (int32_t){words.name}[place + ({last})];"]
+
+
+def _multi_terminal(name: str, form: MultiTerminal) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Walk from the root; a successor below the number of nodes is a node, the rest are places of words."""
+    words = constant_array(f"{name}_words", form.words)
+    nodes = form.node_count
+    if form.root < 0:  # a table of one word
+        return (words,), ["(void)index;", f"return (int32_t){words.name}[{~form.root}];"]
+    successors = form.successors.astype(np.int64)
+    tests = constant_array(f"{name}_tests", form.positions)
+    follows = constant_array(f"{name}_follows", np.where(successors < 0, nodes + ~successors, successors))
+    return (tests, follows, words), [
+        f"uint32_t node = UINT32_C({form.root});",
+        "",
+        f"while (node < UINT32_C({nodes})) {{",
+        f"    node = {follows.name}[2 * node + ((index >> {tests.name}[node]) & 1)];",
+        "}",
+        f"return (int32_t){words.name}[node - UINT32_C({nodes})];",
+    ]
+
+
+def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Add the weights on the path, modulo 2^32: the sum is a word of 32 bits again."""
+    low, high = -(2**31), 2**31 - 1
+    weights = (form.weights.astype(np.int64) - low) % 2**32 + low  # a difference of two words may take 33 bits
+    tests = constant_array(f"{name}_tests", form.positions)
+    follows = constant_array(f"{name}_follows", form.successors)
+    adds = constant_array(f"{name}_adds", weights)
+    assert low <= form.offset <= high
+    return (tests, follows, adds), [
+        f"uint32_t node = UINT32_C({form.root}), total = UINT32_C({form.offset % 2**32}), side, weight;",
+        "",
+        "while (node != 0) {",
+        f"    side = (index >> {tests.name}[node]) & 1;",
+        f"    weight = (uint32_t){adds.name}[node];",
+        "    total += side * weight;",
+        f"    node = {follows.name}[2 * node + side];",
+        "}",
+        "return signed32(total);",
+    ]
+
+
+def _bits(name: str, form: Bits) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Walk the diagram once for each output bit; the last bit of an edge says whether it complements."""
+    count = len(form.roots)
+    tests = constant_array(f"{name}_tests", form.positions)
+    follows = constant_array(f"{name}_follows", form.successors)
+    roots = constant_array(f"{name}_roots", form.roots)
+    top = 1 << (count - 1)
+    return (tests, follows, roots), [
+        "uint32_t word = 0, edge, side;",
+        "unsigned bit;",
+        "",
+        f"for (bit = 0; bit < {count}; bit++) {{",
+        f"    edge = {roots.name}[bit];",
+        "    while (edge > 1) {",
+        f"        side = (index >> {tests.name}[edge >> 1]) & 1;",
+        f"        edge = {follows.name}[(edge & ~UINT32_C(1)) | side] ^ (edge & 1);",
+        "    }",
+        "    word |= edge << bit;",
+        "}",
+        f"return (int32_t)(word ^ UINT32_C({top})) - INT32_C({top});" if form.signed else "return (int32_t)word;",
+    ]

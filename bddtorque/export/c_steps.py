@@ -1,0 +1,220 @@
+"""The wires of a plan as C statements: one a wire, from the words of a state to its torque words.
+
+Rounding is floor(x/2^s + 1/2) by a shift whose result C defines for negative numbers too (`helpers`). Words that wrap
+are computed in unsigned numbers. Every operation has the type that `ranges` proved to hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.export.c_text import integer, statement
+from bddtorque.export.integer_ranges import (
+    INT32,
+    Arithmetic,
+    Products,
+    Range,
+    Word,
+    check_products,
+    known_words,
+    method_of,
+    sum_arithmetic,
+)
+from bddtorque.model.model import Model
+from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.reach import wires_needed
+from bddtorque.words import Format
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The body of the function that computes torque words.
+
+    Attributes
+    ----------
+    lines : statements, in the order they run
+    blocks : numbers of the blocks they look up
+    limbs : of each table of unsigned products that wide products are put together from, its bits a factor
+    """
+
+    lines: tuple[str, ...]
+    blocks: tuple[int, ...]
+    limbs: dict[int, int]
+
+
+def plan_steps(model: Model, products: Products) -> Steps:
+    """Return the statements of a model's plan."""
+    plan = model.plan
+    check_products(plan, model.tables)
+    words = known_words(plan, model.tables, products)
+    live = sorted(live_wires(plan))
+    lines = list(_inputs(model))
+    lines += [_wire(plan, k, words, products) for k in live if not isinstance(plan.wires[k], Input)]
+    lines += [_output(k, output, words) for k, output in enumerate(plan.outputs)]
+    taken = [wire for k in live if isinstance(wire := plan.wires[k], Product)]
+    limbs = {wire.block: wire.limb_bits for wire in taken if method_of(wire, products) == "limbs"}
+    tables = {wire.block for wire in taken if method_of(wire, products) != "native"}
+    tables |= {wire.block for k in live if isinstance(wire := plan.wires[k], Lookup)}
+    return Steps(tuple(lines), tuple(sorted(tables)), dict(sorted(limbs.items())))
+
+
+def live_wires(plan: Plan) -> set[int]:
+    """Return the wires that some output depends on: a variable that nobody reads is an error to a strict compiler."""
+    return set(wires_needed(plan, [wire for output in plan.outputs for wire, _ in output.parts]))
+
+
+def _inputs(model: Model) -> Iterator[str]:
+    """Yield the statements that take every input word: masked or clamped, and counted where it is out of range."""
+    places = {wire.name: k for k, wire in enumerate(model.plan.wires) if isinstance(wire, Input)}
+    live = live_wires(model.plan)
+    for quantity in QUANTITIES:
+        formats = getattr(model.formats, quantity)
+        used = False
+        for joint, word in enumerate(formats):
+            k = places.get(f"{quantity}{joint + 1}", -1)
+            if k >= 0 and model.plan.bits_of(k) != word.bits:
+                raise BddTorqueError(f"export, wire {k}: an input as its format has it required")
+            variable = f"w{k}" if k in live else None
+            lines = list(_input(f"{quantity}[{joint}]", word, variable))
+            used = used or bool(lines)
+            yield from lines
+        if not used:
+            yield f"    (void){quantity};"
+
+
+def _input(given: str, word: Format, variable: str | None) -> Iterator[str]:
+    """Yield what takes one word; a word of 32 bits is any number of 32 bits. `variable` is None if nobody reads it."""
+    first, last = limits(word)
+    if word.kind == "range":
+        if word.bits < 32:
+            yield f"    outside += {_beyond(given, first, last)};"
+        if variable:
+            ends = f"{integer(word.lowest, 32)}, {integer(word.highest, 32)}"
+            yield f"    const int32_t {variable} = {f'clamped32({given}, {ends})' if word.bits < 32 else given};"
+        return
+    held = f"wrapped32((uint32_t){given}, {word.bits})" if word.bits < 32 else given
+    if variable:
+        yield f"    const int32_t {variable} = {held};"
+    if (first, last) != (word.lowest, word.highest):
+        yield f"    outside += {_beyond(variable or held, first, last)};"
+
+
+def _beyond(word: str, first: int, last: int) -> str:
+    """Return 1 if a word is not from first to last or, where last is below first, lies between them; else 0."""
+    both = "||" if first <= last else "&&"
+    ends = [integer(end, 32 if Range(end, end).within(INT32) else 64) for end in (first, last)]
+    return f"{word} < {ends[0]} {both} {word} > {ends[1]}"
+
+
+def _wire(plan: Plan, k: int, words: Sequence[Word], products: Products) -> str:
+    wire, word = plan.wires[k], words[k]
+    declared = f"const int{word.bits}_t w{k} = "
+    match wire:
+        case AngleSum(bits=bits, parts=parts, constant=constant):
+            terms = []
+            for source, multiplier, shift in parts:
+                factor = (multiplier << shift) % 2**32
+                taken = f"(uint32_t)w{source}"
+                terms.append(f"+ {taken}" if factor == 1 else f"+ UINT32_C({factor}) * {taken}")
+            if constant or not terms:
+                terms.append(f"+ UINT32_C({constant % 2**32})")
+            terms[0] = terms[0].removeprefix("+ ")
+            if bits == 32:
+                return statement(f"{declared}signed32(", terms, ");")
+            return statement(f"{declared}wrapped32(", terms, f", {bits});")
+        case Lookup(block=block, wires=wires):
+            return statement(f"{declared}block_{block}(", _index(wires, plan.blocks[block].input_widths), ");")
+        case Product():
+            return _product(plan, wire, word, words, declared, products)
+        case Sum():
+            return _rounded(declared, _terms(wire, word.arithmetic, words), wire.shift, word.arithmetic)
+        case _:
+            raise AssertionError(wire)
+
+
+def _index(wires: Sequence[int], widths: Sequence[int]) -> list[str]:
+    """Return the index of a table: the words side by side, the first one highest; functions ignore bits above."""
+    if len(wires) == 1:
+        return [f"(uint32_t)w{wires[0]}"]
+    terms, shift = [], sum(widths)
+    for wire, width in zip(wires, widths, strict=True):
+        shift -= width
+        low = f"((uint32_t)w{wire} & UINT32_C({(1 << width) - 1}))"
+        terms.append(f"| ({low} << {shift})" if shift else f"| {low}")
+    terms[0] = terms[0].removeprefix("| ")
+    return terms
+
+
+def _product(plan: Plan, wire: Product, word: Word, words: Sequence[Word], declared: str, products: Products) -> str:
+    left, right, block = wire.left, wire.right, wire.block
+    how = word.arithmetic
+    match method_of(wire, products):
+        case "block":
+            return statement(f"{declared}block_{block}(", _index((left, right), plan.blocks[block].input_widths), ");")
+        case "native":
+            terms = [" * ".join(_converted(f"w{each}", words[each].bits, how) for each in (left, right))]
+        case "squares":
+            pair = [f"block_{block}((uint32_t)w{left} {sign} (uint32_t)w{right})" for sign in "+-"]
+            terms = [_converted(pair[0], 32, how), f"- {_converted(pair[1], 32, how)}"]
+        case _:
+            counts = [-(-words[each].expected.magnitude.bit_length() // wire.limb_bits) for each in (left, right)]
+            # put together in 64 bits, modulo 2^64, where the sign is easy
+            terms = [f"limbs_{block}(w{left}, {max(counts[0], 1)}, w{right}, {max(counts[1], 1)})"]
+            how = Arithmetic(wide=True, modular=True, narrowed=word.bits == 32)
+    return _rounded(declared, terms, wire.shift, how)
+
+
+def _converted(taken: str, bits: int, how: Arithmetic) -> str:
+    """Return a word of so many bits as an operand of the arithmetic."""
+    if how.modular:
+        return f"(uint{how.bits}_t){taken}"
+    return taken if bits == how.bits else f"(int{how.bits}_t){taken}"
+
+
+def _terms(each: Sum | Output, how: Arithmetic, words: Sequence[Word]) -> list[str]:
+    """Return the terms of a sum, each of the type it is computed in."""
+    terms = []
+    for wire, factor in each.parts:
+        sign = "-" if factor < 0 else "+"
+        size = abs(factor)
+        taken = _converted(f"w{wire}", words[wire].bits, how)
+        product = taken if size == 1 else f"{integer(size, how.bits, how.modular)} * {taken}"
+        terms.append(f"{sign} {product}")
+    if each.constant or not terms:
+        sign = "-" if each.constant < 0 else "+"
+        terms.append(f"{sign} {integer(abs(each.constant), how.bits, how.modular)}")
+    first = terms[0]
+    terms[0] = first.removeprefix("+ ") if first.startswith("+ ") else f"-{first.removeprefix('- ')}"
+    if how.modular and terms[0].startswith("-"):
+        terms[0] = f"UINT{how.bits}_C(0) - {terms[0].removeprefix('-')}"
+    return terms
+
+
+def _rounded(declared: str, terms: list[str], shift: int, how: Arithmetic, after: str = "") -> str:
+    """Return the statement that rounds a sum of terms and keeps it."""
+    bits = how.bits
+    if shift:
+        terms = [*terms, f"+ {integer(1 << (shift - 1), bits, how.modular)}"]
+    before, behind = declared, f"{after};"
+    if how.narrowed:
+        before, behind = f"{before}signed32((uint32_t)(", f")){behind}"
+    elif how.wide and "int32_t w" in declared:
+        before, behind = f"{before}(int32_t)(", f"){behind}"
+    if shift:
+        before, behind = f"{before}floor{bits}(", f", {shift}){behind}"
+    if how.modular:
+        before, behind = f"{before}signed{bits}(", f"){behind}"
+    return statement(before, terms, behind)
+
+
+def _output(k: int, output: Output, words: Sequence[Word]) -> str:
+    how = sum_arithmetic(output, words, f"output {k}")
+    if not Range(output.low, output.high).within(INT32):
+        raise BddTorqueError(f"export, output {k}: torque words of at most 32 bits required")
+    terms = _terms(output, how, words)
+    ends = f"{integer(output.low, how.bits)}, {integer(output.high, how.bits)}"
+    kept = "(int32_t)" if how.wide else ""
+    return _rounded(f"tau[{k}] = {kept}clamped{how.bits}(", terms, output.shift, how, f", {ends})")

@@ -1,0 +1,223 @@
+"""Friction of a joint: viscous, Coulomb and Stribeck, a function of its velocity.
+
+    F(v) = viscous·v + sign(v)·(coulomb + (static − coulomb)·exp(−(v/stribeck_velocity)²))
+
+F is what the drive must give on top of the rigid body's torque, so that it has the sign of the velocity. Coulomb and
+static friction may differ by direction. At a standstill (|v| at most `standstill`) the sign is 0: friction holds and
+does not push, and what it holds against is not known from the velocity. So F jumps there, and so does its table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.words.bounded import TINY, ULP, Bounded
+
+STANDSTILL = 1e-9
+"""rad/s or m/s. A velocity word of zero may be off by the rounding of its format, which is no motion."""
+EXPONENTIAL_RADIUS = 8 * ULP
+"""Relative; NumPy's vectorised exponential promises 4 units in the last place at most."""
+_KEYS = ("viscous", "coulomb", "static", "stribeck_velocity", "standstill")
+
+Sides = tuple[float, float]
+"""Of positive and of negative velocities; both as magnitudes."""
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Viscous, Coulomb and Stribeck friction of one joint.
+
+    Attributes
+    ----------
+    viscous : N·m·s/rad or N·s/m
+    coulomb : N·m or N, a number or a pair: of positive and of negative velocities, both as magnitudes
+    static : breakaway friction, as `coulomb`; None: no Stribeck effect
+    stribeck_velocity : rad/s or m/s, the width of the Stribeck effect; required with `static`
+    standstill : rad/s or m/s; up to this speed the joint counts as standing still
+    """
+
+    viscous: float = 0.0
+    coulomb: Sides | float = (0.0, 0.0)
+    static: Sides | float | None = None
+    stribeck_velocity: float | None = None
+    standstill: float = STANDSTILL
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "viscous", _magnitude(self.viscous, "viscous"))
+        object.__setattr__(self, "standstill", _magnitude(self.standstill, "standstill"))
+        object.__setattr__(self, "coulomb", _sides(self.coulomb, "coulomb"))
+        if (self.static is None) != (self.stribeck_velocity is None):
+            raise BddTorqueError("friction: 'static' and 'stribeck_velocity' together required, one of them given")
+        if self.static is not None:
+            object.__setattr__(self, "static", _sides(self.static, "static"))
+            width = _magnitude(self.stribeck_velocity, "stribeck_velocity")
+            if not (width > 0 and math.isfinite(1 / (width * width)) and width * width < math.inf):
+                raise BddTorqueError(f"friction, stribeck_velocity: more than 0 required, {width} given")
+            object.__setattr__(self, "stribeck_velocity", width)
+
+    @property
+    def kind(self) -> str:
+        """``"friction"``."""
+        return "friction"
+
+    @property
+    def transcendental(self) -> bool:
+        """Whether there is an exponential in it."""
+        return self.static is not None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no friction at all."""
+        return not (self.viscous or any(self._pair("coulomb")) or (self.static and any(self._pair("static"))))
+
+    def __call__(self, velocity: Any) -> Any:
+        """Return the friction at velocities (rad/s or m/s) of any shape, N·m or N, in float64."""
+        return self.bounded([Bounded(np.asarray(velocity, dtype=np.float64))]).value
+
+    def bounded(self, values: Sequence[Bounded]) -> Bounded:
+        """Return the friction at velocities known to a radius; the sign of one too close to call must be told apart."""
+        (velocity,) = values
+        v, radius = velocity.value, np.broadcast_to(velocity.radius, np.shape(velocity.value))
+        moving = np.sign(v) * (np.abs(v) > self.standstill)
+        total = _scaled(velocity, self.viscous)
+        for side, direction in enumerate((1.0, -1.0)):
+            here = moving == direction
+            dry = Bounded(np.where(here, direction * self._pair("coulomb")[side], 0.0))
+            if self.static is not None and self.stribeck_velocity is not None:
+                above = direction * (self._pair("static")[side] - self._pair("coulomb")[side])
+                ratio = _scaled(velocity, 1.0 / self.stribeck_velocity)
+                decay = _falling(ratio * ratio)
+                dry = dry + Bounded(np.where(here, above, 0.0), np.where(here, ULP * abs(above), 0.0)) * decay
+            total = total + dry
+        # velocities whose side of the standstill the radius leaves open: the whole jump, or so it is stated
+        open_ = (np.abs(np.abs(v) - self.standstill) <= radius) & (radius > 0)
+        jump = 2 * max(*self._pair("coulomb"), *(self._pair("static") if self.static else (0.0,)))
+        return Bounded(total.value, np.where(open_, total.radius + jump, total.radius))
+
+    def exact(self, values: Sequence[Fraction]) -> Any:
+        """Return the friction at one rational velocity, in mpmath's precision."""
+        import mpmath  # noqa: PLC0415 - for the compiler alone
+
+        def number(value: Fraction | float) -> Any:
+            exact = Fraction(value)
+            return mpmath.mpf(exact.numerator) / exact.denominator
+
+        (velocity,) = values
+        total = number(self.viscous) * number(velocity)
+        if abs(velocity) <= Fraction(self.standstill):
+            return total
+        side, direction = (0, 1) if velocity > 0 else (1, -1)
+        dry = number(self._pair("coulomb")[side])
+        if self.static is not None and self.stribeck_velocity is not None:
+            decay = mpmath.exp(-((number(velocity) / number(self.stribeck_velocity)) ** 2))
+            dry += (number(self._pair("static")[side]) - dry) * decay
+        return total + direction * dry
+
+    def formula(self) -> str:
+        """Return the law in a few words."""
+        parts = [f"{self.viscous:g}·x0"] if self.viscous else []
+        dry = _shown(self._pair("coulomb"))
+        if self.static is not None:
+            dry += f" to {_shown(self._pair('static'))} within {self.stribeck_velocity:g}"
+        if any(self._pair("coulomb")) or self.static is not None:
+            parts.append(f"sign(x0)·({dry})")
+        return " + ".join(parts) or "0"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data, keys in a fixed order; `static` is null where there is no Stribeck effect."""
+        return {
+            "kind": self.kind,
+            "viscous": self.viscous,
+            "coulomb": list(self._pair("coulomb")),
+            "static": None if self.static is None else list(self._pair("static")),
+            "stribeck_velocity": self.stribeck_velocity,
+            "standstill": self.standstill,
+        }
+
+    def _pair(self, name: str) -> Sides:
+        pair: Sides = getattr(self, name)
+        return pair
+
+
+def friction_from_plain(plain: object, where: str) -> Friction:
+    """Return what `Friction.to_plain` wrote."""
+    given = table(plain, ("kind", *_KEYS), where)
+    of_type(given["kind"], str, where)
+
+    def pair(key: str) -> Sides:
+        plus, minus = (real(each, f"{where}, {key}") for each in listed(given[key], f"{where}, {key}", 2))
+        return plus, minus
+
+    width = given["stribeck_velocity"]
+    return Friction(
+        real(given["viscous"], f"{where}, viscous"),
+        pair("coulomb"),
+        None if given["static"] is None else pair("static"),
+        None if width is None else real(width, f"{where}, stribeck_velocity"),
+        real(given["standstill"], f"{where}, standstill"),
+    )
+
+
+def friction_from_table(given: object, where: str) -> Friction:
+    """Return friction as people write it: a table with some of its keys, or a number, which is viscous friction."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        given = {"viscous": given}
+    if not isinstance(given, Mapping):
+        raise BddTorqueError(f"{where}: a table with {', '.join(_KEYS)} or samples required, {given!r:.60} given")
+    for key in given:
+        if key not in _KEYS:
+            known = (*_KEYS, "samples")
+            raise BddTorqueError(
+                f"{where}: keys {', '.join(known)} required, {key!r:.60} given{nearest(str(key), known)}"
+            )
+    try:
+        return Friction(**given)
+    except BddTorqueError as problem:
+        raise BddTorqueError(f"{where}: {str(problem).removeprefix('friction: ').removeprefix('friction, ')}") from None
+
+
+def _scaled(number: Bounded, factor: float) -> Bounded:
+    """Return factor · number; the factor is a float that may be off by half a unit in its last place."""
+    scaled = number * Bounded(np.float64(factor), ULP * abs(factor))
+    return scaled if isinstance(scaled, Bounded) else Bounded(np.float64(scaled))
+
+
+def _falling(square: Bounded) -> Bounded:
+    """Return exp(−x) of x >= 0 known to a radius: no steeper than 1, and at most e^radius times itself."""
+    with np.errstate(under="ignore"):
+        value = np.exp(-square.value)
+    growth = np.expm1(np.minimum(square.radius, 1.0)) * (1 + 1e-9)
+    return Bounded(value, value * (EXPONENTIAL_RADIUS + growth) + TINY)
+
+
+def _magnitude(given: object, name: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+        raise BddTorqueError(f"friction, {name}: a number required, {given!r:.60} given")
+    number = float(given)
+    if not 0 <= number < math.inf:
+        raise BddTorqueError(f"friction, {name}: a finite number of at least 0 required, {number} given")
+    return number
+
+
+def _sides(given: object, name: str) -> Sides:
+    given = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(given, list | tuple):
+        if len(given) != 2:
+            raise BddTorqueError(
+                f"friction, {name}: a number, or two magnitudes (of positive and of negative velocities), required, "
+                f"{given!r:.60} given"
+            )
+        return _magnitude(given[0], name), _magnitude(given[1], name)
+    return (both := _magnitude(given, name)), both
+
+
+def _shown(pair: Sides) -> str:
+    return f"{pair[0]:g}" if pair[0] == pair[1] else f"{pair[0]:g}/{pair[1]:g}"

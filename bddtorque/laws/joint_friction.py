@@ -1,0 +1,84 @@
+"""Friction of a joint as people give it: numbers, a table, a file of samples; and as a law of its velocity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.laws.friction import Friction, friction_from_table
+from bddtorque.laws.interpolant import Interpolant
+from bddtorque.laws.law import law_from_plain
+from bddtorque.laws.samples import EXTRAPOLATIONS, law_of_one, read_samples
+from bddtorque.words import Format
+
+JointFriction = Friction | Interpolant
+"""A law of one velocity, rad/s or m/s, in N·m or N."""
+_SAMPLE_KEYS = ("samples", "extrapolation", "spread")
+
+
+def joint_friction(given: Any, where: str, directory: Path | None = None) -> JointFriction | None:
+    """Return the friction of a joint, or None where there is none; refuse anything else, and say where.
+
+    `given` is a law; a number (viscous friction); a table with the attributes of `Friction`; or a table with
+    ``samples``, a CSV file of velocity and torque (from `directory` where it is relative), and perhaps
+    ``extrapolation`` and ``spread`` as in `compile_samples`.
+    """
+    if isinstance(given, Friction):
+        return None if given.nothing else given
+    if isinstance(given, Interpolant):
+        if len(given.knots) != 1 or given.around[0]:
+            raise BddTorqueError(f"{where}: samples of one velocity required, {len(given.knots)} arguments given")
+        return given
+    if isinstance(given, Mapping) and "kind" in given:
+        full = {**dict.fromkeys(("static", "stribeck_velocity")), **given} if given["kind"] == "friction" else given
+        law = law_from_plain(dict(full), where)
+        if not isinstance(law, JointFriction):
+            raise BddTorqueError(f"{where}: friction or an interpolant required, a law of kind {law.kind} given")
+        return joint_friction(law, where)
+    if isinstance(given, Mapping) and "samples" in given:
+        return _from_samples(given, where, directory)
+    return joint_friction(friction_from_table(given, where), where)
+
+
+def friction_to_plain(law: JointFriction) -> dict[str, Any]:
+    """Return plain data that `joint_friction` reads: what says nothing is left out, as TOML has no null."""
+    return {key: value for key, value in law.to_plain().items() if value is not None}
+
+
+def check_reach(law: JointFriction, velocity: Format, where: str) -> None:
+    """Refuse velocity words beyond the samples of a friction, by more than a unit, unless these hold there."""
+    if isinstance(law, Friction) or law.hold:
+        return
+    (first, last), (low, high) = (law.knots[0][0], law.knots[0][-1]), velocity.span
+    if low < first - velocity.lsb * (1 + 1e-6) or high > last + velocity.lsb * (1 + 1e-6):
+        raise BddTorqueError(
+            f"{where}: samples over all velocities from {low:.6g} to {high:.6g} {velocity.unit} required, they reach "
+            f'from {first:.6g} to {last:.6g}: a narrower velocity range or extrapolation = "hold" would do'
+        )
+
+
+def _from_samples(given: Mapping[str, Any], where: str, directory: Path | None) -> Interpolant:
+    for key in given:
+        if key not in _SAMPLE_KEYS:
+            raise BddTorqueError(
+                f"{where}: keys {', '.join(_SAMPLE_KEYS)} required with samples, {key!r:.60} given"
+                f"{nearest(str(key), _SAMPLE_KEYS)}"
+            )
+    file, extrapolation, spread = given["samples"], given.get("extrapolation", "refuse"), given.get("spread")
+    if not isinstance(file, str | PathLike) or not str(file):
+        raise BddTorqueError(f"{where}, samples: a CSV file required, {file!r:.60} given")
+    if extrapolation not in EXTRAPOLATIONS:
+        known = " or ".join(EXTRAPOLATIONS)
+        raise BddTorqueError(f"{where}, extrapolation: {known} required, {extrapolation!r:.40} given")
+    if spread is not None and (isinstance(spread, bool) or not isinstance(spread, int | float) or not spread >= 0):
+        raise BddTorqueError(f"{where}, spread: at least 0 required, {spread!r:.40} given")
+    try:
+        read = read_samples(Path(file) if directory is None else directory / file)
+        if len(read.names) != 2:
+            raise BddTorqueError(f"{read.where}, line 1: velocity and torque required, {len(read.names)} columns given")
+        return law_of_one(read, spread, extrapolation == "hold")
+    except BddTorqueError as problem:
+        raise BddTorqueError(f"{where}: {problem}") from None

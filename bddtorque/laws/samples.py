@@ -1,0 +1,295 @@
+"""Samples of a function: read from CSV or arrays, made of one value a point, each rule stated.
+
+- duplicates: samples at the same point are averaged, and how far they lie from their mean is reported; or they are
+  refused, all of them or those that differ by more than a stated spread
+- noise is not filtered; `merge = "word"` averages all samples whose arguments are the same input words
+- gaps between samples are bridged linearly (multilinearly on a grid), or by the nearest sample, or refused
+- beyond the outermost samples nothing is known: words more than a unit beyond them are refused, or the value there is
+  held; angles go round
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError, nearest, one_line
+from bddtorque.base.reading import Lines, opened, reason
+from bddtorque.laws.interpolant import Interpolant, Nearest
+from bddtorque.words import Format
+from bddtorque.words.formats import TURN, wrap_turn
+
+Floats = npt.NDArray[np.float64]
+
+MOST_SAMPLES = 2_000_000
+DUPLICATES = ("mean", "refuse")
+MERGES = ("point", "word")
+GAPS = ("linear", "nearest", "refuse")
+EXTRAPOLATIONS = ("refuse", "hold")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples as they were read.
+
+    Attributes
+    ----------
+    names : of the arguments, and last of the value
+    points : (N, k)
+    values : (N,)
+    places : where each stands, for messages: lines of a file, or rows from 0
+    where : what messages call them
+    """
+
+    names: tuple[str, ...]
+    points: Floats
+    values: Floats
+    places: npt.NDArray[np.int64]
+    where: str
+    unit_of_place: str = "line"
+
+    def place(self, sample: int) -> str:
+        """Return where a sample stands."""
+        return f"{self.unit_of_place} {self.places[sample]}"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """One value a point, and how far the samples of one point lie from their mean at most."""
+
+    points: Floats
+    values: Floats
+    spread: float
+    duplicates: int
+
+
+def read_samples(source: Any, names: Sequence[str] | None = None) -> Samples:
+    """Return samples from a CSV file with a header, an array (N, k+1), or a pair of arrays (N, k) or (N,), and (N,).
+
+    `names` are the arguments' and last the value's. Columns of a file are found by them; the file's own, in its order
+    and the last one the value's, are taken where none are given.
+    """
+    if isinstance(source, str | PathLike):
+        return _from_csv(Path(source), names)
+    where = "samples"
+    try:
+        if isinstance(source, tuple) and len(source) == 2:
+            points, values = np.asarray(source[0]), np.asarray(source[1])
+            points = points[:, None] if points.ndim == 1 else points
+            array = np.concatenate((points, values.reshape(len(points), 1)), axis=1)
+        else:
+            array = np.asarray(source)
+    except ValueError:
+        raise BddTorqueError(f"{where}: an array (N, inputs + 1), or a pair of arrays, required, other given") from None
+    if array.ndim != 2 or not 2 <= array.shape[1] <= 5 or array.dtype.kind not in "iuf":
+        raise BddTorqueError(
+            f"{where}: real numbers of shape (N, inputs + 1), 1 to 4 inputs, required, {array.dtype} of shape "
+            f"{array.shape} given"
+        )
+    columns = array.shape[1]
+    own = tuple(names) if names is not None else (*(f"x{k}" for k in range(1, columns)), "y")
+    if len(own) != columns:
+        raise BddTorqueError(f"{where}: {len(own)} columns ({', '.join(own)}) required, {columns} given")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        raise BddTorqueError(
+            f"{where}, row {row}: a finite number required for {own[column]}, {array[row, column]} given"
+        )
+    numbers = array.astype(np.float64)
+    return _checked(Samples(own, numbers[:, :-1], numbers[:, -1], np.arange(len(numbers)), where, "row"))
+
+
+def _checked(samples: Samples) -> Samples:
+    if not 0 < len(samples.values) <= MOST_SAMPLES:
+        raise BddTorqueError(f"{samples.where}: 1 to {MOST_SAMPLES:,} samples required, {len(samples.values):,} given")
+    return samples
+
+
+def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
+    where = one_line(str(path))
+    numbers = array("d")  # not lists: of two million samples these would take half a gigabyte
+    places = array("q")
+    reader: Any = None
+    try:
+        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as file:
+            lines = Lines(file, where)
+            reader = csv.reader(lines, strict=True)
+            columns = _header(next(reader, None), names, where)
+            wanted = list(names) if names is not None else columns
+            order = [columns.index(name) for name in wanted]
+            for cells in reader:
+                lines.row_over()
+                if not cells or (len(cells) == 1 and not cells[0].strip()):
+                    continue
+                line = f"{where}, line {reader.line_num}"
+                if len(cells) != len(columns):
+                    raise BddTorqueError(f"{line}: {len(columns)} cells required, {len(cells)} given")
+                numbers.extend(_number(cells[k], columns[k], line) for k in order)
+                places.append(reader.line_num)
+                if len(places) > MOST_SAMPLES:
+                    raise BddTorqueError(f"{where}: at most {MOST_SAMPLES:,} samples required, more given")
+    except FileNotFoundError:
+        raise BddTorqueError(f"{where}: a CSV file of samples required, there is no such file") from None
+    except BddTorqueError:
+        raise
+    except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
+        raise BddTorqueError(one_line(f"{where}: a readable CSV file in UTF-8 required, {reason(problem)}")) from None
+    except csv.Error as problem:
+        raise BddTorqueError(one_line(f"{where}, line {reader.line_num}: CSV required, {problem}")) from None
+    if not places:
+        raise BddTorqueError(f"{where}: samples below the header required, there are none")
+    rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
+    return _checked(Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where))
+
+
+def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:
+    if cells is None or not any(cell.strip() for cell in cells):
+        raise BddTorqueError(f"{where}: a header with the names of the columns required, the file is empty")
+    columns = [cell.strip(" \t") for cell in cells]
+    for column in columns:
+        if not column or not column.isprintable() or re.fullmatch(r"[+-]?[0-9.][0-9eE.+-]*", column):
+            raise BddTorqueError(f"{where}, line 1: a header with names required, {column!r:.40} given")
+    if len(set(columns)) < len(columns):
+        column = Counter(columns).most_common(1)[0][0]
+        raise BddTorqueError(f"{where}, line 1: each column once required, {column!r:.40} stands twice")
+    for name in names or ():
+        if name not in columns:
+            raise BddTorqueError(
+                f"{where}, line 1: columns {', '.join(names or ())} required, {name!r:.40} is missing"
+                f"{nearest(name, columns)}"
+            )
+    if names is None and not 2 <= len(columns) <= 5:
+        raise BddTorqueError(f"{where}, line 1: 1 to 4 inputs and a value as columns required, {len(columns)} given")
+    return columns
+
+
+def _number(cell: str, column: str, line: str) -> float:
+    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
+    if re.fullmatch(r"[0-9eE.+-]{1,400}", text):  # float also takes 1_000 and the digits of other scripts
+        try:
+            number = float(text)
+            if math.isfinite(number):
+                return number
+        except ValueError:
+            pass
+    raise BddTorqueError(one_line(f"{line}, column {column}: a finite number required, {cell!r:.40} given"))
+
+
+def merged(samples: Samples, formats: Sequence[Format], duplicates: str, merge: str, spread: float | None) -> Merged:
+    """Return one value a point: the mean of the samples there, or refuse them."""
+    points = samples.points.copy()
+    for axis, word in enumerate(formats):
+        if word.kind == "angle":
+            points[:, axis] = _within_turn(points[:, axis])
+        if merge == "word":
+            points[:, axis] = word.dequantise(word.quantise(points[:, axis]))
+            if word.kind == "angle":
+                points[:, axis] = _within_turn(points[:, axis])
+    points = points + 0.0  # no negative zeros
+    unique, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+    inverse = inverse.reshape(-1)
+    low, high = np.full(len(unique), math.inf), np.full(len(unique), -math.inf)
+    np.minimum.at(low, inverse, samples.values)
+    np.maximum.at(high, inverse, samples.values)
+    allowed = 0.0 if spread is None else spread
+    if duplicates == "refuse" or spread is not None:
+        refused = (counts > 1) & (high - low > allowed) if spread is not None else counts > 1
+        if refused.any():
+            raise BddTorqueError(_twice(samples, np.flatnonzero(inverse == refused.argmax()), spread))
+    totals = np.zeros(len(unique))
+    np.add.at(totals, inverse, samples.values)
+    # the mean of equal values is that value, whatever the rounding of a sum
+    means = np.where(low == high, low, np.clip(totals / counts, low, high))
+    off = float(np.maximum(high - means, means - low).max())
+    return Merged(unique, means, off, int((counts - 1).sum()))
+
+
+def _twice(samples: Samples, places: npt.NDArray[np.int64], spread: float | None) -> str:
+    at = ", ".join(
+        f"{name} = {value:.6g}" for name, value in zip(samples.names, samples.points[places[0]].tolist(), strict=False)
+    )
+    values = samples.values[places]
+    required = "one sample a point" if spread is None else f"samples of one point within {spread:g}"
+    first, second = places[values.argmin()], places[values.argmax()]
+    if first == second:
+        first, second = places[0], places[1]
+    return (
+        f"{samples.where}: {required} required, {len(places)} at {at} from {values.min():.6g} to {values.max():.6g} "
+        f"({samples.place(int(first))} and {samples.place(int(second))})"
+    )
+
+
+def _within_turn(angles: Floats) -> Floats:
+    """Return angles from −π to below π."""
+    wrapped = np.asarray(wrap_turn(angles))
+    inside = np.where(wrapped >= TURN / 2, wrapped - TURN, wrapped)
+    return np.maximum(inside, -TURN / 2)
+
+
+def law_of(
+    found: Merged, formats: Sequence[Format], names: Sequence[str], gaps: str, extrapolation: str, where: str
+) -> Interpolant | Nearest:
+    """Return the law of samples with one value a point, or refuse what the rules do not cover."""
+    around = tuple(word.kind == "angle" for word in formats)
+    _check_reach(found.points, formats, names, extrapolation, where)
+    if gaps == "refuse":
+        _check_full(found.points, formats, where)
+    axes = [np.unique(found.points[:, axis]) for axis in range(found.points.shape[1])]
+    if gaps == "nearest":
+        units = tuple(word.lsb for word in formats)
+        return Nearest(tuple(map(tuple, found.points.tolist())), tuple(found.values.tolist()), units, around)
+    if math.prod(map(len, axes)) != len(found.points):
+        sizes = "×".join(str(len(axis)) for axis in axes)
+        raise BddTorqueError(
+            f"{where}: samples on a full grid required to interpolate, {len(found.points):,} of the {sizes} points of "
+            'theirs given: gaps = "nearest" would do'
+        )
+    # unique sorts points by their first argument, then by the next: the order of the grid
+    knots = tuple(tuple(axis.tolist()) for axis in axes)
+    return Interpolant(knots, tuple(found.values.tolist()), around, extrapolation == "hold")
+
+
+def law_of_one(samples: Samples, spread: float | None, hold: bool) -> Interpolant:
+    """Return the interpolant of samples of one argument that is no angle; its words come later."""
+    found = merged(samples, (), "mean", "point", spread)
+    return Interpolant((tuple(found.points[:, 0].tolist()),), tuple(found.values.tolist()), (False,), hold)
+
+
+def _check_reach(
+    points: Floats, formats: Sequence[Format], names: Sequence[str], extrapolation: str, where: str
+) -> None:
+    """Refuse words more than a unit beyond the outermost samples, unless the values there are to hold."""
+    for axis, word in enumerate(formats):
+        if word.kind == "angle" or extrapolation == "hold":
+            continue
+        (first, last), (low, high) = (points[:, axis].min(), points[:, axis].max()), word.span
+        slack = word.lsb * (1 + 1e-6)
+        if low < first - slack or high > last + slack:
+            raise BddTorqueError(
+                f"{where}: samples over all of {names[axis]} from {low:.6g} to {high:.6g} required, they reach from "
+                f'{first:.6g} to {last:.6g}: a narrower range or extrapolation = "hold" would do'
+            )
+
+
+def _check_full(points: Floats, formats: Sequence[Format], where: str) -> None:
+    """Refuse input words without a sample."""
+    words = np.stack([word.quantise(points[:, axis]) for axis, word in enumerate(formats)], axis=1)
+    seen, total = len(np.unique(words, axis=0)), math.prod(1 << word.bits for word in formats)
+    if seen < total:
+        raise BddTorqueError(
+            f"{where}: a sample at each of {total:,} combinations of input words required, {seen:,} have one: "
+            'gaps = "linear" or "nearest", or fewer bits, would do'
+        )

@@ -1,0 +1,203 @@
+"""Forward dynamics on Fijany and Bejczy's triangular array, from the input channels to the output channels.
+
+run = run_array(robot, q, qd, tau)
+run.accelerations, run.inertia, run.bias, run.phases
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
+from bddtorque.machines.fijany.inertia import INERTIA_PHASES, Programme, load_constants
+from bddtorque.machines.fijany.links import ArmConstants, arm_constants
+from bddtorque.machines.fijany.owned_words import Costs, Path
+from bddtorque.machines.fijany.solve import SOLVE_PHASES
+from bddtorque.machines.fijany.triangular_array import PhaseRecord, Processor, Running, TriangularArray
+from bddtorque.robots.robot import Robot
+
+PHASES_OF = {
+    "input": ("input",),
+    "step 1": ("(16) R(j+1,j)", "(17) R(n+1,j)", "(18) shift", "(20) P", "(21) H", "(22) K"),
+    "step 2": ("(24) P(j,i)", "(25) Vd", "(26) F", "(27) N"),
+    "step 3": ("(28)-(29) F, N", "(30) a"),
+    "bias": tuple(name for name, _ in BIAS_PHASES),
+    "solve": ("solve",),
+    "output": ("output",),
+}
+"""The phases that the simulator runs, under the headings by which FIJ adds up costs."""
+
+
+@dataclass(frozen=True)
+class ArrayRun:
+    """What came out of the array, and what it took.
+
+    Attributes
+    ----------
+    accelerations : Qdd, rad/s², (n,) or (N, n)
+    inertia : A(Q), kg·m², (n, n) or (N, n, n), put together from a_ji in PR_ji
+    bias : b, N·m, (n,) or (N, n), from column 1
+    phases : what was counted, by phase
+    array : the array itself, as the last phase left it
+    """
+
+    accelerations: npt.NDArray[np.float64]
+    inertia: npt.NDArray[np.float64]
+    bias: npt.NDArray[np.float64]
+    phases: dict[str, PhaseRecord]
+    array: TriangularArray
+
+    def path(self, heading: str) -> Path:
+        """Return the longest paths of the phases under a heading of `PHASES_OF`, one after the other."""
+        total = Path()
+        for name in PHASES_OF[heading]:
+            total = total.then(self.phases[name].path)
+        return total
+
+    def hops(self, heading: str) -> int:
+        """Return the longest chains of hops of the phases under a heading, one after the other."""
+        return sum(self.phases[name].hops for name in PHASES_OF[heading])
+
+
+def run_array(
+    robot: Robot | ArmConstants,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    tip_wrench: Any = None,
+    *,
+    costs: Costs | None = None,
+    barriers: bool = True,
+) -> ArrayRun:
+    """Return the accelerations of an arm of revolute joints as the triangular array computes them.
+
+    Parameters
+    ----------
+    q, qd, tau : rad, rad/s, N·m, (n,) or (N, n): N states go through the array side by side and count as one
+    tip_wrench : force (N) and moment (N·m) that the hand exerts on its surroundings, at the origin and in the axes of
+        the tip frame, (6,) or (N, 6)
+    costs : of the operations, which decide what path is the longest; one unit each and free hops if none are given
+    barriers : whether all wait after each phase for the slowest
+    """
+    array = loaded_array(robot, q, qd, tau, tip_wrench, costs=costs, barriers=barriers)
+    for name, programme in PHASES:
+        array.run(name, programme)
+    return _gathered(array)
+
+
+def loaded_array(
+    robot: Robot | ArmConstants,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    tip_wrench: Any = None,
+    *,
+    costs: Costs | None = None,
+    barriers: bool = True,
+) -> TriangularArray:
+    """Return the array before its first phase: constants in memory, the state on the channels."""
+    arm = arm_constants(robot) if isinstance(robot, Robot) else robot
+    n = len(arm.links)
+    states = {name: np.asarray(value, dtype=np.float64) for name, value in (("q", q), ("qd", qd), ("tau", tau))}
+    for name, value in states.items():
+        if value.shape[-1:] != (n,):
+            raise BddTorqueError(f"{name}: {n} numbers a state required, shape {value.shape} given")
+    columns = [[each[..., row] for row in range(n)] for each in states.values()]
+    wrench: list[Any] = []
+    if tip_wrench is not None:
+        given = np.asarray(tip_wrench, dtype=np.float64)
+        if given.shape[-1:] != (6,):
+            raise BddTorqueError(f"tip wrench: 6 numbers a state required, shape {given.shape} given")
+        wrench = [given[..., k] for k in range(6)]
+    array = TriangularArray(n, costs, barriers=barriers)
+    angles, rates, torques = columns
+    _load(array, arm, [np.sin(each) for each in angles], [np.cos(each) for each in angles], rates, torques, wrench)
+    return array
+
+
+def _load(
+    array: TriangularArray,
+    arm: ArmConstants,
+    sine: Sequence[Any],
+    cosine: Sequence[Any],
+    rates: Sequence[Any],
+    torques: Sequence[Any],
+    wrench: Sequence[Any] = (),
+) -> None:
+    for row, values in enumerate(zip(sine, cosine, rates, torques, strict=True), start=1):
+        array.inputs[row] += values
+    array.inputs[array.size] += wrench
+    for processor in array:
+        load_constants(processor, arm.links[processor.row - 1])
+    array[1, 1]["gravity'"] = tuple(map(array[1, 1].word, arm.base_acceleration))
+
+
+def trace_array(robot: Robot) -> Graph:
+    """Return the graph of what the array computes before it solves: outputs a1,1 a2,1 a2,2 ... and b1 b2 ...
+
+    Inputs are q1.. and qd1... What several processors compute alike is one node of the graph; zeros and ones of the
+    arm, which a processor multiplies like any other number, cost nothing in it.
+    """
+    n, tracer = robot.degrees_of_freedom, Tracer()
+    q, qd = (traced_inputs(tracer, kind, n) for kind in ("q", "qd"))
+    array = TriangularArray(n)
+    sine, cosine = [tracer.sin(angle) for angle in q], [tracer.cos(angle) for angle in q]
+    _load(array, arm_constants(robot), sine, cosine, qd, [0.0] * n)
+    for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES):
+        array.run(name, programme)
+    outputs = [(f"a{each.row},{each.column}", each["a"].value) for each in array]
+    outputs += [(f"b{row}", array[row, 1]["b"].value) for row in range(1, n + 1)]
+    names, values = zip(*outputs, strict=True)
+    return tracer.graph(values, names)
+
+
+def read_inputs(processor: Processor) -> Running:
+    """Read the channel of row j; the sine and cosine of q_j go right along the row, which all hold them in FIJ."""
+    if processor.column == 1:
+        sine, cosine, rate, torque, *tip = processor.from_channel()
+        processor["qd"], processor["tau"] = rate, torque
+        if tip:
+            processor["tip"] = tuple(tip)
+    else:
+        sine, cosine = yield processor.left
+    if processor.column < processor.row:
+        processor.send(processor.right, (sine, cosine))
+    processor["sine"], processor["cosine"] = sine, cosine
+
+
+def write_outputs(processor: Processor) -> Running:
+    """Write Qdd_j to the channel of row j, from column 1, where it is."""
+    if processor.column == 1:
+        processor.to_channel((processor["qdd"],))
+    yield from ()
+
+
+PHASES: tuple[tuple[str, Programme], ...] = (
+    ("input", read_inputs),
+    *INERTIA_PHASES,
+    *BIAS_PHASES,
+    *SOLVE_PHASES,
+    ("output", write_outputs),
+)
+"""All that the array runs, in order."""
+
+
+def _gathered(array: TriangularArray) -> ArrayRun:
+    n = array.size
+    rows = range(1, n + 1)
+    accelerations = np.stack(np.broadcast_arrays(*(array.outputs[row][0] for row in rows)), axis=-1)
+    bias = np.stack(np.broadcast_arrays(*(array[row, 1]["b"].value for row in rows)), axis=-1)
+    inertia = np.empty((*accelerations.shape[:-1], n, n))
+    for processor in array:
+        j, i = processor.row - 1, processor.column - 1
+        inertia[..., j, i] = inertia[..., i, j] = processor["a"].value
+    phases = {record.name: record for record in array.records}
+    return ArrayRun(accelerations, inertia, bias, phases, array)

@@ -1,0 +1,92 @@
+"""Inverse dynamics on Fijany and Bejczy's triangular array: A·q̈ + b from the channels to the channels.
+
+FIJ has forward dynamics only. The same inertia matrix and bias serve for torques if, instead of solving, the array
+multiplies. The flow is ours, nearest neighbours only, in the manner of `fijany_solve`:
+
+- q̈_j enters with the angles in row j, goes right along the row to the diagonal, turns and goes down column j;
+- PR_ji, j > i, forms a_ji q̈_j, which goes up column i to the diagonal, all that it meets being added, and a_ji q̈_i;
+- from the diagonal on, the sum goes left along row j to column 1, where b_j is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
+from bddtorque.machines.fijany.fijany_machine import loaded_array, read_inputs
+from bddtorque.machines.fijany.inertia import INERTIA_PHASES
+from bddtorque.machines.fijany.owned_words import Costs, Path
+from bddtorque.machines.fijany.triangular_array import Processor, Running, TriangularArray
+from bddtorque.robots.robot import Robot
+
+
+@dataclass(frozen=True)
+class ArrayTorques:
+    """What came out of the array, and what it took.
+
+    Attributes
+    ----------
+    torques : N·m, (n,) or (N, n)
+    path : the longest path of operations and hops from the first word in to the last word out
+    array : the array itself, as it was left
+    """
+
+    torques: npt.NDArray[np.float64]
+    path: Path
+    array: TriangularArray
+
+
+def multiply_matrix(processor: Processor) -> Running:
+    """Form tau_j = Σ_i a_ji q̈_i + b_j in PR_j1; q̈_j is where the input left it, under the name of the torque."""
+    on_diagonal, last = processor.row == processor.column, processor.row == processor.size
+    if processor.column == 1:
+        own = processor["tau"]
+    else:
+        (own,) = yield processor.left
+    if on_diagonal:
+        of_column = own
+    else:
+        processor.send(processor.right, (own,))
+        (of_column,) = yield processor.above
+    if not last:
+        processor.send(processor.below, (of_column,))
+    total = processor["a"] * of_column
+    upward = total if on_diagonal else processor["a"] * own
+    if not last:
+        (more,) = yield processor.below
+        upward = upward + more
+    if on_diagonal:
+        total = upward
+    else:
+        processor.send(processor.above, (upward,))
+        (more,) = yield processor.right
+        total = total + more
+    if processor.column > 1:
+        processor.send(processor.left, (total,))
+    else:
+        processor.to_channel((total + processor["b"],))
+
+
+def array_torques(
+    robot: Robot, q: Any, qd: Any, qdd: Any, *, costs: Costs | None = None, barriers: bool = False
+) -> ArrayTorques:
+    """Return the torques of an arm of revolute joints as the triangular array computes them, rotors included.
+
+    Parameters
+    ----------
+    q, qd, qdd : rad, rad/s, rad/s², (n,) or (N, n): N states go through the array side by side and count as one
+    costs : of the operations, which decide what path is the longest; one unit each and free hops if none are given
+    barriers : whether all wait after each phase for the slowest; if not, the array is data-driven
+    """
+    array = loaded_array(robot, q, qd, qdd, costs=costs, barriers=barriers)
+    for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES, ("A qdd + b", multiply_matrix)):
+        array.run(name, programme)
+    path = Path()
+    for record in array.records if barriers else array.records[-1:]:  # without barriers, paths run from the start
+        path = path.then(record.path)
+    columns = [array.outputs[row][0] for row in range(1, array.size + 1)]
+    return ArrayTorques(np.stack(np.broadcast_arrays(*columns), axis=-1), path, array)

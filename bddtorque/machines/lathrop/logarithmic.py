@@ -1,0 +1,158 @@
+"""Lathrop's logarithmic form (LAT Table 5, Appendices A and B): an associative operator on intervals of joints.
+
+`Motion` belongs to an interval [a, b] of links and describes O_b relative to O_{a-1}, in the axes of O_b; `Load` is
+what the links of [a, b] ask of link a-1. Combining [a, k] with [k+1, b] gives [a, b] whatever the bracketing, so that
+prefixes (outward) and suffixes (inward) come out of a network of ⌈log2⌉ tiers. The prefix [0, i], with the base as
+leaf 0, is exactly what the linear recursion has at link i.
+
+Vector identity used in the proof: a × (b × c) + (b × a) × c = b × (a × c).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bddtorque.machines.lathrop.arm import (
+    IDENTITY,
+    Z_AXIS,
+    ZERO,
+    ArmState,
+    Rows,
+    Triple,
+    add,
+    cross,
+    matrix_product,
+    matrix_times,
+    scaled,
+    transposed,
+)
+from bddtorque.machines.lathrop.linear import Recursion, joint_torques, link_loads
+from bddtorque.machines.lathrop.prefix import Tiers, prefixes, suffixes
+
+
+class Motion(NamedTuple):
+    """Outward quantities of an interval [a, b].
+
+    W maps O_b to O_{a-1}; w, wd and pdd are the motion of O_b relative to O_{a-1}; R is the way from O_{a-1} to O_b; Q
+    and S are the parts of its relative velocity due to sliding and to turning.
+    """
+
+    W: Rows = IDENTITY
+    w: Triple = ZERO
+    wd: Triple = ZERO
+    Q: Triple = ZERO
+    R: Triple = ZERO
+    S: Triple = ZERO
+    pdd: Triple = ZERO
+
+
+class Load(NamedTuple):
+    """Inward quantities of an interval [a, b].
+
+    V = A_{a+1} .. A_{b+1}; f and n are force and moment, in the axes of O_a and about O_{a-1}; arm is
+    R' = A_{b+1}ᵀ R_ab, the way from O_{a-1} to O_b in the axes of O_{b+1}. Carrying it closes the operator, where LAT
+    writes A_{k+1}ᵀ R_ak.
+    """
+
+    V: Rows = IDENTITY
+    f: Triple = ZERO
+    n: Triple = ZERO
+    arm: Triple = ZERO
+
+
+def combine_motion(left: Motion, right: Motion) -> Motion:
+    """Return the motion of [a, b] from [a, k] and [k+1, b].
+
+    The factor 2 in pdd stands before both S and Q: the scanned text reads 2S + Q, which is right for rotational arms
+    only.
+    """
+    T = transposed(right.W)
+    Tw, Twd = matrix_times(T, left.w), matrix_times(T, left.wd)
+    swept = cross(Tw, right.R)
+    relative = add(swept, scaled(2.0, add(right.S, right.Q)))
+    turning = add(cross(Twd, right.R), cross(Tw, relative))
+    return Motion(
+        matrix_product(left.W, right.W),
+        add(Tw, right.w),
+        add(add(Twd, cross(Tw, right.w)), right.wd),
+        add(matrix_times(T, left.Q), right.Q),
+        add(matrix_times(T, left.R), right.R),
+        add(add(matrix_times(T, left.S), swept), right.S),
+        add(add(matrix_times(T, left.pdd), right.pdd), turning),
+    )
+
+
+def combine_load(left: Load, right: Load) -> Load:
+    """Return the load of [a, b] from [a, k] and [k+1, b]."""
+    moment = add(cross(left.arm, right.f), right.n)
+    return Load(
+        matrix_product(left.V, right.V),
+        add(left.f, matrix_times(left.V, right.f)),
+        add(left.n, matrix_times(left.V, moment)),
+        add(matrix_times(transposed(right.V), left.arm), right.arm),
+    )
+
+
+def motion_leaves(state: ArmState) -> list[Motion]:
+    """Return the leaves 0 (the base) to n of LAT Table 5."""
+    leaves = [base_leaf(state)]
+    for i, turns in enumerate(state.arm.revolute, start=1):
+        zeta, p = state.arm.axis[i - 1], state.arm_vector[i]
+        along, along_change = scaled(state.velocity[i - 1], zeta), scaled(state.acceleration[i - 1], zeta)
+        if turns:
+            swept = cross(along, p)
+            pdd = add(cross(along_change, p), cross(along, swept))
+            leaves.append(Motion(state.rotation[i], along, along_change, ZERO, p, swept, pdd))
+        else:
+            leaves.append(Motion(state.rotation[i], ZERO, ZERO, along, p, ZERO, along_change))
+    return leaves
+
+
+def base_leaf(state: ArmState) -> Motion:
+    """Return leaf 0: the motion of the base seen in the axes of O_0, which stands at the first joint."""
+    AT, p = transposed(state.rotation[0]), state.arm_vector[0]
+    w, wd = matrix_times(AT, state.base.rate), matrix_times(AT, state.base.rate_change)
+    swept = cross(w, p)
+    pdd = add(matrix_times(AT, state.base.acceleration), add(cross(wd, p), cross(w, swept)))
+    return Motion(state.rotation[0], w, wd, ZERO, p, swept, pdd)
+
+
+def motion_leaf_halves(state: ArmState, i: int) -> tuple[Motion, Motion]:
+    """Return joint motion and link geometry of link i >= 1: combined, they are its leaf (LAT Appendix B)."""
+    along, along_change = scaled(state.velocity[i - 1], Z_AXIS), scaled(state.acceleration[i - 1], Z_AXIS)
+    moved = Motion(w=along, wd=along_change) if state.arm.revolute[i - 1] else Motion(Q=along, pdd=along_change)
+    return moved, Motion(W=state.rotation[i], R=state.arm_vector[i])
+
+
+def load_leaves(state: ArmState, F: tuple[Triple, ...], N: tuple[Triple, ...]) -> list[Load]:
+    """Return the leaves 1 to n, and the tip wrench as one more."""
+    leaves = []
+    for i in range(1, state.arm.joints + 1):
+        onward = next_rotation(state, i)
+        moment = add(N[i - 1], cross(state.centre_arm[i], F[i - 1]))
+        leaves.append(Load(onward, F[i - 1], moment, matrix_times(transposed(onward), state.arm_vector[i])))
+    return [*leaves, Load(IDENTITY, state.tip.force, state.tip.moment)]
+
+
+def load_leaf_halves(state: ArmState, i: int, F: Triple, N: Triple) -> tuple[Load, Load]:
+    """Return the two operands whose combination has the f and n of leaf i (LAT Appendix B)."""
+    return Load(arm=state.centre_arm[i]), Load(V=next_rotation(state, i), f=F, n=N)
+
+
+def next_rotation(state: ArmState, i: int) -> Rows:
+    """Return A_{i+1}; A_{n+1} is the identity."""
+    return state.rotation[i + 1] if i < state.arm.joints else IDENTITY
+
+
+def logarithmic_recursion(state: ArmState, outward: Tiers | None = None, inward: Tiers | None = None) -> Recursion:
+    """Return all quantities of LAT Table 2 by prefix networks (Sklansky's unless others are given).
+
+    `outward` is a network of n + 1 leaves (base and links), `inward` one of n + 1 leaves (links and tip wrench).
+    """
+    motions = prefixes(motion_leaves(state), combine_motion, outward)
+    loads = [link_loads(state, i, m.w, m.wd, m.pdd) for i, m in enumerate(motions) if i > 0]
+    rdd, F, N = zip(*loads, strict=True)
+    held = suffixes(load_leaves(state, F, N), combine_load, inward)[:-1]
+    f, n = tuple(load.f for load in held), tuple(load.n for load in held)
+    w, wd, pdd = (tuple(getattr(m, name) for m in motions) for name in ("w", "wd", "pdd"))
+    return Recursion(w, wd, pdd, rdd, F, N, f, n, joint_torques(state, f, n))

@@ -1,0 +1,77 @@
+"""Scalar operations of Lathrop's programs, counted by tracing them: for any arm, or for one arm with its zeros."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from bddtorque.graph.graph import Graph, Op
+from bddtorque.graph.tracer import Tracer
+from bddtorque.machines.lathrop.arm import IDENTITY, ZERO, ArmState, DistalArm, Rows, Triple, distal_arm
+from bddtorque.machines.lathrop.lathrop_torques import Form, recursion, traced_state
+from bddtorque.machines.lathrop.linear_program import program_inputs
+from bddtorque.machines.lathrop.vector_program import Program
+from bddtorque.robots.robot import Robot
+
+Count = Literal["general", "customised"]
+"""`general`: every constant of the arm is an input; `customised`: constants are folded, zeros cost nothing."""
+
+
+def general_arm(tracer: Tracer, revolute: tuple[bool, ...]) -> DistalArm:
+    """Return an arm in DH frames all of whose constants are inputs: what it takes, any arm of these joints takes.
+
+    The base is at rest at O_0 and gravity points anywhere, as in the counts of LAT Table 1.
+    """
+    n = len(revolute)
+
+    def vector(name: str) -> Triple:
+        return tracer.input(f"{name}x"), tracer.input(f"{name}y"), tracer.input(f"{name}z")
+
+    def about_x(i: int) -> Rows:
+        s, c = tracer.input(f"sin_alpha{i}"), tracer.input(f"cos_alpha{i}")
+        return (1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)
+
+    def symmetric(name: str) -> Rows:
+        (xx, yy, zz), (yz, xz, xy) = vector(f"{name}d"), vector(f"{name}o")
+        return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+
+    links = range(1, n + 1)
+    return DistalArm(
+        revolute,
+        (IDENTITY, *(about_x(i) for i in links)),
+        (ZERO, *((tracer.input(f"a{i}"), 0.0, tracer.input(f"d{i}")) for i in links)),
+        tuple(tracer.input(f"m{i}") for i in links),
+        tuple(vector(f"r{i}") for i in links),
+        tuple(symmetric(f"J{i}") for i in links),
+        (0.0,) * n,
+        vector("g"),
+    )
+
+
+def counted_state(robot: Robot, count: Count) -> tuple[Tracer, ArmState]:
+    """Return a state of the robot, or of any arm with its kinds of joints, under trace."""
+    tracer, own = Tracer(), distal_arm(robot)
+    return tracer, traced_state(own if count == "customised" else general_arm(tracer, own.revolute), tracer)
+
+
+def general_graph(revolute: tuple[bool, ...], form: Form = "linear") -> Graph:
+    """Return the graph of the torques of any arm with these joints: no zeros are known but those of DH frames."""
+    tracer = Tracer()
+    state = traced_state(general_arm(tracer, revolute), tracer)
+    return tracer.graph(recursion(state, form).tau, [f"tau{i + 1}" for i in range(len(revolute))])
+
+
+def counted_operations(program: Program, robot: Robot, count: Count) -> dict[str, Counter[str]]:
+    """Return the sums and products of every vector operation of a program; what is shared is counted where it is first.
+
+    A and p* are formed before the program begins and are not counted here.
+    """
+    tracer, state = counted_state(robot, count)
+    values = program_inputs(state)
+    counted: dict[str, Counter[str]] = {}
+    for operation in program:
+        before = len(tracer.nodes)
+        values[operation.result] = operation.primitive.compute(values[operation.left], values[operation.right])
+        made = Counter(node.op for node in tracer.nodes[before:])
+        counted[operation.result] = Counter(sums=made[Op.SUM], products=made[Op.PRODUCT])
+    return counted

@@ -1,0 +1,1 @@
+"""From a graph to a plan: one file per strategy and target."""

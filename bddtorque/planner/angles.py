@@ -1,0 +1,111 @@
+"""Angle sums: sines and cosines of whole combinations of angles become functions of one wrapping word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Number, Traced, Tracer
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Σ multiplier·angle over named angles, whole multipliers; the number type angles are traced with."""
+
+    multipliers: tuple[tuple[str, int], ...]
+    rest: Fraction = Fraction(0)
+    """A constant angle, rad."""
+
+    __array_ufunc__ = None
+
+    def __neg__(self) -> Combination:
+        return self * -1
+
+    def __add__(self, other: Combination | float) -> Combination:
+        if isinstance(other, float):
+            return Combination(self.multipliers, self.rest + Fraction(other))
+        if not isinstance(other, Combination):
+            raise BddTorqueError(f"plan: angles may be added to angles only, {other!r} given")
+        total = dict(self.multipliers)
+        for name, multiplier in other.multipliers:
+            total[name] = total.get(name, 0) + multiplier
+        return Combination(tuple(sorted((name, m) for name, m in total.items() if m)), self.rest + other.rest)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Combination | float) -> Combination:
+        return self + -other
+
+    def __rsub__(self, other: float) -> Combination:
+        return -self + other
+
+    def __mul__(self, factor: float) -> Combination:
+        if isinstance(factor, Traced | Combination) or factor != int(factor):
+            raise BddTorqueError(f"plan: an angle may be multiplied with whole numbers only, {factor!r} given")
+        return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers), self.rest * int(factor))
+
+    __rmul__ = __mul__
+
+    def __float__(self) -> float:
+        raise BddTorqueError(f"plan: angles may stand under sines and cosines only, {self.name} stands by itself")
+
+    @property
+    def name(self) -> str:
+        """``q1+q2``, ``2q1-q3``, ``q2+0.3``."""
+        shown = [f"{m:+d}".replace("1", "") + name if abs(m) == 1 else f"{m:+d}{name}" for name, m in self.multipliers]
+        rest = f"{float(self.rest):+.6g}" if self.rest else ""
+        return "".join(shown).removeprefix("+") + rest
+
+
+class _Arithmetic:
+    """Traces a graph again, with one input for every combination of two or more angles under a sine or cosine."""
+
+    def __init__(self) -> None:
+        self.tracer = Tracer()
+        self.sums: dict[str, Combination] = {}
+
+    @staticmethod
+    def constant(value: float) -> float:
+        return value
+
+    def sin(self, angle: Any) -> Number:
+        if isinstance(angle, Combination) and not angle.multipliers:  # the angles cancelled
+            return math.sin(angle.rest)
+        word, sign = self._word(angle)
+        return sign * self.tracer.sin(word)
+
+    def cos(self, angle: Any) -> Number:
+        if isinstance(angle, Combination) and not angle.multipliers:
+            return math.cos(angle.rest)
+        return self.tracer.cos(self._word(angle)[0])
+
+    def _word(self, angle: Combination) -> tuple[Number, int]:
+        if not isinstance(angle, Combination):
+            raise BddTorqueError("plan: sines and cosines of sums of angles required, of something else given")
+        sign = 1 if angle.multipliers[0][1] > 0 else -1
+        angle = angle * sign
+        if len(angle.multipliers) == 1 and not angle.rest:
+            ((name, multiplier),) = angle.multipliers
+            return multiplier * self.tracer.input(name), sign
+        name = angle.name
+        while self.sums.setdefault(name, angle) != angle:  # constants that differ beyond the digits shown
+            name += "'"
+        return self.tracer.input(name), sign
+
+
+def with_angle_sums(graph: Graph, angles: Mapping[str, bool]) -> tuple[Graph, dict[str, Combination]]:
+    """Return the graph over inputs and angle sums, and what the sums are by name.
+
+    `angles` tells of every input whether it is an angle; angles may only stand under sines and cosines.
+    """
+    arithmetic = _Arithmetic()
+    inputs = {
+        name: Combination(((name, 1),)) if angles[name] else arithmetic.tracer.input(name) for name in graph.input_names
+    }
+    outputs = graph.evaluate(inputs, arithmetic)
+    return arithmetic.tracer.graph(outputs, graph.output_names), arithmetic.sums

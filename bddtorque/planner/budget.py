@@ -1,0 +1,111 @@
+"""Choose word lengths, so that the composed bound keeps the promised accuracy; or by the paper's rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.widths import check_widths
+from bddtorque.planner.angles import Combination, with_angle_sums
+from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.host import plan_for_host
+from bddtorque.planner.layout import lay_out
+from bddtorque.planner.network import host_network_of, network_of
+from bddtorque.planner.sizing import size
+from bddtorque.words.argument import Argument
+
+MOST_TRIES = 40
+HOST_TRIES = 10
+HOST_SHARE = 1 / 16
+"""Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
+RESERVE = 1e-3
+"""Units left for what only shows later: errors of tables as found, rounded up."""
+
+
+def paper_extra_bits(summands: int) -> int:
+    """Return m = int(log2(p + 1)), the paper's extra bits for p terms (BDD2R, digest 4.3)."""
+    return int(math.log2(summands + 1))
+
+
+def plan_network(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    accuracy: float,
+    block_bits: int,
+    source: str,
+    target: str = "tables",
+    spent: float = 0.0,
+) -> Plan:
+    """Return a plan whose bound is below `accuracy` units for every output, with words no finer than it takes.
+
+    Words are sized for first-order errors; constants and products of errors come on top, so the share given to
+    roundings is reduced until the composed bound holds. `spent` is what the graph itself can be off, in units of an
+    output: so much less is left for the plan.
+    """
+    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
+    rewritten, sums = with_angle_sums(graph, angles)
+    known = {**arguments, **{name: sum_argument(sums[name], arguments) for name in sums}}
+    network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
+    scales = {name: argument.scale for name, argument in arguments.items()}
+    wanted = accuracy - RESERVE - spent
+    if wanted <= 0.5:
+        raise BddTorqueError(
+            f"accuracy: above {0.5 + RESERVE + spent:.3g} units required, {accuracy:g} given: rounding the outputs "
+            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
+        )
+
+    def of_host(share: float) -> Plan | None:
+        host = host_network_of(rewritten, known, block_bits)
+        return plan_for_host(host, known, sums, targets, block_bits, source, share)
+
+    def of_any(share: float) -> Plan:
+        rounding = share * (HOST_SHARE if target == "host" else 1.0)
+        sizes = size(network, known, [float(each.lsb) for each in targets], [rounding] * len(targets))
+        plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target, share)
+        check_widths(plan)
+        return plan
+
+    # words that outgrow a float, or cannot be fine enough in one, are laid out as for any target
+    for make, tries in ((of_host, HOST_TRIES), (of_any, MOST_TRIES))[target != "host" :]:
+        share = wanted - 0.5
+        for _ in range(tries):
+            plan = make(share)
+            if plan is None:
+                break
+            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
+            if max(bounds) < wanted:
+                return plan
+            share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
+    worst = bounds.index(max(bounds))
+    raise BddTorqueError(
+        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would do"
+    )
+
+
+def sum_argument(combination: Combination, arguments: Mapping[str, Argument]) -> Argument:
+    """Return what the word of an angle sum stands for: as many bits as the widest of its angles."""
+    parts = [(arguments[name], multiplier) for name, multiplier in combination.multipliers]
+    centre = sum((multiplier * argument.centre for argument, multiplier in parts), combination.rest)
+    alone = len(parts) == 1  # no sum at all, the word of the one angle as it is
+    scale = parts[0][1] * parts[0][0].scale if alone else Fraction(1)
+    return Argument("angle", max(argument.bits for argument, _ in parts), scale, centre)
+
+
+def plan_by_paper(
+    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[Target], extra: Sequence[int], block_bits: int
+) -> Plan:
+    """Return the paper's plan: summands of r + m bits, and words of r + m bits inside cascades."""
+    widths = tuple(
+        (target.high - target.low + 1).bit_length() - 1 + m for target, m in zip(targets, extra, strict=True)
+    )
+    plan = cover(graph, arguments, targets, Choices(tuple(extra), 0, widths), block_bits)
+    check_widths(plan)
+    return replace(plan, source="terms")

@@ -1,0 +1,372 @@
+"""Lay a sized network out as a plan: tables, products, and sums rounded once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from bddtorque.graph.graph import Graph, Op
+from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.graph.tracer import Tracer
+from bddtorque.plan.plan import (
+    AngleSum,
+    Block,
+    FunctionBlock,
+    Input,
+    Lookup,
+    Method,
+    Output,
+    Plan,
+    Product,
+    ProductBlock,
+    SquareBlock,
+    Sum,
+    Wire,
+    signed_bits,
+)
+from bddtorque.planner.angles import Combination
+from bddtorque.planner.cover import Target
+from bddtorque.planner.network import Form, Monomial, Network, TableValue
+from bddtorque.planner.sizing import Sizes
+from bddtorque.words.argument import Argument
+
+HALF = Fraction(1, 2)
+FACTOR_TOLERANCE = Fraction(1, 64)
+"""Units: what rounding the factors of one sum may cost it."""
+PRODUCT_TOLERANCE = Fraction(1, 256)
+"""Units of the sum it enters: how coarse a product with an inexact factor may be, so that the sum stays narrow."""
+SHARED_BITS = 6
+"""A product rounded for one sum serves another that could do with so many bits fewer."""
+SUM_BITS = 61
+HOST_LIMB = 8
+"""Bits of a limb for a host, where only `bits` takes products apart: a small table is made at once."""
+WIDEST_SQUARE = 14
+"""Input bits of the table of quarter squares at most: beyond, its diagram outgrows four look-ups of limbs."""
+
+
+def lay_out(
+    network: Network,
+    sizes: Sizes,
+    arguments: Mapping[str, Argument],
+    sums: Mapping[str, Combination],
+    targets: Sequence[Target],
+    block_bits: int,
+    source: str,
+    target: str,
+    share: float,
+) -> Plan:
+    """Return the plan of a network with words of the given sizes; `share` is what roundings may cost an output."""
+    return Layout(network, sizes, arguments, sums, block_bits, share).plan(targets, source, target)
+
+
+class Layout:
+    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass."""
+
+    def __init__(
+        self,
+        network: Network,
+        sizes: Sizes,
+        arguments: Mapping[str, Argument],
+        sums: Mapping[str, Combination],
+        block_bits: int,
+        share: float,
+    ) -> None:
+        self.network = network
+        self.sizes = sizes
+        self.arguments = arguments
+        self.sums = sums
+        self.block_bits = block_bits
+        # a small budget wants finer factors as well as finer words; powers of two, so that plans do not change with it
+        finer = Fraction(2) ** min(0, math.floor(math.log2(share)) + 3)
+        self.factor_tolerance, self.product_tolerance = FACTOR_TOLERANCE * finer, PRODUCT_TOLERANCE * finer
+        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
+        self.ranges = node_ranges(network.graph, inputs)
+        self.wires: list[Wire] = []
+        self.places: dict[Wire, int] = {}
+        self.blocks: list[Block] = []
+        self.block_places: dict[Block, int] = {}
+        self.words: dict[int | str, int] = {}
+        self.lsb: dict[int, Fraction] = {}
+        """Of each wire: the value of one unit; 1 for inputs, whose scale is in the coefficients."""
+        self.error: dict[int, Fraction] = {}
+        """Of each wire: a bound on its error, in values."""
+        self.shifts: dict[Monomial, set[int]] = {}
+        """Of each product of two words: how much coarser than exact it may be for each sum it enters."""
+
+    def plan(self, targets: Sequence[Target], source: str, target: str) -> Plan:
+        """Lay out every word that matters, then the outputs."""
+        for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
+            self._find_shifts(-1 - k, form, each.lsb)
+        for node in self.sizes.exponents:
+            if node in self.network.sums:
+                self._find_shifts(node, self.network.sums[node], self.step_of(node))
+        for node in self.network.order:
+            if node in self.sizes.exponents:
+                lsb = self.step_of(node)
+                if node in self.network.tables:
+                    self.words[node] = self._table(node, self.network.tables[node], lsb)
+                else:
+                    self.words[node] = self._sum(node, self.network.sums[node], lsb)
+        outputs = []
+        for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
+            signed = {monomial: coefficient * each.sign for monomial, coefficient in form.items()}
+            signed[()] = signed.get((), Fraction(0)) - each.centre
+            total, _ = self._joined(-1 - k, signed, each.lsb, each.name)
+            outputs.append(
+                Output(
+                    each.name,
+                    total.parts,
+                    total.constant,
+                    total.constant_error,
+                    total.shift,
+                    each.low,
+                    each.high,
+                    each.lsb,
+                    total.dropped,
+                )
+            )
+        wires, blocks = self._with_methods(target)
+        return Plan(wires, blocks, tuple(outputs), source, target, self.block_bits)
+
+    def step_of(self, node: int) -> Fraction:
+        """Return the value of one unit of a word."""
+        return Fraction(2) ** self.sizes.exponents[node]
+
+    def _find_shifts(self, key: int, form: Form, lsb: Fraction) -> None:
+        """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
+        for monomial, coefficient in form.items():
+            if len(monomial) == 2 and monomial not in self.sizes.dropped.get(key, frozenset()):
+                self.shifts.setdefault(monomial, set()).add(self._coarser(monomial, coefficient, lsb))
+
+    def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
+        """Return how many bits a product may lose on its way into one sum."""
+        ratio = abs(coefficient * math.prod((self._unit(word) for word in monomial), start=Fraction(1)) / lsb)
+        return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
+
+    def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
+        """Return the shift of a product for one sum: that of another sum's, if it is not much finer than wanted."""
+        kept: list[int] = []
+        for shift in sorted(self.shifts[monomial]):
+            if not kept or shift > kept[-1] + SHARED_BITS:
+                kept.append(shift)
+        return max(shift for shift in kept if shift <= wanted)
+
+    def _unit(self, word: int | str) -> Fraction:
+        return Fraction(1) if isinstance(word, str) else Fraction(2) ** self.sizes.exponents[word]
+
+    def _table(self, node: int, value: TableValue, lsb: Fraction) -> int:
+        """Return the wire of a table; a sine is the cosine of a quarter turn less, so that both share one table."""
+        graph, sources = value.function, tuple(self._word(name) for name in value.names)
+        arguments = tuple(self.arguments[name] for name in value.names)
+        label = _label(self.network.graph, node, value.names)
+        if self.network.graph.nodes[node].op is Op.SINE and len(graph.nodes) == 2 and _plain_angle(arguments[0]):
+            sources = (self._behind(value.names[0], sources[0]),)
+            tracer = Tracer()
+            graph = tracer.graph([tracer.cos(tracer.input("x0"))], ["f"])
+        flip = graph.outputs[0] & 1
+        label = f"-{label}" if flip else label  # a wire of its own: what its unit is worth has the other sign
+        graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
+        reach = -self.ranges[node] if flip else self.ranges[node]
+        low, high = math.ceil(Fraction(reach.low) / lsb - HALF), math.floor(Fraction(reach.high) / lsb + HALF)
+        wire = self._wire(Lookup(label, self._block(FunctionBlock(graph, arguments, lsb, low, high)), sources))
+        self.lsb[wire], self.error[wire] = (-lsb if flip else lsb), lsb / 2
+        return wire
+
+    def _sum(self, node: int, form: Form, lsb: Fraction) -> int:
+        name = f"s{node}"
+        total, error = self._joined(node, form, lsb, name)
+        reach, slack = self.ranges[node], error
+        low = max(total.low, math.floor((Fraction(reach.low) - slack) / lsb))
+        high = min(total.high, math.ceil((Fraction(reach.high) + slack) / lsb))
+        wire = self._wire(replace(total, low=low, high=high))
+        self.lsb[wire], self.error[wire] = lsb, error
+        return wire
+
+    def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction]:
+        """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
+        left_out = self.sizes.dropped.get(key, frozenset())
+        parts: list[tuple[int, Fraction]] = []
+        monomials: list[Monomial] = []
+        dropped, error = Fraction(0), Fraction(0)
+        for monomial, coefficient in form.items():
+            if not monomial:
+                continue
+            if monomial in left_out:
+                dropped += abs(coefficient) * math.prod(Fraction(self._magnitude(word)) for word in monomial)
+                continue
+            wire = self._monomial(monomial, coefficient, lsb)
+            parts.append((wire, coefficient * self.lsb[wire] / lsb))
+            monomials.append(monomial)
+            error += abs(coefficient) * self.error[wire]
+        constant = form.get((), Fraction(0)) / lsb
+        # the true word may lie beyond the word's range by its error
+        words = [self._most(wire) + math.ceil(self.error[wire] / abs(self.lsb[wire])) for wire, _ in parts]
+        shift, factors = self._factors(key, monomials, [ratio for _, ratio in parts], words, constant)
+        whole = math.floor(constant * (1 << shift) + HALF)
+        off = abs(constant - Fraction(whole, 1 << shift)) + sum(
+            (
+                abs(ratio - Fraction(factor, 1 << shift)) * most
+                for (_, ratio), factor, most in zip(parts, factors, words, strict=True)
+            ),
+            Fraction(0),
+        )
+        error += lsb * off + dropped + (lsb / 2 if shift else 0)
+        ends = [
+            sorted(factor * end for end in self._ends(wire)) for (wire, _), factor in zip(parts, factors, strict=True)
+        ]
+        half = (1 << shift) >> 1
+        low, high = ((sum(pair[side] for pair in ends) + whole + half) >> shift for side in (0, 1))
+        joined = tuple((wire, factor) for (wire, _), factor in zip(parts, factors, strict=True) if factor)
+        return Sum(name, joined, whole, shift, low, high, lsb, rounded_up(off), rounded_up(dropped / lsb)), error
+
+    def _factors(
+        self,
+        key: int,
+        monomials: Sequence[Monomial],
+        ratios: Sequence[Fraction],
+        words: Sequence[int],
+        constant: Fraction,
+    ) -> tuple[int, list[int]]:
+        """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
+        shift = _shift(ratios, words, constant, self.factor_tolerance)
+        return shift, [math.floor(ratio * (1 << shift) + HALF) for ratio in ratios]
+
+    def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
+        """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
+        wires = [self.words[word] if not isinstance(word, str) else self._word(word) for word in monomial]
+        for wire in wires:
+            self.lsb.setdefault(wire, Fraction(1))
+            self.error.setdefault(wire, Fraction(0))
+        if len(wires) == 1:
+            return wires[0]
+        left, right = wires
+        shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
+        ends = [a * b for a in self._ends(left) for b in self._ends(right)]
+        low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
+        name = f"{self.wires[left].name}·{self.wires[right].name}"
+        wire = self._wire(Product(name, left, right, shift, "limbs", -1, 1, low, high))
+        most = [self._most(each) * abs(self.lsb[each]) + self.error[each] for each in wires]
+        self.lsb[wire] = self.lsb[left] * self.lsb[right] * (1 << shift)
+        self.error[wire] = most[0] * self.error[right] + most[1] * self.error[left]
+        self.error[wire] += abs(self.lsb[wire]) / 2 if shift else 0
+        return wire
+
+    def _with_methods(self, target: str) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
+        """Give every product its method: quarter squares where one small table serves, else limbs; both are shared."""
+        products = [wire for wire in self.wires if isinstance(wire, Product)]
+        if not products:
+            return tuple(self.wires), tuple(self.blocks)
+        widths = {wire: max(signed_bits(*self._ends(each)) for each in (wire.left, wire.right)) for wire in products}
+        squared = {
+            wire for wire in products if target == "tables" and widths[wire] < min(self.block_bits, WIDEST_SQUARE)
+        }
+        others = [wire for wire in products if wire not in squared]
+        square = self._block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
+        largest = HOST_LIMB if target == "host" else self.block_bits // 2
+        limb = min(self.block_bits // 2, largest, -(-max((widths[wire] for wire in others), default=2) // 2))
+        limbs = self._block(ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2)) if others else -1
+        method: Method = "native" if target == "host" else "limbs"
+
+        def chosen(wire: Wire) -> Wire:
+            if not isinstance(wire, Product):
+                return wire
+            if wire in squared:
+                return replace(wire, method="squares", block=square, limb_bits=0)
+            return replace(wire, method=method, block=limbs, limb_bits=limb)
+
+        return tuple(map(chosen, self.wires)), tuple(self.blocks)
+
+    def _word(self, name: str) -> int:
+        """Return the wire of an input, or of a sum of angles."""
+        if name in self.words:
+            return self.words[name]
+        combination = self.sums.get(name)
+        if combination is None or len(combination.multipliers) == 1:
+            base = name if combination is None else combination.multipliers[0][0]
+            argument = self.arguments[base]
+            wire = self._wire(Input(base, argument.bits, argument.kind == "angle"))
+        else:
+            bits = self.arguments[name].bits
+            parts = []
+            for each, multiplier in combination.multipliers:
+                argument = self.arguments[each]
+                parts.append((self._word(each), multiplier * int(argument.scale), bits - argument.bits))
+            wire = self._wire(AngleSum(name, bits, tuple(parts)))
+        self.words[name] = wire
+        return wire
+
+    def _behind(self, name: str, wire: int) -> int:
+        """Return the wire of an angle less a quarter turn."""
+        bits = self.arguments[name].bits
+        quarter = -(1 << bits >> 2)
+        angle = self.wires[wire]
+        parts = angle.parts if isinstance(angle, AngleSum) else ((wire, 1, 0),)
+        return self._wire(AngleSum(f"{name}-90°", bits, parts, quarter))
+
+    def _ends(self, wire: int) -> tuple[int, int]:
+        match self.wires[wire]:
+            case Input(bits=bits) | AngleSum(bits=bits):
+                return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+            case Lookup(block=index):
+                return self.blocks[index].low, self.blocks[index].high
+            case Product(low=low, high=high) | Sum(low=low, high=high):
+                return low, high
+
+    def _most(self, wire: int) -> int:
+        return max(map(abs, self._ends(wire)))
+
+    def _magnitude(self, word: int | str) -> float:
+        return float(-self.arguments[word].lowest) if isinstance(word, str) else self.sizes.magnitudes[word]
+
+    def _wire(self, wire: Wire) -> int:
+        if wire not in self.places:
+            self.places[wire] = len(self.wires)
+            self.wires.append(wire)
+        return self.places[wire]
+
+    def _block(self, block: Block) -> int:
+        if block not in self.block_places:
+            self.block_places[block] = len(self.blocks)
+            self.blocks.append(block)
+        return self.block_places[block]
+
+
+def _shift(ratios: Sequence[Fraction], words: Sequence[int], constant: Fraction, tolerance: Fraction) -> int:
+    """Return the shift of a sum: none of its factors is rounded if that costs few bits, else all finely enough."""
+    exact = max([ratio.denominator.bit_length() - 1 for ratio in [*ratios, constant]], default=0)
+    reach = sum((abs(ratio) * most for ratio, most in zip(ratios, words, strict=True)), abs(constant)) + 1
+    room = SUM_BITS - math.ceil(math.log2(reach))
+    if all(_is_power(ratio.denominator) for ratio in [*ratios, constant]) and exact <= room:
+        return exact
+    wanted = math.ceil(math.log2((sum(words) + 1) / (2 * tolerance)))
+    return max(1, min(wanted, room))
+
+
+def _is_power(number: int) -> bool:
+    return number & (number - 1) == 0
+
+
+def _power_of_two(ratio: Fraction) -> bool:
+    return _is_power(ratio.numerator) and _is_power(ratio.denominator)
+
+
+def rounded_up(units: Fraction) -> Fraction:
+    """Return a short rational that is no smaller: 2^-40 units are nothing, and files stay readable."""
+    return Fraction(math.ceil(units * (1 << 40)), 1 << 40)
+
+
+def _plain_angle(argument: Argument) -> bool:
+    return argument.kind == "angle" and argument.scale == 1 and argument.centre == 0 and argument.bits >= 2
+
+
+def _label(graph: Graph, node: int, names: Sequence[str]) -> str:
+    inside = ",".join(names)
+    match graph.nodes[node].op:
+        case Op.SINE:
+            return f"sin({inside})"
+        case Op.COSINE:
+            return f"cos({inside})"
+        case _:
+            return f"f({inside})"

@@ -1,0 +1,273 @@
+"""A graph as a network of words: which values become words, and each as a sum of products of others.
+
+Sums and constant factors cost no rounding, so they are merged as far as they go. What remains to become a word is what
+a table gives (sines and cosines, whole functions of few input bits) and what is multiplied with something else. Each
+such value is then
+
+    Σ c · word · word  +  Σ c · word  +  c
+
+rounded once. The graph is read in the order it is computed; nothing here knows about bits yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph, Op, kept
+from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.words.argument import Argument
+
+Monomial = tuple[int | str, ...]
+"""A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
+Form = dict[Monomial, Fraction]
+"""A sum of monomials with exact coefficients."""
+
+
+@dataclass(frozen=True)
+class TableValue:
+    """A value that a table gives: a function of the words `names`."""
+
+    function: Graph
+    names: tuple[str, ...]
+
+
+@dataclass
+class Network:
+    """What becomes a word, in the order it is computed, and how.
+
+    Attributes
+    ----------
+    tables : by node number
+    sums : by node number
+    outputs : one form an output
+    order : the node numbers of both, operands before readers
+    """
+
+    graph: Graph
+    tables: dict[int, TableValue] = field(default_factory=dict)
+    sums: dict[int, Form] = field(default_factory=dict)
+    outputs: list[Form] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+
+
+def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> Network:
+    """Return the network of a graph.
+
+    Functions of one input word become tables. With `direct_summands`, so does every summand of an output whose input
+    words together have at most `block_bits` bits.
+    """
+    return _Reader(graph, arguments, block_bits, direct_summands).network()
+
+
+def host_network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int) -> Network:
+    """Return the network of a graph for a host.
+
+    Only sines and cosines become tables: one table serves them all, and stays where it is fastest. Sums are exact
+    there and cost what they cost, so each is made once, wherever it is read twice, scaled or given out.
+    """
+    return _HostReader(graph, arguments, block_bits, direct_summands=False).network()
+
+
+class _Reader:
+    def __init__(self, graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> None:
+        self.graph = graph
+        self.arguments = arguments
+        self.block_bits = block_bits
+        everything = Graph(graph.nodes, tuple(2 * k for k in range(len(graph.nodes))), ())
+        self.support = everything.supports()
+        self.direct = self._direct_nodes() if direct_summands else set()
+        self.words = self._must_be_words()
+        self.result = Network(graph)
+        self.forms: dict[int, Form] = {}
+
+    def network(self) -> Network:
+        """Read every node that the outputs need, in order: each as a sum of monomials over words."""
+        for index in self._needed():
+            self.forms[index] = self._read(index)
+        self.result.outputs += [self._form(reference) for reference in self.graph.outputs]
+        return self.result
+
+    def _needed(self) -> list[int]:
+        """Return the nodes that are not inside a table, operands before readers."""
+        needed: set[int] = set()
+        waiting = [reference >> 1 for reference in self.graph.outputs]
+        while waiting:
+            index = waiting.pop()
+            if index not in needed:
+                needed.add(index)
+                if not self._is_table(index):
+                    waiting += [operand >> 1 for operand in self.graph.nodes[index].operands]
+        return sorted(needed)
+
+    def _direct_nodes(self) -> set[int]:
+        """Return the summands of outputs that fit one table."""
+        found = set()
+        for reference in self.graph.outputs:
+            for summand in _summands(self.graph, reference >> 1):
+                inputs = self.support[summand]
+                if self.graph.nodes[summand].op is Op.PRODUCT and self._linear(summand):
+                    continue  # a constant times an input needs no table
+                if inputs and sum(self.arguments[name].bits for name in inputs) <= self.block_bits:
+                    found.add(summand)
+        return found
+
+    def _linear(self, node: int) -> bool:
+        """Whether a node is a constant times an input word."""
+        current = self.graph.nodes[node]
+        while current.op is Op.PRODUCT and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            current = self.graph.nodes[current.right >> 1]
+        return current.op is Op.INPUT
+
+    def _must_be_words(self) -> set[int]:
+        """Return the nodes that are factors of a product with something else, seen through constant factors."""
+        words: set[int] = set()
+        readers = [0] * len(self.graph.nodes)
+        for node in self.graph.nodes:
+            for operand in node.operands:
+                readers[operand >> 1] += 1
+        for node in self.graph.nodes:
+            if node.op is Op.PRODUCT and self.graph.nodes[node.left >> 1].op is not Op.CONSTANT:
+                words.update(self._unscaled(operand >> 1) for operand in node.operands)
+        summands: list[int] = []
+        for index, node in enumerate(self.graph.nodes):  # a long sum that is read twice is summed once
+            summands.append(summands[node.left >> 1] + summands[node.right >> 1] if node.op is Op.SUM else 1)
+            if readers[index] > 1 and summands[index] > 3:
+                words.add(index)
+        return words
+
+    def _unscaled(self, node: int) -> int:
+        current = self.graph.nodes[node]
+        if current.op is Op.PRODUCT and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            return self._unscaled(current.right >> 1)
+        if current.op is Op.SUM and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
+            return self._unscaled(current.right >> 1)
+        return node
+
+    def _form(self, reference: int) -> Form:
+        form = self.forms[reference >> 1]
+        return {monomial: -coefficient for monomial, coefficient in form.items()} if reference & 1 else form
+
+    def _read(self, index: int) -> Form:
+        """Return a node as a sum of monomials, from those of its operands; what must be a word becomes one."""
+        node = self.graph.nodes[index]
+        if node.op is Op.CONSTANT:
+            return {(): Fraction(node.value)}
+        if node.op is Op.INPUT:
+            argument = self.arguments[node.name]
+            return _added({(node.name,): argument.scale}, {(): argument.centre})
+        if self._is_table(index):
+            self.result.tables[index] = self._table(index)
+            self.result.order.append(index)
+            return {(index,): Fraction(1)}
+        if node.op is Op.SUM:
+            form = _added(self._form(node.left), self._form(node.right))
+        else:
+            form = _multiplied(self._form(node.left), self._form(node.right))
+        if index in self.words and any(form) and not _is_one_word(form):
+            self.result.sums[index] = form
+            self.result.order.append(index)
+            return {(index,): Fraction(1)}
+        return form
+
+    def _is_table(self, index: int) -> bool:
+        """Whether a node is a function that becomes a table, and not just a multiple of a word."""
+        node = self.graph.nodes[index]
+        if node.op in (Op.SINE, Op.COSINE):
+            return True
+        if node.op in (Op.INPUT, Op.CONSTANT):
+            return False
+        if index in self.direct:
+            return True
+        if len(self.support[index]) != 1 or node.op is not Op.PRODUCT:
+            return False
+        (name,) = self.support[index]
+        return not self._linear(index) and self.arguments[name].bits <= self.block_bits and self._has_input(index)
+
+    def _has_input(self, index: int) -> bool:
+        """Whether a product of one word's functions reads more than a scaled sine or cosine."""
+        node = self.graph.nodes[index]
+        return self.graph.nodes[node.left >> 1].op is not Op.CONSTANT
+
+    def _table(self, index: int) -> TableValue:
+        names = ordered(self.support[index], self.arguments)
+        bits = sum(self.arguments[name].bits for name in names)
+        if bits > self.block_bits:
+            raise BddTorqueError(
+                f"plan: a function of {', '.join(names)} needs {bits} input bits and block_bits is {self.block_bits}: "
+                "raise block_bits or lower input_bits"
+            )
+        return TableValue(rebuilt(self.graph, index, names), names)
+
+
+class _HostReader(_Reader):
+    def _must_be_words(self) -> set[int]:
+        words = super()._must_be_words()
+        readers = [0] * len(self.graph.nodes)
+        for reference in [*self.graph.outputs, *(each for node in self.graph.nodes for each in node.operands)]:
+            readers[reference >> 1] += 1
+        shared = {index for index, count in enumerate(readers) if count > 1}
+        scaled = {
+            node.right >> 1
+            for node in self.graph.nodes
+            if node.op is Op.PRODUCT and self.graph.nodes[node.left >> 1].op is Op.CONSTANT
+        }
+        given = {reference >> 1 for reference in self.graph.outputs}
+        sums = {index for index, node in enumerate(self.graph.nodes) if node.op is Op.SUM}
+        return words | (sums & (shared | scaled | given))
+
+    def _is_table(self, index: int) -> bool:
+        return self.graph.nodes[index].op in (Op.SINE, Op.COSINE)
+
+
+def ordered(names: frozenset[str], arguments: Mapping[str, Argument]) -> tuple[str, ...]:
+    """Angles first, then by name: equal functions of different joints then have equal tables."""
+    return tuple(sorted(names, key=lambda name: (arguments[name].kind != "angle", name)))
+
+
+def rebuilt(graph: Graph, node: int, names: Sequence[str]) -> Graph:
+    """Return one node as a graph of its own over x0, x1, ... in the order of `names`."""
+    tracer = Tracer()
+    inputs = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
+    result: Number = kept(graph.nodes, [2 * node], ["f"]).evaluate(inputs, tracer)[0]
+    return tracer.graph([result], ["f"])
+
+
+def _summands(graph: Graph, node: int) -> set[int]:
+    """Return what a node is the sum of; sums may be longer than the stack is deep."""
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            if graph.nodes[index].op is Op.SUM:
+                waiting += [operand >> 1 for operand in graph.nodes[index].operands]
+    return {index for index in seen if graph.nodes[index].op is not Op.SUM}
+
+
+def _added(left: Form, right: Form) -> Form:
+    total = dict(left)
+    for monomial, coefficient in right.items():
+        total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _multiplied(left: Form, right: Form) -> Form:
+    """Return the product of two forms, of at most one word each."""
+    total: Form = {}
+    for first, a in left.items():
+        for second, b in right.items():
+            monomial = tuple(sorted((*first, *second), key=lambda word: (isinstance(word, str), word)))
+            if len(monomial) > 2:
+                raise ArithmeticError(f"a product of more than two words: {monomial}")
+            total[monomial] = total.get(monomial, Fraction(0)) + a * b
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _is_one_word(form: Form) -> bool:
+    """Whether a form is linear in a single word, so that it can be a factor as it is."""
+    monomials = [monomial for monomial in form if monomial]
+    return len(monomials) == 1 and len(monomials[0]) == 1

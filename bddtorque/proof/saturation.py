@@ -1,0 +1,97 @@
+"""Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.dynamics.batch import friction, torques
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_wires
+from bddtorque.plan.table import Table
+from bddtorque.proof.certificate import Saturation
+from bddtorque.robots.robot import Robot
+from bddtorque.words import Formats
+from bddtorque.words.portable import sine_cosine
+
+Words = npt.NDArray[np.int64]
+Witness = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+STARTS = 512
+ROUNDS = 4
+STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
+"""Changes tried on a word; the largest reach its ends."""
+
+
+def judge(
+    robot: Robot,
+    formats: Formats,
+    plan: Plan,
+    tables: Sequence[Table],
+    reach: Sequence[tuple[float, float]],
+) -> list[tuple[Saturation, Witness | None]]:
+    """Return the verdict on each torque; `reach` is the sound range of its sum before clamping, in units."""
+    verdicts: list[tuple[Saturation, Witness | None]] = []
+    for place, (output, (low, high)) in enumerate(zip(plan.outputs, reach, strict=True)):
+        if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
+            verdicts.append(("cannot", None))
+            continue
+        witness = find_witness(robot, formats, plan, tables, place)
+        verdicts.append(("can", witness) if witness else ("not excluded", None))
+    return verdicts
+
+
+def find_witness(robot: Robot, formats: Formats, plan: Plan, tables: Sequence[Table], place: int) -> Witness | None:
+    """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
+
+    The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
+    """
+    rng = np.random.default_rng(place)
+    words = [word for kind in formats.inputs for word in kind]
+    starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
+    output = plan.outputs[place]
+    for direction in (1, -1):
+        best = starts
+        for _ in range(ROUNDS):
+            for column, word in enumerate(words):
+                tried = np.stack([best] * (1 + len(STEPS)))
+                for k, step in enumerate(STEPS, 1):
+                    tried[k, :, column] = word.held(best[:, column] + step)
+                units = _torque_units(robot, formats, tried.reshape(-1, len(words)), place)
+                winners = (direction * units.reshape(tried.shape[:2])).argmax(axis=0)
+                best = tried[winners, np.arange(STARTS)]
+            total, units = _sum(plan, tables, best, place), _torque_units(robot, formats, best, place)
+            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
+            if beyond.any():
+                q, qd, qdd = best[beyond.argmax()].reshape(3, -1).tolist()
+                return tuple(q), tuple(qd), tuple(qdd)
+    return None
+
+
+def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> npt.NDArray[np.float64]:
+    """Return one torque of states (N, 3n) in words, by float Newton-Euler, in units of its word.
+
+    The state that is found stands in the certificate, so the way there must be the same on every machine.
+    """
+    words = np.split(states, 3, axis=1)
+    q, qd, qdd = (kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True))
+    tau = torques(chain_of(robot), q, qd, qdd, sine_cosine(q))
+    if robot.has_friction:
+        tau = tau + friction(robot, qd)
+    word = formats.tau[place]
+    units: npt.NDArray[np.float64] = (word.sign * (tau[:, place] - word.offset) - word.centre) / word.lsb
+    return units
+
+
+def _sum(plan: Plan, tables: Sequence[Table], states: Words, place: int) -> npt.NDArray[np.float64]:
+    """Return the sum of an output before it is clamped, in units of its word, for states (N, 3n)."""
+    n = states.shape[1] // 3
+    names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
+    wires = run_wires(plan, tables, dict(zip(names, states.T, strict=True)))
+    output = plan.outputs[place]
+    total = sum((factor * wires[wire] for wire, factor in output.parts), start=np.int64(output.constant))
+    return np.floor(np.asarray(total) / (1 << output.shift) + 0.5)

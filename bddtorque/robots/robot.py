@@ -1,0 +1,294 @@
+"""`Robot`: a serial chain of revolute and prismatic joints, immutable and validated.
+
+Every joint moves about or along the z axis of its own frame; readers turn frames so that this holds. The frame of
+link i is the frame of joint i after its motion, so that the pose of link i in link i-1 is
+
+    rotation_i · Rz(q_i),  translation_i                                   (revolute)
+    rotation_i,            translation_i + rotation_i · [0, 0, q_i]        (prismatic)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.laws.joint_friction import JointFriction, joint_friction
+from bddtorque.robots.frames import dot, times
+
+Vector = tuple[float, float, float]
+Matrix = tuple[Vector, Vector, Vector]
+Kind = Literal["revolute", "prismatic"]
+
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO: Vector = (0.0, 0.0, 0.0)
+NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
+STANDARD_GRAVITY: Vector = (0.0, 0.0, -9.81)
+
+PHYSICAL_TOLERANCE = 1e-6
+"""How far, relative to its trace, an inertia may miss symmetry, positivity and the triangle inequality."""
+ROTATION_TOLERANCE = 1e-9
+"""How far the entries of RᵀR may be from the identity."""
+
+
+def vector(values: Iterable[float], what: str) -> Vector:
+    """Return three finite floats, or refuse and name `what`."""
+    numbers = _floats(values, what)
+    if len(numbers) != 3:
+        raise BddTorqueError(f"{what}: 3 numbers required, {len(numbers)} given")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def matrix(rows: Iterable[Iterable[float]], what: str) -> Matrix:
+    """Return a 3×3 matrix of finite floats, or refuse and name `what`."""
+    try:
+        listed = list(rows)
+    except TypeError:
+        raise BddTorqueError(f"{what}: 3 rows of 3 numbers required, {rows!r} given") from None
+    if len(listed) != 3:
+        raise BddTorqueError(f"{what}: 3 rows required, {len(listed)} given")
+    return vector(listed[0], what), vector(listed[1], what), vector(listed[2], what)
+
+
+def rotation_matrix(rows: Iterable[Iterable[float]], where: str) -> Matrix:
+    """Return a rotation matrix, or refuse and say where."""
+    rotation = matrix(rows, f"{where}, rotation")
+    R = np.array(rotation)
+    # no entry of a rotation is above 1; looked at first, since the squares of huge ones overflow
+    if np.abs(R).max() > 2 or np.abs(R.T @ R - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
+        raise BddTorqueError(f"{where}: a rotation matrix required, {rotation} given")
+    return rotation
+
+
+def _floats(values: Iterable[float], what: str) -> list[float]:
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError):
+        raise BddTorqueError(f"{what}: numbers required, {values!r} given") from None
+    if not all(map(math.isfinite, numbers)):
+        raise BddTorqueError(f"{what}: finite numbers required, {numbers} given")
+    return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """One moving joint and where it sits on the link before it.
+
+    Attributes
+    ----------
+    name : str
+    kind : ``"revolute"`` or ``"prismatic"``
+    rotation : orientation of the joint frame in the frame of the link before it
+    translation : origin of the joint frame in the frame of the link before it, m
+    rotor_inertia : inertia of the drive seen at the joint (gear ratio squared), kg·m² or kg
+    lower, upper : position limits, rad or m; infinite where there are none
+    velocity, acceleration : largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown
+    effort : largest magnitude of the joint torque or force, N·m or N; infinite where unknown
+    friction : what its drive must give besides, a law of its velocity; None: no friction
+    """
+
+    name: str
+    kind: Kind
+    rotation: Matrix = IDENTITY
+    translation: Vector = ZERO
+    rotor_inertia: float = 0.0
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    acceleration: float = math.inf
+    effort: float = math.inf
+    friction: JointFriction | None = None
+
+    def __post_init__(self) -> None:
+        where = f"joint '{self.name}'"
+        if self.friction is not None:
+            object.__setattr__(self, "friction", joint_friction(self.friction, f"{where}, friction"))
+        if self.kind not in ("revolute", "prismatic"):
+            raise BddTorqueError(f"{where}: kind 'revolute' or 'prismatic' required, {self.kind!r} given")
+        object.__setattr__(self, "rotation", rotation_matrix(self.rotation, where))
+        object.__setattr__(self, "translation", vector(self.translation, f"{where}, translation"))
+        if not (math.isfinite(self.rotor_inertia) and self.rotor_inertia >= 0):
+            raise BddTorqueError(f"{where}: rotor inertia finite and >= 0 required, {self.rotor_inertia} given")
+        if not self.lower < self.upper:  # refuses NaN as well
+            raise BddTorqueError(f"{where}: lower limit below upper required, {self.lower} and {self.upper} given")
+        for limit in ("velocity", "acceleration", "effort"):
+            if not getattr(self, limit) > 0:
+                raise BddTorqueError(f"{where}: {limit} limit > 0 required, {getattr(self, limit)} given")
+
+    @property
+    def revolute(self) -> bool:
+        """Whether the joint turns (else it slides)."""
+        return self.kind == "revolute"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rigid body: mass (kg), centre of mass (m) and inertia about it (kg·m²), in the frame of the link."""
+
+    name: str
+    mass: float = 0.0
+    centre_of_mass: Vector = ZERO
+    inertia: Matrix = NO_INERTIA
+
+    def __post_init__(self) -> None:
+        where = f"link '{self.name}'"
+        if not (math.isfinite(self.mass) and self.mass >= 0):
+            raise BddTorqueError(f"{where}: mass finite and >= 0 kg required, {self.mass} given")
+        object.__setattr__(self, "mass", float(self.mass))
+        object.__setattr__(self, "centre_of_mass", vector(self.centre_of_mass, f"{where}, centre of mass"))
+        object.__setattr__(self, "inertia", matrix(self.inertia, f"{where}, inertia"))
+        if not math.isfinite(self.mass * sum(x * x for x in self.centre_of_mass)):  # the dynamics will form this
+            raise BddTorqueError(
+                f"{where}: mass times distance squared finite required, {self.mass} kg at {self.centre_of_mass} given"
+            )
+
+    @property
+    def first_moment(self) -> npt.NDArray[np.float64]:
+        """Mass times centre of mass, kg·m, shape (3,)."""
+        return self.mass * np.array(self.centre_of_mass)
+
+    @property
+    def inertia_about_origin(self) -> npt.NDArray[np.float64]:
+        """Inertia about the origin of the link frame, kg·m², shape (3, 3) (parallel axes)."""
+        c = np.array(self.centre_of_mass)
+        about_origin: npt.NDArray[np.float64] = np.array(self.inertia) + self.mass * (
+            dot(c, c) * np.eye(3) - np.outer(c, c)
+        )
+        return about_origin
+
+    def why_unphysical(self) -> str | None:
+        """Say what no rigid body could have: asymmetry, a negative moment, a broken triangle inequality; or None."""
+        inertia = np.array(self.inertia)
+        scale = max(float(np.abs(inertia).max()), 1.0)  # so that the largest floats add up as well
+        inertia /= scale
+        allowance = PHYSICAL_TOLERANCE * max(float(np.trace(inertia)), 1e-12 / scale)
+        if np.abs(inertia - inertia.T).max() > allowance:
+            return "inertia symmetric"
+        moments = np.linalg.eigvalsh((inertia + inertia.T) / 2)
+        shown = ", ".join(f"{moment * scale:.6g}" for moment in moments.tolist())
+        if moments[0] < -allowance:
+            return f"principal moments >= 0, they are {shown}: inertia positive semi-definite"
+        if moments[2] > moments[0] + moments[1] + allowance:
+            return f"the largest principal moment at most the sum of the others, they are {shown}: triangle inequality"
+        return None
+
+    def joined(self, other: Link, rotation: Matrix = IDENTITY, translation: Vector = ZERO) -> Link:
+        """Return this body and `other` as one; the pose of the frame of `other` in this link's frame is given."""
+        R, p = np.array(rotation), np.array(translation)
+        mass = self.mass + other.mass
+        own, others = np.array(self.centre_of_mass), times(R, np.array(other.centre_of_mass)) + p
+        centre = (self.mass * own + other.mass * others) / mass if mass > 0 else own
+        inertia = np.zeros((3, 3))
+        for body_mass, body_centre, body_inertia in (
+            (self.mass, own, np.array(self.inertia)),
+            (other.mass, others, times(times(R, np.array(other.inertia)), R.T)),
+        ):
+            d = body_centre - centre
+            inertia += body_inertia + body_mass * (dot(d, d) * np.eye(3) - np.outer(d, d))
+        return Link(self.name, mass, vector(centre, self.name), matrix(inertia, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame fixed to a link: its orientation and origin (m) in the frame of that link."""
+
+    rotation: Matrix = IDENTITY
+    translation: Vector = ZERO
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "frame"))
+        object.__setattr__(self, "translation", vector(self.translation, "frame, translation"))
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A serial chain: joint i carries link i; link n carries the tip frame and, if given, a payload in that frame.
+
+    Attributes
+    ----------
+    gravity : the acceleration of free fall in base axes, m/s², normally downwards
+    payload : a body in the tip frame
+    source : where the numbers come from
+    allow_unphysical : accept inertias that no rigid body has (published data do violate the laws)
+    """
+
+    name: str
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+    gravity: Vector = STANDARD_GRAVITY
+    tip: Frame = field(default_factory=Frame)
+    payload: Link | None = None
+    source: str = ""
+    allow_unphysical: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(self, "links", tuple(self.links))
+        object.__setattr__(self, "gravity", vector(self.gravity, f"robot '{self.name}', gravity"))
+        if not self.joints:
+            raise BddTorqueError(f"robot '{self.name}': at least one moving joint required, none given")
+        if len(self.joints) != len(self.links):
+            raise BddTorqueError(
+                f"robot '{self.name}': one link a joint required, {len(self.joints)} joints and "
+                f"{len(self.links)} links given"
+            )
+        for name, count in Counter(joint.name for joint in self.joints).items():
+            if count > 1:
+                raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' is given twice")
+        bodies = [*self.links, *([self.payload] if self.payload else [])]
+        for body in bodies:
+            missing = body.why_unphysical()
+            if missing and not self.allow_unphysical:
+                raise BddTorqueError(
+                    f"robot '{self.name}', link '{body.name}': {missing} required "
+                    "(allow_unphysical = true accepts it as it is)"
+                )
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """The number of moving joints, n."""
+        return len(self.joints)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The names of the joints from base to tip."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def bodies(self) -> tuple[Link, ...]:
+        """The links with the payload joined to the last one."""
+        if self.payload is None:
+            return self.links
+        last = self.links[-1].joined(self.payload, self.tip.rotation, self.tip.translation)
+        return (*self.links[:-1], last)
+
+    def with_payload(
+        self, mass: float, centre_of_mass: Sequence[float] = ZERO, inertia: Sequence[Sequence[float]] = NO_INERTIA
+    ) -> Robot:
+        """Return this robot with a body at its tip: kg, m and kg·m² in the tip frame."""
+        body = Link("payload", mass, vector(centre_of_mass, "payload, centre of mass"), matrix(inertia, "payload"))
+        return replace(self, payload=body)
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether any joint has friction."""
+        return any(joint.friction is not None for joint in self.joints)
+
+    def with_friction(self, friction: Mapping[str, Any]) -> Robot:
+        """Return this robot with other friction of some joints, by name: what `joint_friction` reads, or None."""
+        for name in friction:
+            if name not in self.joint_names:
+                known = ", ".join(f"'{each}'" for each in self.joint_names)
+                raise BddTorqueError(f"robot '{self.name}', friction: joints {known} required, '{name}' given")
+        joints = (replace(each, friction=friction.get(each.name, each.friction)) for each in self.joints)
+        return replace(self, joints=tuple(joints))
+
+    def with_gravity(self, gravity: Sequence[float]) -> Robot:
+        """Return this robot under another gravity vector, m/s² in base axes."""
+        return replace(self, gravity=vector(gravity, f"robot '{self.name}', gravity"))

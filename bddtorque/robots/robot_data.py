@@ -1,0 +1,114 @@
+"""Robots as plain data and back, for files that carry their robot with them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.laws.joint_friction import joint_friction
+from bddtorque.robots.robot import Frame, Joint, Link, Matrix, Robot, Vector
+
+_JOINT = (
+    "name", "kind", "rotation", "translation", "rotor_inertia", "lower", "upper", "velocity", "acceleration", "effort",
+)  # fmt: skip
+_LINK = ("name", "mass", "centre_of_mass", "inertia")
+_ROBOT = ("name", "joints", "links", "gravity", "tip", "payload", "source", "allow_unphysical")
+_LIMITS = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "acceleration": math.inf, "effort": math.inf}
+
+
+def robot_to_plain(robot: Robot) -> dict[str, Any]:
+    """Return floats, text, lists and dicts only; infinite limits are None.
+
+    Whole and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
+    """
+    return {
+        "name": robot.name,
+        "joints": [_joint_to_plain(joint) for joint in robot.joints],
+        "links": [_link_to_plain(link) for link in robot.links],
+        "gravity": _numbers(robot.gravity),
+        "tip": {"rotation": _rows(robot.tip.rotation), "translation": _numbers(robot.tip.translation)},
+        "payload": None if robot.payload is None else _link_to_plain(robot.payload),
+        "source": robot.source,
+        "allow_unphysical": bool(robot.allow_unphysical),
+    }
+
+
+def robot_from_plain(plain: object, where: str = "robot") -> Robot:
+    """Return the robot that `robot_to_plain` wrote; every field is checked."""
+    given = table(plain, _ROBOT, where)
+    tip = table(given["tip"], ("rotation", "translation"), f"{where}, tip")
+    payload = given["payload"]
+    return Robot(
+        of_type(given["name"], str, f"{where}, name"),
+        tuple(_joint(each, f"{where}, joint {i}") for i, each in enumerate(listed(given["joints"], where), 1)),
+        tuple(_link(each, f"{where}, link {i}") for i, each in enumerate(listed(given["links"], where), 1)),
+        _vector(given["gravity"], f"{where}, gravity"),
+        Frame(_matrix(tip["rotation"], f"{where}, tip"), _vector(tip["translation"], f"{where}, tip")),
+        None if payload is None else _link(payload, f"{where}, payload"),
+        of_type(given["source"], str, f"{where}, source"),
+        of_type(given["allow_unphysical"], bool, f"{where}, allow_unphysical"),
+    )
+
+
+def _joint_to_plain(joint: Joint) -> dict[str, Any]:
+    plain: dict[str, Any] = {field: getattr(joint, field) for field in _JOINT}
+    plain |= {"rotation": _rows(joint.rotation), "translation": _numbers(joint.translation)}
+    plain["rotor_inertia"] = float(joint.rotor_inertia)
+    if joint.friction is not None:  # said only where there is some
+        plain["friction"] = joint.friction.to_plain()
+    return plain | {key: None if math.isinf(plain[key]) else float(plain[key]) for key in _LIMITS}
+
+
+def _joint(plain: object, where: str) -> Joint:
+    rubs = isinstance(plain, dict) and "friction" in plain
+    given = table(plain, (*_JOINT, "friction") if rubs else _JOINT, where)
+    limits = {
+        key: open_ if given[key] is None else real(given[key], f"{where}, {key}") for key, open_ in _LIMITS.items()
+    }
+    return Joint(
+        of_type(given["name"], str, f"{where}, name"),
+        of_type(given["kind"], str, f"{where}, kind"),  # type: ignore[arg-type]
+        _matrix(given["rotation"], f"{where}, rotation"),
+        _vector(given["translation"], f"{where}, translation"),
+        real(given["rotor_inertia"], f"{where}, rotor_inertia"),
+        **limits,
+        friction=joint_friction(given["friction"], f"{where}, friction") if rubs else None,
+    )
+
+
+def _link_to_plain(link: Link) -> dict[str, Any]:
+    return {
+        "name": link.name,
+        "mass": link.mass,
+        "centre_of_mass": _numbers(link.centre_of_mass),
+        "inertia": _rows(link.inertia),
+    }
+
+
+def _link(plain: object, where: str) -> Link:
+    given = table(plain, _LINK, where)
+    return Link(
+        of_type(given["name"], str, f"{where}, name"),
+        real(given["mass"], f"{where}, mass"),
+        _vector(given["centre_of_mass"], f"{where}, centre_of_mass"),
+        _matrix(given["inertia"], f"{where}, inertia"),
+    )
+
+
+def _rows(rows: Matrix) -> list[list[float]]:
+    return [_numbers(row) for row in rows]
+
+
+def _numbers(vector: Vector) -> list[float]:
+    return [float(number) for number in vector]
+
+
+def _vector(plain: object, where: str) -> Vector:
+    x, y, z = (real(each, where) for each in listed(plain, where, 3))
+    return x, y, z
+
+
+def _matrix(plain: object, where: str) -> Matrix:
+    a, b, c = (_vector(each, where) for each in listed(plain, where, 3))
+    return a, b, c

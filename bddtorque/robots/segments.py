@@ -1,0 +1,119 @@
+"""From segments, as a file states them (any frame, any axis), to a `Robot`, whose joints all move about or along z."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bddtorque.laws.joint_friction import JointFriction
+from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
+from bddtorque.robots.robot import Frame, Joint, Kind, Link, Matrix, Robot, Vector, matrix, vector
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a joint can do: position (rad, m), velocity, acceleration and effort (N·m, N); infinite where unknown."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    acceleration: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A joint and the body it carries.
+
+    Attributes
+    ----------
+    origin : pose of this segment's frame, at position zero, in the frame of the segment before
+    axis : unit vector about or along which the joint moves, in this segment's frame, shape (3,)
+    body : mass, centre of mass and inertia in this segment's frame
+    """
+
+    name: str
+    kind: Kind
+    origin: Pose
+    axis: Array
+    body: Link
+    limits: Limits
+    rotor_inertia: float = 0.0
+    friction: JointFriction | None = None
+
+
+def moved(body: Link, pose: Pose) -> Link:
+    """Return a body given in one frame as seen from another, in which `pose` is that frame."""
+    R = pose.rotation
+    inertia, where = times(times(R, np.array(body.inertia)), R.T), f"link '{body.name}'"
+    return Link(
+        body.name,
+        body.mass,
+        vector((times(R, np.array(body.centre_of_mass)) + pose.translation + 0.0).tolist(), f"{where}, centre of mass"),
+        as_matrix((inertia + inertia.T) / 2, f"{where}, inertia"),  # symmetric to the last bit
+    )
+
+
+def as_matrix(array: Array, what: str) -> Matrix:
+    """Return an array (3, 3) as the tuples that a `Robot` holds, or refuse infinities and name `what`."""
+    return matrix((array + 0.0).tolist(), what)  # + 0.0: no negative zeros
+
+
+def build_robot(
+    name: str,
+    segments: Sequence[Segment],
+    tip: Pose,
+    gravity: Vector,
+    *,
+    payload: Link | None = None,
+    source: str = "",
+    allow_unphysical: bool = False,
+    snap: float = 0.0,
+) -> Robot:
+    """Return the robot made of `segments`, each frame turned so that its joint moves about or along z.
+
+    Parameters
+    ----------
+    tip : pose of the tip frame in the frame of the last segment
+    gravity : m/s² in base axes
+    snap : rotations that keep an axis to within this are made exact, see `frames.snap_rotation`
+    """
+    joints, links = [], []
+    turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
+    for segment in segments:
+        to_axis, where = align_z(segment.axis), f"joint '{segment.name}', origin"
+        rotation = times(times(turned.T, segment.origin.rotation), to_axis)
+        joints.append(
+            Joint(
+                segment.name,
+                segment.kind,
+                rotation=as_matrix(snap_rotation(rotation, snap), where),
+                translation=vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where),
+                rotor_inertia=segment.rotor_inertia,
+                lower=segment.limits.lower,
+                upper=segment.limits.upper,
+                velocity=segment.limits.velocity,
+                acceleration=segment.limits.acceleration,
+                effort=segment.limits.effort,
+                friction=segment.friction,
+            )
+        )
+        links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))
+        turned = to_axis
+    frame = Frame(
+        as_matrix(snap_rotation(times(turned.T, tip.rotation), snap), "tip"),
+        vector((times(turned.T, tip.translation) + 0.0).tolist(), "tip"),
+    )
+    return Robot(
+        name,
+        tuple(joints),
+        tuple(links),
+        gravity=gravity,
+        tip=frame,
+        payload=payload,
+        source=source,
+        allow_unphysical=allow_unphysical,
+    )

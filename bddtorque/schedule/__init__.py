@@ -1,0 +1,42 @@
+"""Counted processors: what a machine of any number of them makes of one state.
+
+A plan is taken apart into the smallest pieces that can run by themselves: one walk for each output bit of each look-up,
+and one addition for each pair of summands (`building`). They are spread over processors by longest processing time
+(`spreading`), and the schedule is carried out, processor by processor, each with a memory of its own and a message for
+every value that crosses (`running`): the words must be those of every other evaluator.
+
+`one_bit` is the processor that the paper asks for in its section IV, which can test a bit and branch and nothing else;
+`word_wide` is what it is compared with. `table_machines` puts compiled tables beside the machines of the literature.
+"""
+
+from __future__ import annotations
+
+from bddtorque.schedule.building import operations_of
+from bddtorque.schedule.execution import Run, run_schedule
+from bddtorque.schedule.operations import BIT_SERIAL, WORD_STEPS, Costs, Operation
+from bddtorque.schedule.spreading import (
+    Spreading,
+    delayed,
+    messages,
+    schedule_model,
+    spread_bits,
+    spread_terms,
+)
+from bddtorque.schedule.wiring import Word
+
+__all__ = [
+    "BIT_SERIAL",
+    "WORD_STEPS",
+    "Costs",
+    "Operation",
+    "Run",
+    "Spreading",
+    "Word",
+    "delayed",
+    "messages",
+    "operations_of",
+    "run_schedule",
+    "schedule_model",
+    "spread_bits",
+    "spread_terms",
+]

@@ -1,0 +1,286 @@
+"""Tasks with precedence on a number of processors: longest paths, list schedules, schedules as data.
+
+Time has no unit here: durations are in whatever the caller counts (multiplications and additions, cycles, node visits).
+A task may be bound to a processor; one that is not goes where it can start first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from bddtorque.base.errors import BddTorqueError
+
+Priority = Literal["critical_path", "longest_task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A piece of work that, once begun, runs to its end on one processor.
+
+    Attributes
+    ----------
+    name : unique among the tasks scheduled together
+    duration : >= 0, in the caller's unit of time
+    predecessors : names of the tasks that must have ended before this one starts
+    processor : the processor it is bound to, counted from 0; None where any will do
+    """
+
+    name: str
+    duration: float
+    predecessors: tuple[str, ...] = ()
+    processor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """When and where one task runs."""
+
+    task: str
+    processor: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A placement for every task, in the order of their starts, on `processors` processors."""
+
+    placements: tuple[Placement, ...]
+    processors: int
+
+    @property
+    def makespan(self) -> float:
+        """When the last task ends."""
+        return max((placement.end for placement in self.placements), default=0.0)
+
+    @property
+    def work(self) -> float:
+        """The durations of all tasks together: what one processor would need."""
+        return sum(placement.end - placement.start for placement in self.placements)
+
+    @property
+    def concurrency(self) -> float:
+        """Work over makespan: how many processors are busy on the average."""
+        return self.work / self.makespan if self.makespan > 0 else 0.0
+
+    def check(self, tasks: Sequence[Task], tolerance: float = 1e-9) -> None:
+        """Refuse a schedule that forgets a task, starts one too early, binds it elsewhere or lets two overlap."""
+        placed = {placement.task: placement for placement in self.placements}
+        if sorted(placed) != sorted(task.name for task in tasks) or len(placed) != len(self.placements):
+            raise BddTorqueError(f"schedule: each of {len(tasks)} tasks once required, {len(self.placements)} placed")
+        for task in tasks:
+            here = placed[task.name]
+            if abs(here.end - here.start - task.duration) > tolerance or here.start < 0:
+                raise BddTorqueError(f"schedule: task '{task.name}' of duration {task.duration} required, {here} given")
+            if task.processor is not None and here.processor != task.processor:
+                raise BddTorqueError(
+                    f"schedule: task '{task.name}' on processor {task.processor} required, {here} given"
+                )
+            for name in task.predecessors:
+                if placed[name].end > here.start + tolerance:
+                    raise BddTorqueError(
+                        f"schedule: '{name}' to end before '{task.name}' starts required, {here} given"
+                    )
+        for processor, mine in self.by_processor().items():
+            if not 0 <= processor < self.processors:
+                raise BddTorqueError(f"schedule: processors 0 to {self.processors - 1} required, {processor} given")
+            for first, second in pairwise(mine):
+                if first.end > second.start + tolerance:
+                    raise BddTorqueError(f"schedule: one task at a time required, {first} and {second} given")
+
+    def by_processor(self) -> dict[int, list[Placement]]:
+        """Return the placements of each processor that has any, in the order of their starts."""
+        found: dict[int, list[Placement]] = {}
+        for placement in sorted(self.placements, key=lambda one: (one.processor, one.start, one.end)):
+            found.setdefault(placement.processor, []).append(placement)
+        return found
+
+
+def in_order(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks with every predecessor before its successors, else as given; refuse what has no such order."""
+    by_name = {task.name: task for task in tasks}
+    if len(by_name) != len(tasks):
+        raise BddTorqueError(f"tasks: different names required, {len(tasks)} tasks with {len(by_name)} names given")
+    position = {task.name: k for k, task in enumerate(tasks)}
+    waiting: dict[str, int] = {}
+    for task in tasks:
+        if not task.duration >= 0:
+            raise BddTorqueError(f"task '{task.name}': a duration >= 0 required, {task.duration} given")
+        for name in task.predecessors:
+            if name not in by_name:
+                raise BddTorqueError(f"task '{task.name}': a predecessor among the tasks required, '{name}' given")
+        waiting[task.name] = len(set(task.predecessors))
+    after = successors(tasks)
+    ready = [position[name] for name, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    ordered: list[Task] = []
+    while ready:
+        task = tasks[heapq.heappop(ready)]
+        ordered.append(task)
+        for name in after[task.name]:
+            waiting[name] -= 1
+            if waiting[name] == 0:
+                heapq.heappush(ready, position[name])
+    if len(ordered) != len(tasks):
+        stuck = next(name for name, count in waiting.items() if count > 0)
+        raise BddTorqueError(f"tasks: no cycle required, '{stuck}' waits for itself")
+    return ordered
+
+
+def successors(tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """Return, for each task, the names of the tasks that wait for it, each once."""
+    after: dict[str, list[str]] = {task.name: [] for task in tasks}
+    for task in tasks:
+        for name in dict.fromkeys(task.predecessors):
+            after[name].append(task.name)
+    return after
+
+
+def earliest_ends(tasks: Sequence[Task]) -> dict[str, float]:
+    """Return when each task ends if every task has a processor of its own."""
+    ends: dict[str, float] = {}
+    for task in in_order(tasks):
+        ends[task.name] = max((ends[name] for name in task.predecessors), default=0.0) + task.duration
+    return ends
+
+
+def longest_path(tasks: Sequence[Task]) -> float:
+    """Return the length of the critical path: no number of processors is faster."""
+    return max(earliest_ends(tasks).values(), default=0.0)
+
+
+def critical_tasks(tasks: Sequence[Task]) -> list[str]:
+    """Return the names of the tasks on one critical path, first to last."""
+    ends, by_name = earliest_ends(tasks), {task.name: task for task in tasks}
+    path: list[str] = []
+    name = max(ends, key=lambda each: ends[each], default=None)
+    while name is not None:
+        path.append(name)
+        name = max(by_name[name].predecessors, key=lambda each: ends[each], default=None)
+    return path[::-1]
+
+
+def tails(tasks: Sequence[Task]) -> dict[str, float]:
+    """Return the longest path from the start of each task to the end of everything, the task itself included."""
+    after = successors(tasks)
+    longest: dict[str, float] = {}
+    for task in reversed(in_order(tasks)):
+        longest[task.name] = task.duration + max((longest[name] for name in after[task.name]), default=0.0)
+    return longest
+
+
+def unlimited_schedule(tasks: Sequence[Task]) -> Schedule:
+    """Return every task at its earliest, each on the first processor that is free: as many as that takes."""
+    ends = earliest_ends(tasks)
+    free: list[float] = []
+    placements = []
+    for task in sorted(in_order(tasks), key=lambda each: ends[each.name] - each.duration):
+        start = ends[task.name] - task.duration
+        processor = next((k for k, until in enumerate(free) if until <= start), len(free))
+        free[processor : processor + 1] = [ends[task.name]]
+        placements.append(Placement(task.name, processor, start, ends[task.name]))
+    return Schedule(tuple(placements), len(free))
+
+
+def list_schedule(
+    tasks: Sequence[Task], processors: int, priority: Priority | Mapping[str, float] = "critical_path"
+) -> Schedule:
+    """Return the list schedule: whenever a processor is free, the ready task of highest priority starts there.
+
+    `priority` is ``"critical_path"`` (the longest path from the task to the end), ``"longest_task"`` (longest
+    processing time first, LPT) or a number for each task, higher first; ties go to the task that was given first.
+    """
+    if processors < 1:
+        raise BddTorqueError(f"list schedule: at least one processor required, {processors} given")
+    ordered = in_order(tasks)
+    for task in ordered:
+        if task.processor is not None and not 0 <= task.processor < processors:
+            raise BddTorqueError(
+                f"task '{task.name}': processor 0 to {processors - 1} required, {task.processor} given"
+            )
+    rank = _ranks(ordered, priority)
+    after, by_name = successors(ordered), {task.name: task for task in ordered}
+    waiting = {task.name: len(set(task.predecessors)) for task in ordered}
+    position = {task.name: k for k, task in enumerate(ordered)}
+    # tasks that may start, best first: one queue a processor for those bound to it, the last one for all others
+    queues: list[list[tuple[float, int]]] = [[] for _ in range(processors + 1)]
+    idle = list(range(processors))
+    running: list[tuple[float, int, int]] = []  # (end, position, processor)
+    placements: list[Placement] = []
+
+    def queue(task: Task) -> None:
+        place = processors if task.processor is None else task.processor
+        heapq.heappush(queues[place], (-rank[task.name], position[task.name]))
+
+    for task in ordered:
+        if waiting[task.name] == 0:
+            queue(task)
+    now = 0.0
+    while len(placements) < len(ordered):
+        still_idle = []
+        for processor in idle:
+            candidates = [queue for queue in (queues[processor], queues[processors]) if queue]
+            if not candidates:
+                still_idle.append(processor)
+                continue
+            task = ordered[heapq.heappop(min(candidates, key=lambda queue: queue[0]))[1]]
+            placements.append(Placement(task.name, processor, now, now + task.duration))
+            heapq.heappush(running, (now + task.duration, position[task.name], processor))
+        idle = still_idle
+        if not running:
+            break
+        now = running[0][0]
+        while running and running[0][0] <= now:
+            _, k, processor = heapq.heappop(running)
+            idle.append(processor)
+            for name in after[ordered[k].name]:
+                waiting[name] -= 1
+                if waiting[name] == 0:
+                    queue(by_name[name])
+        idle.sort()
+    return Schedule(tuple(sorted(placements, key=lambda one: (one.start, one.processor, one.end))), processors)
+
+
+def _ranks(tasks: Sequence[Task], priority: Priority | Mapping[str, float]) -> Mapping[str, float]:
+    if priority == "critical_path":
+        return tails(tasks)
+    if priority == "longest_task":
+        return {task.name: task.duration for task in tasks}
+    if isinstance(priority, str):
+        raise BddTorqueError(f"priority: 'critical_path', 'longest_task' or numbers required, {priority!r} given")
+    return priority
+
+
+def draw_gantt(
+    axis: Any,
+    schedule: Schedule,
+    label: Callable[[str], str] = str,
+    colour: Callable[[str], str] = lambda _: "tab:blue",
+    processor_names: Sequence[str] | None = None,
+    font_size: float = 7.0,
+) -> None:
+    """Draw a schedule on a matplotlib axis: one row a processor, one bar a task.
+
+    `label` and `colour` give the text and the colour of a task's bar from its name; an empty text writes nothing.
+    """
+    for placement in schedule.placements:
+        width = placement.end - placement.start
+        if width == 0:
+            continue
+        axis.barh(
+            placement.processor, width, left=placement.start, height=0.82, color=colour(placement.task),
+            edgecolor="white", linewidth=0.6,
+        )  # fmt: skip
+        text = label(placement.task)
+        if text:
+            middle = placement.start + width / 2
+            axis.text(middle, placement.processor, text, ha="center", va="center", fontsize=font_size, clip_on=True)
+    names = processor_names or [f"processor {k + 1}" for k in range(schedule.processors)]
+    axis.set_yticks(range(schedule.processors), names)
+    axis.set_ylim(schedule.processors - 0.5, -0.5)
+    axis.set_xlim(0, schedule.makespan)
+    axis.set_xlabel("time")

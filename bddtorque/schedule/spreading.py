@@ -1,0 +1,199 @@
+"""Spread the operations of a plan over processors by longest processing time, and count what that takes.
+
+Two ways. `spread_bits`: everything is computed once, wherever there is room; what another processor needs is sent
+there. `spread_terms`: every processor computes some summands of the torques from the input words by itself, so that
+nothing crosses but partial sums; what two summands share is computed twice if they lie apart.
+
+Input words are on every processor from the beginning; torques stay where they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.evaluate.parallel import checked_processors
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reach import wires_needed
+from bddtorque.schedule.building import operations_by_terms, operations_of
+from bddtorque.schedule.operations import WORD_STEPS, Costs, Operation
+from bddtorque.schedule.scheduling import Placement, Schedule, Task, list_schedule, longest_path
+
+if TYPE_CHECKING:
+    from bddtorque.model.model import Model
+
+Way = Literal["bits", "terms"]
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """A plan spread over processors; times in steps of `costs`.
+
+    Attributes
+    ----------
+    operations : what is done, in an order in which it can be; with `spread_terms`, some of it by several processors
+    schedule : when and where
+    costs : the steps of each operation
+    serial : what one processor takes that computes everything once
+    longest : the longest path: no number of processors is faster
+    messages, message_bits : what processors send to others, see `messages`
+    """
+
+    operations: tuple[Operation, ...]
+    schedule: Schedule
+    costs: Costs
+    serial: float
+    longest: float
+    messages: int
+    message_bits: int
+
+    @property
+    def processors(self) -> int:
+        """How many there are, busy or not."""
+        return self.schedule.processors
+
+    @property
+    def time(self) -> float:
+        """Steps until the last torque is done."""
+        return self.schedule.makespan
+
+    @property
+    def speed_up(self) -> float:
+        """How many times faster than one processor that computes everything once."""
+        return self.serial / self.time if self.time > 0 else 1.0
+
+    @property
+    def efficiency(self) -> float:
+        """Speed-up a processor."""
+        return self.speed_up / self.processors
+
+    @property
+    def recomputed(self) -> float:
+        """Steps that are done more than once, all processors together; sums in another order add or spare a few."""
+        return self.schedule.work - self.serial
+
+
+def tasks_of(
+    operations: Sequence[Operation], costs: Costs = WORD_STEPS, bound: Mapping[str, int] | None = None
+) -> list[Task]:
+    """Return operations as tasks for a scheduler; `bound` gives the processor of those that have no choice."""
+    where = bound or {}
+    return [Task(each.name, costs.duration(each), each.predecessors, where.get(each.name)) for each in operations]
+
+
+def spread_bits(operations: Sequence[Operation], processors: int, costs: Costs = WORD_STEPS) -> Spreading:
+    """Return every operation once, on whichever processor is free: the one with the longest way to the end first.
+
+    For walks that wait for nothing, the terms of the paper that are one table each, this is longest processing time.
+    """
+    tasks = tasks_of(operations, costs)
+    schedule = list_schedule(tasks, processors, "critical_path")
+    serial = sum(task.duration for task in tasks)
+    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
+
+
+def spread_terms(plan: Plan, diagrams: Sequence[Diagram], processors: int, costs: Costs = WORD_STEPS) -> Spreading:
+    """Return the summands of all torques on processors that compute them by themselves: the heaviest first.
+
+    A summand goes to the processor that then has the least to do; what it shares with the summands already there
+    costs nothing more. More processors than summands find nothing to do.
+    """
+    once = operations_of(plan, diagrams, costs)
+    own = np.zeros(len(plan.wires))
+    for each in once:
+        if each.owner.startswith("w"):
+            own[int(each.owner[1:])] += costs.duration(each)
+    owners = _lightest(plan, own, processors)
+    operations, bound = operations_by_terms(plan, diagrams, owners, costs)
+    tasks = tasks_of(operations, costs, bound)
+    schedule = list_schedule(tasks, processors, "critical_path")
+    serial = sum(costs.duration(each) for each in once)
+    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
+
+
+def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
+    """Return the processor of each summand's wire; `own` is what each wire costs without those it reads."""
+    wires = sorted({wire for output in plan.outputs for wire, _ in output.parts})
+    cones = np.zeros((len(wires), len(plan.wires)), dtype=np.bool_)
+    for row, wire in enumerate(wires):
+        cones[row, wires_needed(plan, [wire])] = True
+    held = np.zeros((processors, len(plan.wires)), dtype=np.bool_)
+    owners = {}
+    for row in np.argsort(-(cones @ own), kind="stable"):
+        loads = (held | cones[row]) @ own
+        lightest = int(loads.argmin())
+        held[lightest] |= cones[row]
+        owners[wires[row]] = lightest
+    return owners
+
+
+def schedule_model(
+    model: Model, processors: int | None = None, way: Way = "bits", costs: Costs = WORD_STEPS
+) -> Spreading:
+    """Return how so many processors would compute one state of a compiled model.
+
+    Parameters
+    ----------
+    processors : 1 or more; by default as many as the evaluator ``"parallel"`` would use
+    way : ``"bits"`` or ``"terms"``, see the module
+    costs : steps of each operation
+    """
+    count = checked_processors(processors)
+    if way == "terms":
+        return spread_terms(model.plan, model.diagrams, count, costs)
+    if way != "bits":
+        raise BddTorqueError(f"way of spreading: 'bits' or 'terms' required, {way!r:.40} given")
+    return spread_bits(operations_of(model.plan, model.diagrams, costs), count, costs)
+
+
+def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, int]:
+    """Return how many messages there are, each what one processor sends another of one word, and their bits."""
+    place = {each.task: each.processor for each in schedule.placements}
+    made = {each.name: each for each in operations}
+    crossing = {
+        (name, place[each.name]) for each in operations for name in each.predecessors if place[name] != place[each.name]
+    }
+    words = {(made[name].word, place[name], receiver) for name, receiver in crossing}
+    return len(words), sum(made[name].bits for name, _ in crossing)
+
+
+def stages(operations: Sequence[Operation]) -> int:
+    """Return the most look-ups of which each waits for the one before: 1 where every term is one table."""
+    depth: dict[str, int] = {}
+    for each in operations:
+        before = max((depth[name] for name in each.predecessors), default=0)
+        depth[each.name] = before + (each.kind == "walk" and each.tests > 0)
+    return max(depth.values(), default=0)
+
+
+def adder_depth(operations: Sequence[Operation], torque: int) -> int:
+    """Return the most additions, one after another, in the last sum of a torque (clamping not counted)."""
+    (last,) = (each for each in operations if each.output == torque)
+    depth: dict[str, int] = {}
+    for each in operations:
+        if each.owner == last.owner and each.kind == "add":
+            depth[each.name] = 1 + max((depth.get(name, 0) for name in each.predecessors), default=0)
+    return max(depth.values(), default=0)
+
+
+def delayed(spreading: Spreading, latency: float) -> Schedule:
+    """Return the schedule where every message takes `latency` steps: who does what, and in which order, is kept."""
+    place = {each.task: each.processor for each in spreading.schedule.placements}
+    duration = {each.name: spreading.costs.duration(each) for each in spreading.operations}
+    before = {each.name: each.predecessors for each in spreading.operations}
+    number = {each.name: k for k, each in enumerate(spreading.operations)}
+    ends: dict[str, float] = {}
+    free = [0.0] * spreading.processors
+    found = []
+    for each in sorted(spreading.schedule.placements, key=lambda one: (one.start, one.end, number[one.task])):
+        arrivals = (ends[name] + (latency if place[name] != each.processor else 0.0) for name in before[each.task])
+        start = max(arrivals, default=0.0)
+        start = max(start, free[each.processor])
+        ends[each.task] = free[each.processor] = start + duration[each.task]
+        found.append(Placement(each.task, each.processor, start, ends[each.task]))
+    return Schedule(tuple(sorted(found, key=lambda one: (one.start, one.processor, one.end))), spreading.processors)

@@ -1,0 +1,68 @@
+"""What is to be compiled: a specification and its robot, from whatever names them, with all that had to be assumed."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.robots import load_robot
+from bddtorque.robots.robot import Robot
+from bddtorque.spec import Spec, assume_missing, load_spec
+from bddtorque.spec.robot_keys import urdf_options
+
+Source = str | PathLike[str] | Spec | Robot
+
+
+def spec_and_robot(source: Source, options: dict[str, Any]) -> tuple[Spec, Robot, tuple[str, ...]]:
+    """Return the specification with the options in it, its robot, and what to tell the user of both.
+
+    A robot without a specification (a robot file, a `Robot`) has its accelerations assumed where it gives none.
+    """
+    given: Robot | None = None
+    if isinstance(source, Robot):
+        given, spec = source, Spec(robot=source.name or "robot", bare=True)
+    elif isinstance(source, Spec):
+        spec = source
+    elif isinstance(source, str | PathLike):
+        spec = load_spec(source)
+    else:
+        raise BddTorqueError(f"compile: a name, a file, a Spec or a Robot required, {type(source).__name__} given")
+    spec = spec.with_options(**options)
+    robot = robot_of(spec, given)
+    notes: list[str] = []
+    if spec.bare:
+        spec, assumed = assume_missing(spec, robot)
+        notes = [
+            "without a specification: joints that turn are binary angles over a full turn; ranges that no option gives "
+            "are the robot's limits, the effort that of the torque, which saturates beyond",
+            *assumed,
+        ]
+    if spec.ignore_friction:
+        notes.append("friction in the robot's file is left out of the torques (ignore_friction)")
+    return spec, robot, tuple(notes)
+
+
+def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
+    """Return the robot of a specification: its chain, under its gravity, with its payload.
+
+    `given` takes the place of the robot that the specification names.
+    """
+    options = urdf_options(spec)
+    source = spec.robot_source if given is None else given
+    if spec.gravity is not None and isinstance(source, str) and source.lower().endswith((".urdf", ".xml", ".xacro")):
+        options["gravity"] = spec.gravity  # the reader need not find out, then, where the base lies in its file
+    try:
+        robot = load_robot(source, **options)
+        if spec.gravity is not None:
+            robot = robot.with_gravity(spec.gravity)
+        if spec.payload is not None:
+            body = spec.payload
+            inertia = {} if body.inertia is None else {"inertia": body.inertia}
+            robot = robot.with_payload(body.mass, body.centre_of_mass, **inertia)
+        robot = spec.with_friction(robot)
+    except BddTorqueError as problem:
+        # a name, a file or a spec that does not stand in the message already
+        said = str(problem)
+        raise BddTorqueError(said if spec.where in said or spec.robot in said else f"{spec.where}: {said}") from None
+    return robot

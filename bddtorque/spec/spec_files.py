@@ -1,0 +1,167 @@
+"""Specifications in files: found by name, read, written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, nearest, one_line
+from bddtorque.base.reading import read_at_most, reason
+from bddtorque.base.sizes import format_size
+from bddtorque.base.toml_text import toml_values
+from bddtorque.base.writing import write_whole
+from bddtorque.laws.joint_friction import joint_friction
+from bddtorque.spec.spec import Spec, is_path, spec_from_plain
+
+ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro")
+"""Files that describe a robot and can never be a specification."""
+LARGEST_FILE = 1_000_000
+"""Bytes; a specification takes a few hundred."""
+
+
+def tables_directory() -> Path | None:
+    """Return the folder of the specifications that come with the package, or None where there is none.
+
+    A wheel carries the top-level folder ``tables/`` as ``bddtorque/tables``; in a checkout it lies beside the package.
+    """
+    package = Path(str(resources.files("bddtorque")))
+    if (package / "tables").is_dir():
+        return package / "tables"
+    # beside an installed package there may lie another one called `tables` (PyTables): only a checkout has the project
+    checkout = package.parent
+    return checkout / "tables" if (checkout / "pyproject.toml").is_file() and (checkout / "tables").is_dir() else None
+
+
+def spec_names() -> tuple[str, ...]:
+    """Return the names of the specifications that come with the package."""
+    directory = tables_directory()
+    return tuple(sorted(path.stem for path in directory.glob("*.toml"))) if directory else ()
+
+
+def load_spec(source: str | PathLike[str]) -> Spec:
+    """Return a specification by name or from a file.
+
+    Parameters
+    ----------
+    source : the name of a spec that comes with the package (``"planar2r"``), or a path: a spec in TOML, or a robot file
+        (URDF or TOML), for which everything but the robot is left at its default
+
+    Raises
+    ------
+    BddTorqueError
+        One line that says what was required, what was given, and where.
+    """
+    text = str(source)
+    if isinstance(source, str) and not is_path(text):
+        directory = tables_directory()
+        if directory is None or text not in spec_names():
+            known = spec_names()
+            listed = ", ".join(f"'{name}'" for name in known) or "none are installed"
+            raise BddTorqueError(
+                f"spec: a known name ({listed}) or a path (it has a suffix, as in '{text}.toml') required, "
+                f"{text!r:.60} given{nearest(text, known)}"
+            )
+        return load_spec(directory / f"{text}.toml")
+    path = Path(source)
+    if path.suffix.lower() in ROBOT_SUFFIXES:
+        return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
+    content = _read(path)
+    values = toml_values(content, text)
+    if "robot" not in values and "name" in values:  # a robot names itself, a spec names its robot
+        return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
+    return _from_values(values, text, path.parent)
+
+
+def from_toml(text: str, where: str = "spec", directory: Path | None = None) -> Spec:
+    """Return the specification that a TOML text holds.
+
+    `where` begins every error; a relative path of a robot starts at `directory`.
+    """
+    return _from_values(toml_values(text, where), where, directory)
+
+
+def to_toml(spec: Spec) -> str:
+    """Return a specification as TOML that `from_toml` reads back equal; see `save_spec` for paths."""
+    plain = spec.to_plain()
+    plain["memory"] = format_size(spec.memory)
+    lines = [f"{key} = {_value(value)}" for key, value in plain.items() if not _is_table(value)]
+    for key in ("lock", "payload", "input_bits", "ranges"):
+        if isinstance(plain.get(key), dict):
+            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in plain[key].items())]
+    for joint in plain.get("joints", []):
+        lines += ["", "[[joint]]", *(f"{name} = {_value(value)}" for name, value in joint.items())]
+    return "\n".join(lines) + "\n"
+
+
+def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) -> None:
+    """Write a specification as TOML; a robot's path is written relative to the new file's folder.
+
+    `notes` are put before it as comments.
+    """
+    target = Path(path)
+    if is_path(spec.robot) and not Path(spec.robot).is_absolute():
+        relative = os.path.relpath(spec.robot_source, target.parent)
+        spec = replace(spec, robot=Path(relative).as_posix(), directory=target.parent)
+    comments = "".join(f"# {one_line(note)}\n" for note in notes)
+    write_whole(target, (comments + to_toml(spec)).encode())
+
+
+def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> Spec:
+    # here and not above: a compiled model carries a Spec, and running it must not need msgspec
+    from bddtorque.spec.schema import checked_table  # noqa: PLC0415
+
+    return spec_from_plain(_with_samples(checked_table(values, where), where, directory), where, directory)
+
+
+def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> dict[str, Any]:
+    """Return a specification with the samples that its joints name read, so that it needs no other file."""
+    for k, joint in enumerate(plain.get("joints", []), 1):
+        given = joint.get("friction")
+        if isinstance(given, dict) and "samples" in given:
+            name = f" '{joint['name']}'" if "name" in joint else ""
+            joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
+    return plain
+
+
+def _read(path: Path) -> str:
+    try:
+        data = read_at_most(path, LARGEST_FILE)
+    except FileNotFoundError:
+        raise BddTorqueError(f"{path}: a specification required, there is no such file") from None
+    except IsADirectoryError:
+        raise BddTorqueError(f"{path}: a specification required, this is a folder") from None
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        raise BddTorqueError(f"{str(path)!r}: a readable file required, {reason(problem)}") from None
+    if len(data) > LARGEST_FILE:
+        raise BddTorqueError(f"{path}: at most {LARGEST_FILE:,} bytes required for a specification, more given")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise BddTorqueError(f"{path}: UTF-8 text required, byte {problem.start} is not") from None
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):  # JSON's escapes are TOML's, but for DEL
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + " }"
+    return repr(value)

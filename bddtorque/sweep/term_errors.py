@@ -1,0 +1,258 @@
+"""The error of each term by itself: what the cascade adds to a torque for it, beside its float value.
+
+    tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i + F_i(q̇_i)
+
+A plan of the source `terms` adds one word for each term, or several, or one for several terms at once where a single
+table holds them. Which term a word belongs to is read from the plan: every wire is a polynomial in velocities and
+accelerations whose coefficients depend on positions alone, and its *motions* are the monomials that occur, found by
+running the plan on sets of monomials in place of numbers. Words of a torque that share a motion are one row. No term of
+the arm itself has one velocity alone, so that this motion is friction's, whatever its law.
+
+The errors of all rows, of the sums between them and of the final rounding add up to that of the torque, clamping aside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.batch import friction
+from bddtorque.dynamics.terms import Terms, terms_of
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.model.model import Model
+from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.reference import run_wires
+
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.int64]
+Motion = tuple[str, ...]
+"""What a coefficient is multiplied with: ``()``, ``("qdd1",)`` or ``("qd1", "qd2")``, in order."""
+
+STANDING: Motion = ()
+ROUNDINGS = "roundings"
+"""The row of what belongs to no term: sums of several terms rounded on the way, and the final rounding."""
+
+
+class Motions(frozenset[Motion]):
+    """The monomials of a polynomial in velocities and accelerations: adds and multiplies as polynomials do."""
+
+    def __add__(self, other: Motions) -> Motions:
+        return Motions(self | other)
+
+    __sub__ = __add__  # type: ignore[assignment]
+
+    def __mul__(self, other: Motions) -> Motions:
+        return Motions(tuple(sorted(a + b)) for a, b in product(self, other))
+
+    def __neg__(self) -> Self:
+        return self
+
+    @staticmethod
+    def sin(_: Motions) -> Motions:
+        """Return those of a sine: positions alone have one."""
+        return ALONE
+
+    cos = sin
+
+
+ALONE = Motions([STANDING])
+
+
+@dataclass(frozen=True)
+class TermError:
+    """What was found of one term of one torque, in units of the torque's last bit.
+
+    Attributes
+    ----------
+    torque : the joint, from 0
+    name : J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or ``"roundings"``
+    value : largest |value| of the term itself
+    largest, rms : of the error
+    dropped : the plan has nothing for it: too small to matter, and charged to the certificate
+    """
+
+    torque: int
+    name: str
+    value: float
+    largest: float
+    rms: float
+    dropped: bool = False
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return numbers by name."""
+        return {
+            "torque": self.torque + 1,
+            "term": self.name,
+            "largest_value_units": self.value,
+            "max_units": self.largest,
+            "rms_units": self.rms,
+            "dropped": self.dropped,
+        }
+
+
+def term_errors(model: Model, words: Sequence[Words]) -> list[TermError]:
+    """Return what each term errs on given input words q, qd and qdd, each (N, n); a model of the source `terms`."""
+    return [_found(torque, name, value, error, kept) for torque, name, value, error, kept in _rows(model, words)]
+
+
+def _found(torque: int, name: str, value: Floats, error: Floats, kept: bool) -> TermError:
+    rms = math.sqrt(float(np.mean(error**2)))
+    return TermError(torque, name, float(np.abs(value).max()), float(np.abs(error).max()), rms, not kept)
+
+
+def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floats, Floats, bool]]:
+    """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
+    _check(model)
+    plan = model.plan
+    inputs = {
+        f"{quantity}{j + 1}": each[:, j]
+        for quantity, each in zip(QUANTITIES, words, strict=True)
+        for j in range(each.shape[1])
+    }
+    wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
+    truths = _true_terms(model, terms_of(model.robot), words)
+    for torque, (output, word) in enumerate(zip(plan.outputs, model.formats.tau, strict=True)):
+        parts, roundings = _parts(plan, output, wires, motions)
+        values = {motion: word.sign * value / word.lsb for motion, value in truths[torque].items()}
+        shift = (word.sign * word.offset + word.centre) / word.lsb  # of the word against the torque itself
+        if shift or STANDING in {motion for each, _ in parts for motion in each}:
+            values[STANDING] = values.get(STANDING, 0.0) - shift + np.zeros(len(words[0]))
+        for group in groups_of([Motions([motion]) for motion in values] + [each for each, _ in parts]):
+            value = sum((values[motion] for motion in group if motion in values), start=np.zeros(len(words[0])))
+            own = [summand for each, summand in parts if each & group]
+            name = "+".join(name_of(torque, motion) for motion in sorted(group))
+            yield torque, name, value, sum(own, start=np.zeros(len(words[0]))) - value, bool(own)
+        yield torque, ROUNDINGS, np.zeros(len(words[0])), roundings, True
+
+
+def _check(model: Model) -> None:
+    if model.plan.source != "terms":
+        raise BddTorqueError(
+            f"errors of terms: a model of source 'terms' required, '{model.robot.name}' was compiled from "
+            f"'{model.plan.source}', which has none"
+        )
+    for word in (*model.formats.qd, *model.formats.qdd):
+        if word.dequantise(0) != 0.0:
+            raise BddTorqueError(
+                f"errors of terms: {word.name} with 0 as the value of the word 0 required, "
+                f"it is {float(word.dequantise(0)):.6g} {word.unit}"
+            )
+
+
+def _true_terms(model: Model, terms: Terms, words: Sequence[Words]) -> list[dict[Motion, Floats]]:
+    """Return the terms (N,) of each torque by motion, at the exact values of input words, in N·m or N."""
+    q, qd, qdd = (kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True))
+    moved = {f"{kind}{j + 1}": each[:, j] for kind, each in (("qd", qd), ("qdd", qdd)) for j in range(each.shape[1])}
+    found: list[dict[Motion, Floats]] = [{} for _ in range(q.shape[1])]
+    for term, coefficient in zip(terms.terms, coefficients(terms, q), strict=True):
+        for torque, motion in term.summands():
+            found[torque][motion] = coefficient * math.prod((moved[name] for name in motion), start=np.ones(len(q)))
+    rubbing = friction(model.robot, qd)
+    for torque in (j for j, joint in enumerate(model.robot.joints) if joint.friction is not None):
+        found[torque][(f"qd{torque + 1}",)] = rubbing[:, torque]
+    return found
+
+
+def coefficients(terms: Terms, q: Floats) -> list[Floats]:
+    """Return every term's coefficient at positions (N, n), shape (N,): each harmonic of the arm is taken once."""
+    n = q.shape[1]
+    harmonics = [np.hstack([term.expansion.multipliers, term.expansion.powers]) for term in terms.terms]
+    distinct, places = np.unique(np.concatenate(harmonics), axis=0, return_inverse=True)
+    phase, powers = q @ distinct[:, :n].T, np.ones((len(q), len(distinct)))
+    for j in np.flatnonzero(distinct[:, n:].any(axis=0)):
+        powers *= q[:, [j]] ** distinct[:, n + j]
+    cosines, sines = np.cos(phase) * powers, np.sin(phase) * powers
+    own = np.split(places.reshape(-1), np.cumsum([len(each) for each in harmonics])[:-1])
+    return [
+        cosines[:, place] @ term.expansion.cosine + sines[:, place] @ term.expansion.sine
+        for term, place in zip(terms.terms, own, strict=True)
+    ]
+
+
+def _parts(
+    plan: Plan, output: Output, wires: Sequence[Words], motions: Sequence[Motions]
+) -> tuple[list[tuple[Motions, Floats]], Floats]:
+    """Return the summands (N,) of a torque with their motions, in units, and what rounding their sums adds."""
+    scale = 2.0**-output.shift
+    roundings = np.zeros_like(wires[0], dtype=np.float64)
+    parts: list[tuple[Motions, Floats]] = [(ALONE, roundings + output.constant * scale)] if output.constant else []
+    waiting = [(wire, factor * scale) for wire, factor in output.parts]
+    exact = sum((factor * wires[wire] for wire, factor in output.parts), start=np.int64(output.constant))
+    final = np.floor(np.asarray(exact) * scale + 0.5) - np.asarray(exact) * scale
+    while waiting:
+        wire, factor = waiting.pop()
+        step = plan.wires[wire]
+        if isinstance(step, Sum) and len(motions[wire]) > 1:  # taken apart; only its rounding has no term
+            own = 2.0**-step.shift
+            waiting += [(part, factor * each * own) for part, each in step.parts]
+            if step.constant:
+                parts.append((ALONE, np.full(len(roundings), factor * step.constant * own)))
+            total = sum((each * wires[part] for part, each in step.parts), start=np.int64(step.constant))
+            roundings = roundings + factor * (wires[wire] - np.asarray(total) * own)
+        else:
+            parts.append((motions[wire], factor * wires[wire].astype(np.float64)))
+    return parts, roundings + final
+
+
+def motions_of(plan: Plan) -> list[Motions]:
+    """Return the motions of every wire of a plan."""
+    found: list[Motions] = []
+    for wire in plan.wires:
+        match wire:
+            case Input(name=name):
+                found.append(Motions([(name,)]) if name.startswith("qd") else ALONE)
+            case AngleSum():
+                found.append(ALONE)
+            case Lookup(block=index, wires=sources):
+                found.append(_looked_up(plan, index, [found[source] for source in sources]))
+            case Product(left=left, right=right):
+                found.append(found[left] * found[right])
+            case Sum(parts=parts, constant=constant):
+                added = Motions(ALONE if constant else [])
+                for source, _ in parts:
+                    added = added + found[source]
+                found.append(added)
+    return found
+
+
+def _looked_up(plan: Plan, index: int, given: Sequence[Motions]) -> Motions:
+    block = plan.blocks[index]
+    if not isinstance(block, FunctionBlock):  # a law: friction, a function of one velocity
+        (velocity,) = given
+        return velocity
+    arguments = {
+        f"x{k}": each + ALONE if argument.centre and each != ALONE else each
+        for k, (each, argument) in enumerate(zip(given, block.arguments, strict=True))
+    }
+    (result,) = block.graph.evaluate(arguments, Motions, lambda value: Motions(ALONE if value else []))
+    return result  # type: ignore[no-any-return]
+
+
+def groups_of(sets: Iterable[Motions]) -> list[Motions]:
+    """Return the sets, those with a motion in common joined to one, in the order of their first."""
+    groups: list[Motions] = []
+    for each in sets:
+        joined = Motions(each.union(*(group for group in groups if group & each)))
+        place = next((k for k, group in enumerate(groups) if group & each), len(groups))
+        groups = [group for group in groups if not group & each]
+        groups.insert(place, joined)
+    return groups
+
+
+def name_of(torque: int, motion: Motion) -> str:
+    """Return what a term of a torque (from 0) is called by what moves in it: J12, C1_12, G1, F1."""
+    numbers = [name.lstrip("qd") for name in motion]
+    if not motion:
+        return f"G{torque + 1}"
+    if motion[0].startswith("qdd"):
+        return f"J{torque + 1}{''.join(numbers)}"
+    if len(motion) == 1:
+        return f"F{torque + 1}"
+    return f"C{torque + 1}_{''.join(numbers)}"

@@ -1,0 +1,237 @@
+"""`Workers`: runs tasks in processes, here, or on any executor, with cache and progress; results in order."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from functools import partial
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.work.caching import MISSING, Cache
+from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
+from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit, usable_processors
+from bddtorque.work.tasks import Task
+
+
+class Progress(Protocol):
+    """Who wants to know how far the work is."""
+
+    def start(self, what: str, total: float) -> None:
+        """Work begins: what it is called, and the sum of the costs of its tasks."""
+
+    def advance(self, name: str, cost: float, cached: bool) -> None:
+        """Say that one task is done, or was found in the cache."""
+
+    def finish(self) -> None:
+        """Say that the work is over, whether it was completed or not."""
+
+
+class NoProgress:
+    """Progress that nobody watches."""
+
+    def start(self, what: str, total: float) -> None:
+        """Do nothing."""
+
+    def advance(self, name: str, cost: float, cached: bool) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def step(progress: Progress, what: str) -> Iterator[None]:
+    """Tell of a step that has no parts to count: it begins, with a total of nothing, and it is over."""
+    progress.start(what, 0.0)
+    try:
+        yield
+    finally:
+        progress.finish()
+
+
+class Workers:
+    """Something that runs tasks; a context manager that ends its processes.
+
+    Parameters
+    ----------
+    count : worker processes (all usable processors by default); 1 runs everything in this process. With `executor`, how
+        many tasks it is given at a time
+    executor : any `concurrent.futures.Executor` instead of own processes; it is not shut down here
+    cache : where finished results are kept, so that a later run, or one after Ctrl-C, goes on from there; None for none
+    progress : told of every finished task
+
+    A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
+    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a
+    foreign executor refuses or cancels is handed to it again, see `lending`.
+    """
+
+    def __init__(
+        self,
+        count: int | None = None,
+        *,
+        executor: Executor | None = None,
+        cache: Cache | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        if count is not None and (type(count) is not int or count < 1):
+            raise BddTorqueError(f"workers: a whole number of at least 1 required, {count!r} given")
+        check_executor(executor)
+        self.count = count or (usable_processors() if executor is None else at_a_time(executor))
+        self.cache = cache
+        self.progress = progress or NoProgress()
+        self._executor = executor
+        self._pool: Pool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker processes; they start again if there is more to run."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True)
+
+    def run(self, tasks: Iterable[Task], what: str = "working") -> list[Any]:
+        """Return the results of the tasks in their order; tasks with the same key are done once.
+
+        An exception of a task, or Ctrl-C, ends the run at once; what was finished by then is in the cache.
+        """
+        listed = list(tasks)
+        results: dict[str, Any] = {}
+        self.progress.start(what, sum(task.cost for task in {task.key: task for task in listed}.values()))
+
+        def deliver(task: Task, result: Any) -> None:
+            results[task.key] = result
+            if self.cache is not None:
+                self.cache.put(task, result)
+            self.progress.advance(task.name, task.cost, cached=False)
+
+        try:
+            missing = self._look_up(listed, results)
+            # the longest first, so that none of them is left running alone at the end
+            missing.sort(key=lambda task: -task.cost)
+            if self._executor is not None:
+                lend(self._executor, missing, self.count, deliver)
+            elif self.count == 1 or multiprocessing.current_process().daemon:
+                for task in missing:
+                    deliver(task, _noted(task, task))
+            else:
+                self._spread(missing, deliver)
+        except ClusterLostError as problem:
+            kept = "nothing was kept, since there is no cache"
+            if self.cache is not None:
+                kept = "what was finished is in the cache, and the same again goes on from there"
+            raise WorkError(f"{problem}; {kept}") from None
+        finally:
+            self.progress.finish()
+        return [results[task.key] for task in listed]
+
+    def _look_up(self, tasks: Sequence[Task], results: dict[str, Any]) -> list[Task]:
+        """Put what the cache has into results and return the tasks it has not, each key once."""
+        missing: dict[str, Task] = {}
+        for task in tasks:
+            if task.key in results or task.key in missing:
+                continue
+            found = MISSING if self.cache is None else self.cache.get(task)
+            if found is MISSING:
+                missing[task.key] = task
+            else:
+                results[task.key] = found
+                self.progress.advance(task.name, task.cost, cached=True)
+        return list(missing.values())
+
+    def _spread(self, tasks: Iterable[Task], deliver: Deliver) -> None:
+        waiting, suspects = deque(tasks), deque[Task]()
+        running: dict[Future[Any], Task] = {}
+        # two for each worker: nobody waits for work, arguments do not pile up, and few are suspected when one dies
+        most = 2 * self.count
+        try:
+            while waiting or running or suspects:
+                if suspects and not running:
+                    task = suspects.popleft()
+                    deliver(task, self._alone(task))
+                    continue
+                while waiting and not suspects and len(running) < most:
+                    task = waiting.popleft()
+                    running[self._submitted(task)] = task
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    try:
+                        result = _noted(task, partial(received, future))
+                    except BrokenExecutor:
+                        suspects.append(task)
+                    else:
+                        deliver(task, result)
+                if suspects and not running:
+                    self.close()
+        except BaseException:
+            self._abandon(running, deliver)
+            raise
+
+    def _submitted(self, task: Task) -> Future[Any]:
+        try:
+            return submit(self._running_pool(), task)
+        except BrokenExecutor:  # a worker died while it had nothing to do
+            self.close()
+            return submit(self._running_pool(), task)
+
+    def _alone(self, task: Task) -> Any:
+        """Run a task again that was running when a worker died, with nothing beside it."""
+        self.close()
+        try:
+            return _noted(task, partial(received, submit(self._running_pool(), task)))
+        except BrokenExecutor:
+            raise WorkError(
+                f"task '{task.name}': a worker that lives to its end required, it died twice (killed, crashed or "
+                "out of memory): fewer workers or a smaller memory budget may help"
+            ) from None
+
+    def _running_pool(self) -> Pool:
+        if self._pool is None:
+            self._pool = start_pool(self.count)
+        return self._pool
+
+    def _abandon(self, running: dict[Future[Any], Task], deliver: Deliver) -> None:
+        """Keep what is finished, and stop the rest."""
+        try:
+            for future, task in running.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    deliver(task, received(future))
+        finally:
+            pool, self._pool = self._pool, None
+            if pool is not None:
+                stop_pool(pool)
+
+
+def run(
+    tasks: Iterable[Task],
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+    what: str = "working",
+) -> list[Any]:
+    """Return the results of the tasks in their order; see `Workers` for the parameters."""
+    with Workers(workers, executor=executor, cache=cache, progress=progress) as team:
+        return team.run(tasks, what)
+
+
+def _noted(task: Task, work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except (BddTorqueError, BrokenExecutor):
+        raise
+    except Exception as problem:
+        problem.add_note(f"in task '{task.name}'")
+        raise

@@ -1,0 +1,69 @@
+"""Compiled tables against every machine that supports the arm: the same states, the same proved bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from compiled import random_words
+
+import bddtorque as bt
+from bddtorque.machines.fijany.fijany_torques import array_torques
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP, Recursion
+from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, Method, iterations_to_exact
+from bddtorque.machines.lathrop.lathrop_torques import lathrop_torques
+
+STATES = 400
+ROUNDING = 1e-6
+"""Units allowed for float rounding of the machines themselves, far below any bound."""
+Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def converged(robot: bt.Robot, method: Method, recursion: Recursion) -> Torques:
+    """Return torques of a machine on old data that is left at each state until all its data are of that state."""
+    machine = SpeculativeMachine(robot, method, recursion)
+    iterations = iterations_to_exact(recursion, method, [joint.kind for joint in robot.joints])
+
+    def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        repeated = (np.repeat(each, iterations, axis=0) for each in (q, qd, qdd))
+        return machine.step(*repeated)[iterations - 1 :: iterations]
+
+    return torques
+
+
+def machines(robot: bt.Robot) -> dict[str, Torques]:
+    """Return the machines that support an arm."""
+    found: dict[str, Torques] = {
+        "Lathrop linear": lambda *state: lathrop_torques(robot, *state, "linear"),
+        "Lathrop logarithmic": lambda *state: lathrop_torques(robot, *state, "logarithmic"),
+    }
+    turning = all(joint.revolute for joint in robot.joints)
+    for method in (BINDER_HERZOG, NEW):
+        for recursion in (HAMILTON, LATHROP) if turning else (LATHROP,):
+            found[f"{method.name} on {recursion.name}"] = converged(robot, method, recursion)
+    if turning:
+        found["Fijany"] = lambda *state: array_torques(robot, *state).torques
+    return found
+
+
+SMALL = ("planar2r", "planar3r_a", "scara")
+LARGE = ("planar3r_b", "stanford", "puma560", "ur5")
+
+
+@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
+def test_within_the_certificate_of_every_machine(name: str) -> None:
+    model = bt.compile(name, bits=8, cache=None)
+    words = random_words(model, STATES, 21)
+    compiled = model.torque_words(*words)
+    states = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    tested = machines(model.robot)
+    assert ("Fijany" in tested) == (name not in ("scara", "stanford"))
+    for machine, torques in tested.items():
+        tau = torques(*states)
+        for j, word in enumerate(model.formats.tau):
+            units = np.clip((word.sign * tau[:, j] - word.centre) / word.lsb, word.lowest, word.highest)
+            worst = np.abs(compiled[:, j] - units).max()
+            # a bound that nothing comes near would prove little
+            assert 0.3 < worst <= model.certificate.bounds[j] + ROUNDING, f"{machine}, torque {j + 1}: {worst}"

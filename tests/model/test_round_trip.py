@@ -1,0 +1,147 @@
+"""Saved and loaded: the same model, the same bytes, the same words; and one model has one file, whoever made it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bdt_files import compiled, digest_of, random_words, saved, signed, taken_apart
+
+import bddtorque as bt
+from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.plan.reference import run_plan
+
+MODELS = [
+    ("planar2r", {"bits": 2}),
+    ("planar2r", {"bits": 4}),
+    ("planar2r", {"bits": 8}),
+    ("planar2r", {"bits": 12}),
+    ("planar2r", {"bits": (5, 6), "input_bits": 7}),
+    ("planar2r", {"bits": 4, "source": "recursive"}),
+    ("planar2r", {"bits": 6, "target": "host"}),
+    ("planar2r", {"bits": 6, "target": "host", "source": "recursive"}),
+    ("planar2r", {"bits": 4, "accuracy": "paper"}),
+    ("planar2r", {"bits": 6, "accuracy": 0.7}),
+    ("planar2r", {"bits": 6, "torque": 20}),
+    ("planar2r", {"bits": 4, "gravity": (0.0, -1.62, 0.0), "payload": (1.5, 0.0, 0.0, 0.05)}),
+    ("planar3r_a", {"bits": 8}),
+    ("scara", {"bits": 8}),
+    ("scara", {"bits": 6, "source": "recursive"}),
+]
+
+
+@pytest.mark.parametrize(("robot", "options"), MODELS, ids=str)
+def test_a_saved_model_is_the_model(robot: str, options: dict, tmp_path: Path) -> None:
+    model = compiled(robot, **options)
+    path = tmp_path / "arm.bdt"
+    model.save(path)
+    loaded = bt.load(path)
+    assert loaded.digest == model.digest and loaded.diagram_digest == model.diagram_digest
+    assert (loaded.robot, loaded.formats, loaded.plan) == (model.robot, model.formats, model.plan)
+    assert loaded.certificate == model.certificate and str(loaded.certificate) == str(model.certificate)
+    assert loaded.spec.canonical() == model.spec.canonical()
+    for ours, theirs in zip(model.tables, loaded.tables, strict=True):
+        assert np.array_equal(ours.values, theirs.values) and ours.content_key == theirs.content_key
+    loaded.save(tmp_path / "again.bdt")
+    assert (tmp_path / "again.bdt").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(("robot", "options"), MODELS, ids=str)
+def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, options: dict) -> None:
+    model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
+    q, qd, qdd = random_words(model)
+    wanted = model.torque_words(q, qd, qdd)
+    for kind, form in (("bits", None), ("words", "dense"), ("words", "multi_terminal")):
+        assert np.array_equal(loaded.evaluator(kind, form).torque_words(q, qd, qdd), wanted)
+    inputs = {f"{name}{j + 1}": words[:, j] for name, words in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
+              for j in range(words.shape[1])}  # fmt: skip
+    assert np.array_equal(np.stack(run_plan(loaded.plan, loaded.tables, inputs), axis=1), wanted)
+    tau = np.empty(wanted.shape[1], dtype=np.int64)
+    loaded.kernel("words")(q[2], qd[2], qdd[2], tau)
+    assert np.array_equal(tau, wanted[2])
+
+
+def test_one_model_has_one_file_however_many_workers_made_it() -> None:
+    two = bt.compile("planar2r", bits=4, workers=2, cache=None)
+    assert to_bytes(two) == saved(bits=4)
+
+
+def test_both_engines_give_one_digest() -> None:
+    pytest.importorskip("dd.cudd")
+    cudd, autoref = (compiled(bits=4, engine=engine) for engine in ("cudd", "autoref"))
+    assert cudd.digest == autoref.digest
+    for model in (cudd, autoref):
+        again = from_bytes(to_bytes(model))
+        assert again.digest == model.digest and again.diagram_digest == model.diagram_digest
+
+
+@pytest.mark.slow
+def test_the_digest_does_not_depend_on_the_instructions_of_the_processor() -> None:
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    usable = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+    code = "import bddtorque as bt; print(bt.compile('planar2r', bits=6, torque=20, workers=1, cache=None).digest)"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(usable)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == compiled(bits=6, torque=20).digest
+
+
+def test_a_file_of_another_release_with_the_same_format_loads() -> None:
+    header, arrays = taken_apart(saved(bits=2))
+    model = from_bytes(signed({**header, "package": "0.0.9"}, arrays))
+    assert model.digest == header["digest"] == digest_of(header)
+
+
+def test_whole_and_numpy_numbers_in_a_robot_are_numbers() -> None:
+    """What a robot was written with does not show: 10 kg is 10.0 kg."""
+    robot = compiled(bits=2).robot
+    joints = tuple(replace(joint, velocity=1, rotor_inertia=0, lower=-3, upper=3) for joint in robot.joints)
+    frame = replace(robot.tip, translation=(1, 0, np.int64(0)))
+    whole = replace(robot, joints=joints, tip=frame, allow_unphysical=np.bool_(False))
+    model = bt.compile(whole, bits=2, acceleration=1, torque=200, workers=1, cache=None)
+    assert from_bytes(to_bytes(model)).digest == model.digest
+
+
+@pytest.mark.parametrize(
+    "name", ["arm.v2.toml", "folder.d/arm", "a.b.c.d.toml", ".hidden.toml", "back\\slash", "ünïcode"]
+)
+def test_files_of_robots_with_any_name(name: str) -> None:
+    model = compiled(bits=2)
+    model = replace(model, spec=replace(model.spec, robot=name))
+    loaded = from_bytes(to_bytes(model))
+    assert loaded.digest == model.digest and to_bytes(loaded) == to_bytes(model)
+
+
+def test_names_that_are_no_text_are_refused_when_saving() -> None:
+    model = compiled(bits=2)
+    with pytest.raises(bt.BddTorqueError, match="names in Unicode required"):
+        to_bytes(replace(model, robot=replace(model.robot, source="\ud800")))
+
+
+def test_what_loading_takes_is_bounded() -> None:
+    data = saved(bits=4)
+    assert from_bytes(data, memory="1 MiB").digest == compiled(bits=4).digest
+    with pytest.raises(bt.BddTorqueError, match=r"arm.bdt: tables of at most 1 KiB required, 1 MiB given: .* memory="):
+        from_bytes(data, "arm.bdt", memory=1024)
+    with pytest.raises(bt.BddTorqueError, match="memory: a size in bytes"):
+        from_bytes(data, memory="much")
+
+
+def test_a_model_too_large_for_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = compiled(bits=2)
+    monkeypatch.setattr("bddtorque.base.archive.LARGEST_FILE", len(saved(bits=2)))
+    assert to_bytes(model) == saved(bits=2)  # the size is foreseen to the byte
+    monkeypatch.setattr("bddtorque.base.archive.LARGEST_FILE", len(saved(bits=2)) - 1)
+    with pytest.raises(bt.BddTorqueError, match=r"entries and .* bytes required"):
+        to_bytes(model)
+    monkeypatch.setattr("bddtorque.model.bdt_file.LARGEST_HEADER", 1000)
+    with pytest.raises(bt.BddTorqueError, match="a header of at most 1000 B required"):
+        to_bytes(model)
