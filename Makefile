@@ -40,6 +40,7 @@ demo: $(READY)
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(READY)
 	$(BIN)/mypy

@@ -21,6 +21,7 @@ from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.straight import straight
 from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
+from bddtorque.work.caching import cache_directory
 
 Words = npt.NDArray[np.int64]
 
@@ -180,7 +181,5 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
 
 
 def _folder() -> Path:
-    from bddtorque.work.caching import cache_directory  # noqa: PLC0415
-
     cache = cache_directory()
     return Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"

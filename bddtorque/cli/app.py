@@ -20,8 +20,8 @@ from typing import Annotated, Any
 
 import typer
 
-import bddtorque
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.version import __version__
 from bddtorque.cli.ask_command import ask_command
 from bddtorque.cli.bench_command import bench_command
 from bddtorque.cli.compile_command import compile_command
@@ -106,7 +106,7 @@ for _name, (_function, _example) in COMMANDS.items():
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        sys.stdout.write(f"bddtorque {bddtorque.__version__}\n")
+        sys.stdout.write(f"bddtorque {__version__}\n")
         raise typer.Exit
 
 

@@ -21,6 +21,7 @@ from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.laws.law import Law
+from bddtorque.model.exhaustive import grid_values
 from bddtorque.plan.bound import ROOM
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.plan import Block, FunctionBlock, Input, Lookup, Output, Plan, Wire, signed_bits
@@ -169,15 +170,6 @@ def words_reached(low: float, high: float, target: Target) -> tuple[int, int]:
     """Return words beyond which no value from low to high goes, whoever's last bits these have."""
     ends = sorted((target.sign * end - float(target.centre)) / float(target.lsb) for end in (low, high))
     return math.floor(ends[0] - WORD_SLACK), math.ceil(ends[1] + WORD_SLACK)
-
-
-def grid_values(formats: Sequence[Format]) -> list[Floats]:
-    """Return the values of all words as arrays of one shape (words of the first input, of the second, ...)."""
-    axes = []
-    for word in formats:
-        index = np.arange(1 << word.bits, dtype=np.int64)
-        axes.append(word.dequantise(np.where(index > word.highest, index - (1 << word.bits), index)))
-    return [np.ascontiguousarray(each) for each in np.meshgrid(*axes, indexing="ij")]
 
 
 def draft_of_values(values: Floats, names: Sequence[str], formats: Sequence[Format], out: Asked) -> Draft:

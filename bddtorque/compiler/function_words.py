@@ -10,8 +10,8 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.spec.parsing import as_range, is_whole
 from bddtorque.words import Format
+from bddtorque.words.formats import MOST_INPUTS
 
-MOST_INPUTS = 4
 DEFAULT_BITS = 12
 FLOAT_BITS = 42
 """Bits of a float that words may resolve: what varies by less than their last unit is taken for constant."""

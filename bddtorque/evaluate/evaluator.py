@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
-from bddtorque.evaluate.parallel import Runner, Spread, checked_processors
+from bddtorque.evaluate.parallel import Runner, Spread
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays, machine_single, straight_single
 from bddtorque.evaluate.straight import TILE, straight
-from bddtorque.plan.plan import Input
-from bddtorque.words import Format
+from bddtorque.plan.plan import Input, Plan
+from bddtorque.plan.table import Table
+from bddtorque.words import Format, Formats
 from bddtorque.work.caching import cache_directory
-from bddtorque.work.pool import usable_processors
-
-if TYPE_CHECKING:
-    from bddtorque.model.model import Model
+from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -43,6 +43,30 @@ EVALUATORS: dict[str, tuple[str, ...]] = {
 }
 """The evaluators, and the forms each can run, the first by default. `straight` is code made for the one plan, `chosen`
 the form of least cost for each block by itself; the others are blocks' forms."""
+
+
+class Runnable(Protocol):
+    """What an evaluator runs: words, a plan, and one table and one diagram per block."""
+
+    @property
+    def formats(self) -> Formats:
+        """The words that go in and come out."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is computed, wire by wire."""
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """One per block of the plan."""
+
+    @property
+    def diagrams(self) -> Sequence[Diagram]:
+        """One per block of the plan."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the forms of the blocks may take together."""
 
 
 class Evaluator:
@@ -70,7 +94,7 @@ class Evaluator:
 
     def __init__(
         self,
-        model: Model,
+        model: Runnable,
         kind: str = "words",
         form: str | None = None,
         on_range: OnRange = "saturate",
@@ -321,12 +345,10 @@ def _carefully(one: One, dtype: Any) -> One:
 class _Machine:
     """Runs a plan as a program under the one precompiled kernel."""
 
-    def __init__(self, model: Model, form: str, tables_only: bool) -> None:
+    def __init__(self, model: Runnable, form: str, tables_only: bool) -> None:
         if form == "chosen":
-            from bddtorque.diagrams.choosing import choose_forms  # noqa: PLC0415 - half the planner: others start sooner
-
             orders = [diagram.order for diagram in model.diagrams]
-            forms = [choice.form for choice in choose_forms(model.tables, orders, model.spec.memory)]
+            forms = [choice.form for choice in choose_forms(model.tables, orders, model.memory)]
         else:
             forms = [_lowered(model, k, form) for k in range(len(model.tables))]
         self.program: Program = assemble(model.plan, model.formats, forms, tables_only)
@@ -345,7 +367,7 @@ class _Machine:
 class _Straight:
     """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Runnable) -> None:
         cache = cache_directory()
         folder = private_folder() if cache is None else cache / "plans"
         self.code = straight(model.plan, model.formats, model.tables, folder)
@@ -370,7 +392,7 @@ class _Straight:
         return straight_single(self.code, self.folder, common, raises)
 
 
-def _lowered(model: Model, block: int, form: str) -> Form:
+def _lowered(model: Runnable, block: int, form: str) -> Form:
     """Return a block in a form; the diagram that was sifted gives the order of the variables."""
     diagram = model.diagrams[block]
     if form in BIT_FORMS:

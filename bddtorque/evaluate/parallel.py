@@ -11,14 +11,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
-from operator import index
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.work.pool import usable_processors
 
 Integers = npt.NDArray[np.int64]
 
@@ -34,27 +30,6 @@ class Runner(Protocol):
 
     def kernel(self, joints: int) -> Callable[..., None]:
         """Return kernel(q, qd, qdd, tau) of one state."""
-
-
-def checked_processors(given: Any) -> int:
-    """Return a number of processors, 1 or more; None stands for as many as this process may use.
-
-    Raises
-    ------
-    BddTorqueError
-        For anything else, booleans and fractions included.
-    """
-    if given is None:
-        return usable_processors()
-    try:
-        count = -1 if isinstance(given, bool | np.bool_) else index(given)
-    except TypeError:
-        count = -1
-    if count < 1:
-        raise BddTorqueError(
-            f"evaluator parallel: processors a whole number of 1 or more required, {given!r:.40} given"
-        )
-    return count
 
 
 def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:

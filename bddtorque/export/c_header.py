@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-import bddtorque
+from bddtorque.base.version import __version__
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
@@ -33,7 +33,7 @@ def header_text(model: Model, prefix: str, floats: bool) -> str:
 
 def _about(model: Model, prefix: str) -> Iterator[str]:
     yield f"{prefix}.h: the inverse dynamics of a robot arm as tables of whole numbers."
-    yield f"Written by bddtorque {bddtorque.__version__}; made anew by `bddtorque export`, so do not edit it."
+    yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
     yield ""
     source, target = one_of(model.plan.source, ("terms", "recursive")), one_of(model.plan.target, ("tables", "host"))
     yield f"Plan: source {source}, target {target}, {len(model.plan.wires)} words, {len(model.plan.blocks)} tables."

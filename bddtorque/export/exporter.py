@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import bddtorque
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
+from bddtorque.base.version import __version__
 from bddtorque.export.c_blocks import BlockCode, block_codes, checked_form, lowered_blocks
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
@@ -164,7 +164,7 @@ def c_files(
     if floats:
         files[f"{prefix}_float.c"] = floats_text(model, prefix)
     manifest = {
-        "written_by": f"bddtorque {bddtorque.__version__}",
+        "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
         "products": products,
         "forms": {str(block.number): block.form for block in blocks},

@@ -10,7 +10,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.laws.friction import Friction, friction_from_table
 from bddtorque.laws.interpolant import Interpolant
-from bddtorque.laws.law import law_from_plain
+from bddtorque.laws.law_data import law_from_plain
 from bddtorque.laws.samples import EXTRAPOLATIONS, law_of_one, read_samples
 from bddtorque.words import Format
 

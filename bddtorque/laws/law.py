@@ -6,11 +6,10 @@ function: floats with a radius decide every entry that they can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.words.bounded import Bounded
 
 
@@ -42,19 +41,3 @@ class Law(Protocol):
     def to_plain(self) -> dict[str, Any]:
         """Return plain data that `law_from_plain` reads."""
         ...
-
-
-def law_from_plain(plain: object, where: str) -> Law:
-    """Return the law that `Law.to_plain` wrote; every field is checked."""
-    from bddtorque.laws.friction import friction_from_plain  # noqa: PLC0415 - the laws know this protocol
-    from bddtorque.laws.interpolant import interpolant_from_plain, nearest_from_plain  # noqa: PLC0415
-
-    readers: dict[str, Callable[[object, str], Law]] = {
-        "friction": friction_from_plain,
-        "interpolant": interpolant_from_plain,
-        "nearest": nearest_from_plain,
-    }
-    kind = plain.get("kind") if isinstance(plain, dict) else None
-    if not isinstance(kind, str) or kind not in readers:
-        raise BddTorqueError(f"{where}: a law of kind {', '.join(readers)} required, {kind!r:.40} given")
-    return readers[kind](plain, where)

@@ -17,11 +17,11 @@ import re
 from os import PathLike
 from typing import Any
 
-import bddtorque
 from bddtorque.base.archive import from_npy, npy, pack, read_file, unpack
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.plain import listed, of_type, table
 from bddtorque.base.sizes import format_size, parse_size
+from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.function_model import FunctionModel, function_words_from_plain
@@ -62,7 +62,7 @@ def save(model: Stored, path: str | PathLike[str]) -> None:
     write_whole(path, to_bytes(model))
 
 
-def to_bytes(model: Stored, package: str = bddtorque.__version__) -> bytes:
+def to_bytes(model: Stored, package: str = __version__) -> bytes:
     """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
     arrays = {
         _array_name(block, name): npy(diagram.arrays()[name].astype(dtype))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.function_planning import grid_values
 from bddtorque.words import Format
 
 if TYPE_CHECKING:
@@ -24,6 +23,15 @@ MOST_BITS = 24
 """Input bits of a function that is tried on all its words."""
 SAME = 1e-9
 """Relative: a function on arrays may round otherwise than on numbers."""
+
+
+def grid_values(formats: Sequence[Format]) -> list[Floats]:
+    """Return the values of all words as arrays of one shape (words of the first input, of the second, ...)."""
+    axes = []
+    for word in formats:
+        index = np.arange(1 << word.bits, dtype=np.int64)
+        axes.append(word.dequantise(np.where(index > word.highest, index - (1 << word.bits), index)))
+    return [np.ascontiguousarray(each) for each in np.meshgrid(*axes, indexing="ij")]
 
 
 def float_values(function: Callable[..., Any], names: Sequence[str], formats: Sequence[Format], where: str) -> Floats:

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.evaluator import Evaluator, OnRange
+from bddtorque.evaluate.evaluator import Evaluator, OnRange, Runnable
 from bddtorque.evaluate.inline import carray, stack_of
 from bddtorque.plan.plan import Input, Plan
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:
     from bddtorque.model.function_model import FunctionModel
-    from bddtorque.model.model import Model
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Memory:
-    memory: int
 
 
 @dataclass(frozen=True)
@@ -41,10 +35,10 @@ class _AsArm:
     formats: Formats
     tables: Any
     diagrams: Any
-    spec: _Memory
+    memory: int
 
 
-def as_arm(model: FunctionModel) -> Model:
+def as_arm(model: FunctionModel) -> Runnable:
     """Return what an `Evaluator` reads of a function: its words as the positions of an arm."""
     places = {name: f"q{k}" for k, name in enumerate(model.input_names, 1)}
     wires = tuple(
@@ -52,8 +46,7 @@ def as_arm(model: FunctionModel) -> Model:
     )
     inputs = JointFormats("inputs", model.inputs)
     formats = Formats(model.input_names, inputs, inputs, inputs, inputs)  # only the positions are ever read
-    arm = _AsArm(replace(model.plan, wires=wires), formats, model.tables, model.diagrams, _Memory(model.memory))
-    return cast("Model", arm)
+    return _AsArm(replace(model.plan, wires=wires), formats, model.tables, model.diagrams, model.memory)
 
 
 class FunctionEvaluator:

@@ -9,10 +9,10 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, real, table
-from bddtorque.compiler.function_words import MOST_INPUTS
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.evaluate.evaluator import OnRange
 from bddtorque.graph.graph import Graph
+from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.function_evaluator import FunctionEvaluator
 from bddtorque.model.stored import Stored
 from bddtorque.plan.plan import Plan
@@ -20,6 +20,7 @@ from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.proof.function_certificate import FunctionCertificate
 from bddtorque.words import Format
+from bddtorque.words.formats import MOST_INPUTS
 from bddtorque.words.joints import format_from_plain, format_to_plain
 
 MEMORY = 2 * 2**30
@@ -91,8 +92,6 @@ class FunctionModel(Stored):
 
         The function is called with floats, or arrays of them: this is what a file of given words can be checked with.
         """
-        from bddtorque.model.exhaustive import exhaustive_error  # noqa: PLC0415 - not for evaluating
-
         return exhaustive_error(self, function)
 
     def defining(self) -> dict[str, Any]:

@@ -52,6 +52,11 @@ class Model(Stored):
         """Return an evaluator with its own counts; see `Evaluator`."""
         return Evaluator(self, kind, form, on_range, processors)
 
+    @property
+    def memory(self) -> int:
+        """Bytes that the forms of the blocks may take together."""
+        return self.spec.memory
+
     @cached_property
     def _words(self) -> Evaluator:
         evaluator = self.evaluator("words")

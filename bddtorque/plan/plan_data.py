@@ -8,7 +8,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import fraction, listed, of_type, real, table, whole
 from bddtorque.graph.graph import OPERANDS, Graph, Node, Op
-from bddtorque.laws.law import law_from_plain
+from bddtorque.laws.law_data import law_from_plain
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.plan import (
     AngleSum,

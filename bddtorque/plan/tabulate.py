@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.bound import ROOM, BlockFacts
 from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, block_key, output_format
@@ -136,8 +137,6 @@ def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, fl
 
 def _decided(block: FunctionBlock, axes: list[Integers], places: npt.NDArray[Any]) -> list[int]:
     """Round the entries at some places of the grid in extended precision."""
-    from bddtorque.laws.extended import rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
-
     arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
     states = [{f"x{k}": int(axes[k][place]) for k, place in enumerate(entry)} for entry in places]
     return rounded_exactly(block.graph, arguments, states, block.lsb)
@@ -181,8 +180,6 @@ def _values(argument: Argument, words: Integers) -> Bounded:
 
 def _law_decided(block: LawBlock, words: list[int]) -> int:
     """Round one entry of a law in extended precision; its arguments are rational."""
-    from bddtorque.laws.extended import law_rounded_exactly  # noqa: PLC0415 - mpmath is for the compiler alone
-
     values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, words, strict=True)]
     word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)
     return min(max(word, block.low), block.high)

@@ -15,6 +15,7 @@ from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
 from bddtorque.questions.subjects import Integers, State, Subject, input_formats, output_format_of, subjects
 from bddtorque.questions.values import LIMIT
+from bddtorque.robots.robot_data import robot_to_plain
 
 if TYPE_CHECKING:
     from bddtorque.model.function_model import FunctionModel
@@ -170,8 +171,6 @@ def _bound(first: Model | FunctionModel, second: Model | FunctionModel, place: i
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
     if not isinstance(first, Model) or not isinstance(second, Model):
         return None
-    from bddtorque.robots.robot_data import robot_to_plain  # noqa: PLC0415
-
     if robot_to_plain(first.robot) != robot_to_plain(second.robot):
         return None
     mine, other = first.certificate.torques[place], second.certificate.torques[place]

@@ -21,6 +21,8 @@ from bddtorque.questions.enumeration import pieces
 from bddtorque.questions.subjects import Integers, State, Subject, input_formats, subject
 from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
 from bddtorque.questions.values import LIMIT, check_witness
+from bddtorque.sweep.measuring import subject_of
+from bddtorque.sweep.searching import climb
 from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import Bounded
 
@@ -190,9 +192,6 @@ def _searched(
     """Return the worst state that a search finds, and how many it tried."""
     budget = min(int(limit * STATES_A_SECOND), MOST_SEARCHED)
     if isinstance(model, Model):
-        from bddtorque.sweep.measuring import subject_of  # noqa: PLC0415 - only this question sweeps
-        from bddtorque.sweep.searching import climb  # noqa: PLC0415
-
         n = len(model.formats.q)
         found = climb(subject_of(model, form="dense"), 0, asked.place, np.zeros((3, n), dtype=np.int64), budget)
         names = list(input_formats(model))

@@ -21,6 +21,7 @@ from bddtorque.model.model import Model
 from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
 from bddtorque.plan.reach import wires_needed
 from bddtorque.plan.reference import run_wires
+from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
 
@@ -239,8 +240,6 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
     if not isinstance(model, Model) or model.plan.source != "terms":
         return {}
-    from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of  # noqa: PLC0415 - half the package
-
     found = {}
     motions = motions_of(model.plan)
     for torque, output in enumerate(model.plan.outputs):

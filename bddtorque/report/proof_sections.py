@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import bddtorque
+from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
 from bddtorque.proof.certificate import Certificate, Parts, TorqueBound
 from bddtorque.report.markup import Markup, element, table
@@ -49,7 +49,7 @@ def head(model: Model) -> Markup:
             "p",
             "Of diagrams ",
             element("code", model.diagram_digest),
-            f" · bddtorque {bddtorque.__version__}",
+            f" · bddtorque {__version__}",
             class_="digest",
         ),
         element("p", model.robot.source, class_="source") if model.robot.source else Markup(""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bddtorque.cli.robot_listing import RobotSummary, print_robots, summaries
 from bddtorque.robots.library import builtin_names, load_robot
 from bddtorque.robots.robot import Frame, Joint, Link, Robot
 from bddtorque.robots.toml_reader import from_toml, load_toml
@@ -13,13 +12,10 @@ __all__ = [
     "Joint",
     "Link",
     "Robot",
-    "RobotSummary",
     "builtin_names",
     "from_toml",
     "from_urdf",
     "load_robot",
     "load_toml",
     "load_urdf",
-    "print_robots",
-    "summaries",
 ]

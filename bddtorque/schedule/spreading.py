@@ -11,23 +11,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.evaluate.parallel import checked_processors
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reach import wires_needed
 from bddtorque.schedule.building import operations_by_terms, operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Operation
 from bddtorque.schedule.scheduling import Placement, Schedule, Task, list_schedule, longest_path
-
-if TYPE_CHECKING:
-    from bddtorque.model.model import Model
+from bddtorque.work.processors import checked_processors
 
 Way = Literal["bits", "terms"]
+
+
+class Compiled(Protocol):
+    """What is spread: a plan, and one diagram per block."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is computed, wire by wire."""
+
+    @property
+    def diagrams(self) -> Sequence[Diagram]:
+        """One per block of the plan."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
 
 
 def schedule_model(
-    model: Model, processors: int | None = None, way: Way = "bits", costs: Costs = WORD_STEPS
+    model: Compiled, processors: int | None = None, way: Way = "bits", costs: Costs = WORD_STEPS
 ) -> Spreading:
     """Return how so many processors would compute one state of a compiled model.
 

@@ -29,6 +29,8 @@ Floats = npt.NDArray[np.float64]
 
 SMALLEST_BITS, LARGEST_BITS = 2, 32
 """Word lengths a format can have. A specification asks for 24 at most; the rest is room for guard bits."""
+MOST_INPUTS = 4
+"""Input words of a compiled function."""
 TURN = 2.0 * math.pi
 """2π as a float64, which is `TURN_REST` less than 2π."""
 TURN_REST = 2.4492935982947064e-16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bddtorque.work.caching import Cache, cache_directory, default_cache
 from bddtorque.work.lending import WorkError
-from bddtorque.work.pool import usable_processors
+from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task, content_key
 from bddtorque.work.workers import NoProgress, Progress, Workers, run, step
 

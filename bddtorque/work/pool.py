@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import pickle
 import shutil
 import signal
@@ -27,13 +26,6 @@ _main_lock = threading.Lock()
 
 SMALL = 2048
 """Bytes of a result that goes through the pipe; with what goes along it stays below what a system writes at once."""
-
-
-def usable_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any, Protocol, Self
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.work.caching import MISSING, Cache
 from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
-from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit, usable_processors
+from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit
+from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task
 
 
