@@ -1,1 +1,1 @@
-"""What every layer needs and none of them owns: errors, files, plain data, Numba's decorators."""
+"""Errors, bounded reading, atomic writing, archives, plain data, Numba decorators."""

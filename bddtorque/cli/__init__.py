@@ -1,4 +1,4 @@
-"""The command line: ``bddtorque COMMAND``. One file a command; nothing heavy is imported before a command runs."""
+"""The command line, `bddtorque COMMAND`: one file per command, heavy imports only when a command runs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The whole road from a source to a proved model, and back: verify."""
+"""The road from a robot or a function to a proved model; `verify` walks it again."""

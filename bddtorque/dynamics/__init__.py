@@ -1,1 +1,1 @@
-"""The float truth: Newton-Euler, what follows from it, and its separate terms."""
+"""Newton-Euler in floats, the separate terms of the torques, and their traces into graphs."""

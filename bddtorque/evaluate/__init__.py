@@ -1,1 +1,1 @@
-"""Evaluators: a plan run as a program on words, the same words from every form."""
+"""Evaluators: run a plan on words, the same words from every form."""

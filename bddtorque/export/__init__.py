@@ -1,4 +1,4 @@
-"""A compiled model as code for other machines: C99, one file a step.
+"""A compiled model as C99 source code for other processors: `export_c`.
 
 names     what robots and joints are called, made safe
 ranges    how large every word can get: types, and no overflow

@@ -1,1 +1,1 @@
-"""One expression graph for whatever was computed, whoever wrote the equations."""
+"""Expression graphs: tracer, source generation, interval ranges."""

@@ -1,4 +1,4 @@
-"""An independent checker of .bdt files: it proves a file again from docs/format.md and docs/certificate.md alone.
+"""A checker of .bdt files that shares no code with the compiler.
 
 It shares no code with the compiler: the standard library and NumPy are all that it imports, so that this folder can be
 copied anywhere and run there (``python -m independent FILE``). docs/independent.md says what is proved, and how.

@@ -1,1 +1,1 @@
-"""Functions of one to four words given as data: friction laws, interpolants, measured samples."""
+"""Functions of one to four words given as data: friction laws, interpolants, samples."""

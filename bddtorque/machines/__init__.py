@@ -1,4 +1,4 @@
-"""The parallel machines of the literature: running models, each validated against Newton-Euler and counted.
+"""The parallel machines of the literature: running models, checked against Newton-Euler and counted.
 
 Operation counts, critical paths and schedules are measured on what a machine did, never typed in from a paper; what the
 papers print is only compared with. docs/papers.md tells what was found.

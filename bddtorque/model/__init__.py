@@ -1,1 +1,1 @@
-"""The compiled thing: words, plan, tables, diagrams and certificate, and the file that holds them."""
+"""`Model`, the compiled thing: words, plan, tables, diagrams, certificate; and its .bdt file."""

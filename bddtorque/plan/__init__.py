@@ -1,1 +1,1 @@
-"""The cascade: a graph covered with blocks of few input bits, and the error it is proved to keep."""
+"""The plan: wires and blocks, their interpreter, their truth tables and their error bound."""

@@ -1,1 +1,1 @@
-"""What is proved of a compiled function: its certificate, its saturation, its distance to the true function."""
+"""What is proved: the certificate, saturation, and the distance to the true function."""

@@ -1,4 +1,4 @@
-"""Exact questions to a compiled model: extremes, counts, errors, equality, symmetry; each answer exact or a bracket.
+"""Exact questions about a compiled model: extremes, counts, errors, equality, symmetry.
 
     from bddtorque.questions import largest
     largest(model, "tau1").value

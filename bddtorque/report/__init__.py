@@ -1,4 +1,4 @@
-"""A compiled robot as one page to look at, move and check: `write_report`.
+"""A compiled robot as one HTML page to look at, move and check: `write_report`.
 
 markup          HTML and SVG as text, everything escaped
 states, view    the state a page begins with, and from where the arm is seen

@@ -1,4 +1,4 @@
-"""Robots: the immutable `Robot`, its readers for TOML and URDF, and the built-in arms."""
+"""The immutable `Robot`, its readers for TOML and URDF, and the built-in arms."""
 
 from __future__ import annotations
 

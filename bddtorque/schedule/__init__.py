@@ -1,4 +1,4 @@
-"""Counted processors: what a machine of any number of them makes of one state.
+"""Operations of a plan, list scheduling, and counted processors for a single state.
 
 A plan is taken apart into the smallest pieces that can run by themselves: one walk for each output bit of each look-up,
 and one addition for each pair of summands (`building`). They are spread over processors by longest processing time

@@ -1,4 +1,4 @@
-"""Table specifications: what to compile, with which ranges, word lengths, accuracy and budgets."""
+"""What to compile: ranges, word lengths, accuracy and budgets; where a name or path leads."""
 
 from __future__ import annotations
 

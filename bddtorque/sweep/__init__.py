@@ -1,4 +1,4 @@
-"""Sweeps: compiled torques beside float Newton-Euler, on as many states as one likes."""
+"""Sweeps: compiled torques compared with float Newton-Euler on any number of states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words: fixed-point formats, the two rounding rules and the quantiser (compiled ones in `bddtorque.words.kernels`)."""
+"""Fixed-point formats, the two rounding rules, exact values and values with an error radius."""
 
 from __future__ import annotations
 

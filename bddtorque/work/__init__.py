@@ -1,4 +1,4 @@
-"""Work: pure functions with content keys, spread over processes or any executor, cached and resumable."""
+"""Tasks with content keys, run in processes or on any executor, cached and resumable."""
 
 from __future__ import annotations
 
