@@ -10,6 +10,7 @@ from os import PathLike
 from typing import IO, BinaryIO
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.overwriting import note_read
 
 LONGEST_ROW = 1_000_000
 """Characters of a row of a CSV file; a row that never ends would take all memory there is."""
@@ -19,7 +20,8 @@ def opened(path: str | PathLike[str]) -> BinaryIO:
     """Open a file to read bytes from it.
 
     A pipe or a socket is refused, with an `OSError` as anything else that cannot be opened: who reads from a pipe that
-    nobody writes to waits forever. Devices are opened; what is read of them must be bounded.
+    nobody writes to waits forever. Devices are opened; what is read of them must be bounded. A command never writes
+    over what was opened here; see `overwriting`.
     """
     return open(path, "rb", opener=_without_waiting)
 
@@ -40,10 +42,14 @@ def reason(problem: Exception) -> str:
 
 def _without_waiting(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            raise OSError(errno.EINVAL, "this is a pipe and no file", path)
+        note_read(descriptor, str(path))
+    except BaseException:
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "this is a pipe and no file", path)
+        raise
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
     return descriptor

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.overwriting import refuse_overwriting
 
 
 def write_whole(path: str | PathLike[str], data: bytes) -> None:
@@ -28,6 +29,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     temporary: Path | None = None
     try:
         target = _resolved(path)
+        refuse_overwriting(path)
         if target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as file:
                 yield file

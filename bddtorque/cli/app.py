@@ -1,9 +1,10 @@
 """The application: its commands, what it does with errors, and its exit codes.
 
     0    done
-    1    done, and found wanting: a check that fails, more error found than proved
+    1    finished, but a check failed: a file that does not verify, more error found than proved
     2    bad use: arguments, files or robots that cannot be used; one line on standard error says why
     130  interrupted
+    141  whoever reads standard output closed it early (128 + SIGPIPE), as in ``bddtorque verify f.bdt | head -1``
 
 A new command is a file with a function, and one line in `COMMANDS`.
 """
@@ -11,7 +12,9 @@ A new command is a file with a function, and one line in `COMMANDS`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import inspect
+import io
 import logging
 import os
 import sys
@@ -21,6 +24,7 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.overwriting import WouldOverwriteError, command_files
 from bddtorque.base.version import __version__
 from bddtorque.cli.ask_command import ask_command
 from bddtorque.cli.bench_command import bench_command
@@ -34,7 +38,9 @@ from bddtorque.cli.robots_command import robots_command
 from bddtorque.cli.sweep_command import sweep_command
 from bddtorque.cli.verify_command import verify_command
 
-BAD_USE, INTERRUPTED = 2, 130
+BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+NARROWEST = 20
+"""Columns; a terminal that claims fewer is not believed."""
 # typer carries click within it or depends on it, by version; either way this is click.ClickException
 CLICK_PROBLEM: type[Exception] = typer.BadParameter.__mro__[2]
 
@@ -121,6 +127,9 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    _replace_closed_streams()
+    if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < NARROWEST:
+        del os.environ["COLUMNS"]
     for stream in (sys.stdout, sys.stderr):  # a terminal without · and ± is no reason to fail
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -128,7 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     handler.setFormatter(logging.Formatter("bddtorque: %(message)s"))
     logging.getLogger("bddtorque").addHandler(handler)
     try:
-        code = app(arguments, prog_name="bddtorque", standalone_mode=False)
+        with command_files():
+            code = app(arguments, prog_name="bddtorque", standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted()
         sys.stdout.flush()  # here, where it can be said that the disk is full
@@ -139,10 +149,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return BAD_USE
         message = problem.format_message().rstrip(".")  # type: ignore[attr-defined]
         return _refused(f"{message}; see bddtorque {_command(problem)}--help")
-    except (BddTorqueError, MemoryError) as problem:
+    except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk
         return _failed(problem)
+    except SystemExit as end:  # rich and click end so where standard output is a broken pipe, with code 1
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        return _failed(end.__context__)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except Exception as problem:
@@ -151,6 +165,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _interrupted()
     finally:
         logging.getLogger("bddtorque").removeHandler(handler)
+
+
+class ClosedOutput(io.TextIOBase):
+    """Stands for a standard output that was closed before the command began: what would be lost is an error."""
+
+    def write(self, _text: str) -> int:
+        """Refuse."""
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
+def _replace_closed_streams() -> None:
+    """Put something in the place of standard streams that are closed, and of their descriptors.
+
+    Otherwise the first files to be opened would get these descriptors, and what libraries write to them.
+    """
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(descriptor)
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
 
 
 def _command(problem: Any) -> str:
@@ -174,7 +211,7 @@ def _failed(problem: OSError) -> int:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(problem, BrokenPipeError):
-        return 1
+        return BROKEN_PIPE
     where = problem.filename if isinstance(problem.filename, str) else "output"
     return _refused(str(BddTorqueError(f"{where:.200}: {problem.strerror or problem}")))
 

@@ -1,4 +1,4 @@
-"""``bddtorque bench``: the speed of compiled words beside what a person would write instead."""
+"""``bddtorque bench``: the speed of compiled words beside the float baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.choices import BitsOption, takes_choices
 from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 TARGETS = ("host", "tables")
 
 
-@takes_choices
+@opt.takes_choices
 def bench_command(
     source_file: Annotated[
         str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
@@ -36,7 +35,7 @@ def bench_command(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
     ] = None,
-    bits: BitsOption = None,
+    bits: opt.BitsOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
@@ -48,14 +47,13 @@ def bench_command(
     A robot is compiled for both targets, unless --target names one. Run it on a machine that does nothing else.
     """
     if states < 64 or states % 64:
-        raise BddTorqueError(f"--states: a multiple of 64 required, {states} given")
+        raise BddTorqueError(f"--states must be a multiple of 64, got {states}")
     if rounds < 1:
-        raise BddTorqueError(f"--rounds: 1 or more required, {rounds} given")
+        raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
+    opt.check_outputs({"--plot": plot})
     if plot is not None:
         from bddtorque.sweep.plots import check_plot
 
-        if not plot.parent.is_dir():
-            raise BddTorqueError(f"{plot}: a file in a folder that exists required, there is no '{plot.parent}'")
         check_plot(plot)
     from bddtorque.bench.measurement import measure
     from bddtorque.bench.timing import machine
@@ -84,10 +82,8 @@ def bench_command(
 
 def _models(source: str, chosen: dict[str, Any], workers: int | None, no_cache: bool) -> Iterator[Model]:
     """Give the models one after the other, so that only one is held at a time."""
-    if Path(source).suffix.lower() == ".bdt":
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value is not None)
-        if flags:
-            raise BddTorqueError(f"{source}: a specification required for {flags}, this file is compiled already")
+    if opt.is_compiled(source):
+        opt.refuse_choices(source, chosen)
         from bddtorque.model.bdt_file import load
 
         yield load(source)
@@ -101,27 +97,32 @@ def _models(source: str, chosen: dict[str, Any], workers: int | None, no_cache: 
 
 
 def _timing_table(report: Report) -> Table:
+    from rich.filesize import decimal
+
     bits = "/".join(map(str, dict.fromkeys(report.bits)))
     table = plain_table(
-        f"{report.robot}, {bits} bits, target {report.target}, source {report.source}, "
-        f"proved {report.bound:.3f} units: one state, as a multiple of float32 with a sine table"
+        f"{report.robot}, {bits} bits, target {report.target}, source {report.source}: time of one state, as a ratio "
+        "to float32 with a sine table and to the float32 vector batch; bytes of all tables, and those that one state "
+        f"reads; * proved within {report.bound:.3f} units"
     )
-    table.add_column("", no_wrap=True)
-    for name in ("ns", "ratio", "spread", "of vector", "tables", "a state reads"):
-        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
+    for name in ("ns", "ratio", "spread", "vector", "tables", "reads"):
+        table.add_column(name, justify="right", no_wrap=True)
     for each in report.timings:
-        sizes = ("", "") if each.sizes is None else (f"{each.sizes.tables:,} B", f"{each.sizes.touched:,} B")
+        sizes = ("", "") if each.sizes is None else (decimal(each.sizes.tables), decimal(each.sizes.touched))
         table.add_row(
-            each.name,
-            f"{each.nanoseconds:,.1f}",
-            f"{each.ratio:.2f}",
-            f"{each.lowest:.2f} to {each.highest:.2f}",
-            f"{each.vector_ratio:.2f}",
+            f"{'*' if each.proved else ' '} {each.name}",
+            f"{each.nanoseconds:,.{0 if each.nanoseconds >= 100 else 1}f}",
+            _ratio(each.ratio),
+            f"{_ratio(each.lowest)}–{_ratio(each.highest)}",
+            _ratio(each.vector_ratio),
             *sizes,
-            "proved" if each.proved else "",
         )
     return table
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
 def _call_table(report: Report) -> Table:

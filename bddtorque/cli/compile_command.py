@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,26 +12,45 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.choices import BitsOption, takes_choices
-from bddtorque.cli.console import ShownProgress, output, write_json
-from bddtorque.cli.sample_options import (
-    RULES,
-    AssumedOption,
-    DuplicatesOption,
-    ExtrapolationOption,
-    GapsOption,
-    MergeOption,
-    SamplesOption,
-    SpreadOption,
-    WordOption,
-    compile_data,
-)
+from bddtorque.cli.console import ShownProgress, grid, output, write_json
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
 
+SAMPLES_PANEL = "Measured data instead of a robot"
+RULES = ("duplicates", "spread", "merge", "gaps", "extrapolation", "assumed_error")
 
-@takes_choices
+
+def _option(what: str, name: str, metavar: str) -> Any:
+    return typer.Option(name, metavar=metavar, rich_help_panel=SAMPLES_PANEL, help=what)
+
+
+SamplesOption = Annotated[
+    Path | None,
+    _option("A CSV file: a header, one column per input (1 to 4), the value last.", "--samples", "FILE"),
+]
+WordOption = Annotated[
+    list[str] | None,
+    _option(
+        "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
+        "samples unless given.",
+        "--word",
+        "COLUMN=BITS[:LOW:HIGH]",
+    ),
+]
+DuplicatesOption = Annotated[str | None, _option("Samples of one point: mean or refuse.", "--duplicates", "RULE")]
+SpreadOption = Annotated[float | None, _option("Refuse samples of one point that differ by more.", "--spread", "VALUE")]
+MergeOption = Annotated[
+    str | None, _option("What is one point: point (equal arguments) or word (equal words).", "--merge", "RULE")
+]
+GapsOption = Annotated[str | None, _option("Between samples: linear, nearest or refuse.", "--gaps", "RULE")]
+ExtrapolationOption = Annotated[str | None, _option("Beyond the samples: refuse or hold.", "--extrapolation", "RULE")]
+AssumedOption = Annotated[
+    float | None, _option("How far a sample is off; added to the bound, as assumed.", "--assumed-error", "VALUE")
+]
+
+
+@opt.takes_choices
 def compile_command(
     spec: Annotated[
         str | None,
@@ -43,7 +64,7 @@ def compile_command(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The file to write; SPEC's name with .bdt unless given."),
     ] = None,
-    bits: BitsOption = None,
+    bits: opt.BitsOption = None,
     plan: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A plan that `bddtorque plan -o` wrote; refused unless it is made again."),
@@ -74,20 +95,18 @@ def compile_command(
     rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
     if samples is not None:
         others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec, "dask": dask}
-        _refuse_flags(others, f"{samples}: --samples takes no SPEC and no option of a robot")
-        path = output_path(str(samples), out or Path(f"{samples.stem}.bdt"), "samples")
-        compile_data(samples, path, word or [], rules, engine, as_json)
+        _refuse_flags(others, "cannot be given with --samples")
+        path = out or Path(f"{samples.stem}.bdt")
+        opt.check_outputs({"-o": path})
+        _compile_data(samples, path, word or [], rules, engine, as_json)
         return
-    _refuse_flags({**rules, "word": word}, "compile: --samples required as well")
+    _refuse_flags({**rules, "word": word}, "can only be given with --samples")
     if spec is None:
-        raise BddTorqueError(
-            "compile: SPEC (a name, a specification or a robot) or --samples FILE required, none given"
-        )
-    _refuse_data(spec)
+        raise BddTorqueError("compile needs SPEC (a name, a specification or a robot) or --samples FILE")
+    check_source(spec)
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
-    path = output_path(spec, out or Path(f"{Path(spec).stem}.bdt"))
-    if write_spec is not None and output_path(spec, write_spec).resolve() == path.resolve():
-        raise BddTorqueError(f"{write_spec}: another file for the specification than for the model required")
+    path = out or Path(f"{Path(spec).stem}.bdt")
+    opt.check_outputs({"-o": path, "--write-spec": write_spec}, [plan])
     model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan, dask)
     model.save(path)
     report |= {"file": str(path), "file_bytes": path.stat().st_size}
@@ -99,54 +118,35 @@ def compile_command(
     if as_json:
         write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
         return
-    from bddtorque.cli.describing import compile_lines, format_table, grid
+    from bddtorque.cli.tables import compile_lines, model_words, word_table
 
     console = output()
     console.print(grid(compile_lines(model, report)))
     console.print()
     if model.spec.bare:  # nobody wrote down what the words mean
-        console.print(format_table(model))
+        console.print(word_table(model_words(model)))
         console.print()
     console.print(str(model.certificate), soft_wrap=True)
 
 
-def _refuse_flags(options: dict[str, Any], required: str) -> None:
-    """Refuse options that are given, and name them."""
-    said = [name for name, value in options.items() if value is not None and value != []]
-    given = [name if name.isupper() else f"--{name.replace('_', '-')}" for name in said]
+def _refuse_flags(options: dict[str, Any], why: str) -> None:
+    """Refuse options that are given, by name."""
+    given = [name for name, value in options.items() if value is not None and value != []]
     if given:
-        raise BddTorqueError(f"{required}, {', '.join(given)} given")
+        flags = [name if name.isupper() else f"--{name.replace('_', '-')}" for name in given]
+        raise BddTorqueError(f"{', '.join(flags)} {why}")
 
 
-def refuse_compiled(spec: str) -> None:
-    """Refuse a compiled model where a specification or a robot belongs."""
-    if Path(spec).suffix.lower() == ".bdt":
-        raise BddTorqueError(f"{spec}: a specification or a robot required, a compiled model given")
-
-
-def _refuse_data(spec: str) -> None:
-    """Refuse measured data where a specification or a robot belongs, and say where it belongs."""
-    suffix = Path(spec).suffix
-    if suffix.lower() in (".csv", ".npy"):
-        measured = f"; measured data: --samples {spec}" if suffix.lower() == ".csv" else ""
-        raise BddTorqueError(
-            f"{spec}: a specification or robot (.toml, .urdf) required, {suffix.lower()} given{measured}"
-        )
-
-
-def output_path(spec: str, path: Path, kind: str = "specification") -> Path:
-    """Return where something goes; refuse, before any work, a place that cannot be written or is the input itself.
-
-    `kind` is what messages call the input.
-    """
-    refuse_compiled(spec)
-    if not path.parent.is_dir():
-        raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
-    if path.is_dir():
-        raise BddTorqueError(f"{path}: a file to write required, this is a folder")
-    if path.exists() and Path(spec).exists() and path.samefile(spec):
-        raise BddTorqueError(f"{path}: another file than the {kind} required, it would be overwritten")
-    return path
+def check_source(spec: str) -> None:
+    """Refuse, by its name, a file that is neither a specification nor a robot, and say where it belongs."""
+    suffix = Path(spec).suffix.lower()
+    said = {
+        ".bdt": "a compiled model",
+        ".csv": f"data; for measured samples, use --samples {spec}",
+        ".npy": "data",
+    }
+    if suffix in said:
+        raise BddTorqueError(f"SPEC must be a specification or a robot (.toml, .urdf), but {spec} is {said[suffix]}")
 
 
 def timed_compile(
@@ -160,7 +160,6 @@ def timed_compile(
 ) -> tuple[Model, dict[str, Any]]:
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     started = time.perf_counter()
-    from bddtorque.cli.cold_start import numba_seconds
     from bddtorque.compiler.compiling import compile as compile_model
     from bddtorque.work import usable_processors
 
@@ -181,7 +180,78 @@ def timed_compile(
     report = {
         **model.report,
         "start_seconds": ready - started,
-        "numba_seconds": cold.seconds,
+        "numba_seconds": sum(cold),
         "blocks_from_cache": progress.cached,
     }
     return model, report
+
+
+@contextmanager
+def numba_seconds() -> Iterator[list[float]]:
+    """Collect the seconds of Numba's compilations in this process; what it finds in its cache does not count."""
+    from numba.core import event
+
+    seconds: list[float] = []
+    with event.install_recorder("numba:compile") as recorder:
+        yield seconds
+    depth, began = 0, 0.0
+    for moment, each in recorder.buffer:  # functions are compiled within functions: only the outermost count
+        if each.is_start:
+            began = moment if depth == 0 else began
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                seconds.append(moment - began)
+
+
+def read_words(texts: list[str]) -> dict[str, Any]:
+    """Return words by column from ``velocity=12:-3:3``, ``position=10:angle`` or ``torque=12``."""
+    words: dict[str, Any] = {}
+    for text in texts:
+        name, equals, said = text.rpartition("=")
+        parts = said.split(":")
+        try:
+            if not name or not equals or name in words or len(parts) not in (1, 2, 3):
+                raise ValueError
+            bits = int(parts[0])
+            if len(parts) == 1:
+                words[name] = (bits,)
+            elif len(parts) == 2:
+                words[name] = (bits, "angle" if parts[1] == "angle" else float(parts[1]))
+            else:
+                words[name] = (bits, (float(parts[1]), float(parts[2])))
+        except ValueError:
+            expected = "COLUMN=BITS, COLUMN=BITS:LOW:HIGH, COLUMN=BITS:REACH or COLUMN=BITS:angle, each column once"
+            raise BddTorqueError(f"--word must be {expected}, got {text!r:.60}") from None
+    return words
+
+
+def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any], engine: str, as_json: bool) -> None:
+    """Compile a file of samples, write it, and show what was made."""
+    from bddtorque.compiler.function_words import DEFAULT_BITS
+    from bddtorque.compiler.sample_compiling import compile_samples
+    from bddtorque.laws.samples import read_samples
+
+    asked = read_words(words)
+    columns = read_samples(file).names
+    for name in asked:
+        if name not in columns:
+            raise BddTorqueError(f"--word must name a column of {file} ({', '.join(columns)}), got {name!r:.60}")
+    chosen = {name: asked.get(name, (DEFAULT_BITS,)) for name in columns}
+    value = columns[-1]
+    model = compile_samples(
+        str(file),
+        inputs={name: chosen[name] for name in columns[:-1]},
+        output={value: chosen[value]},
+        engine=engine,
+        **{name: rule for name, rule in rules.items() if rule is not None},
+    )
+    model.save(path)
+    report = {**model.report, "file": str(path), "file_bytes": path.stat().st_size}
+    if as_json:
+        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
+        return
+    from bddtorque.cli.tables import show_function
+
+    show_function(model, report["notes"], path)

@@ -55,9 +55,21 @@ def plain_table(title: str) -> Table:
     return Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
 
 
+def grid(lines: list[tuple[str, str]]) -> Table:
+    """Return names and values in two columns."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
 def write_json(value: Any) -> None:
-    """Write plain data to standard output as JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write plain data to standard output as JSON; in ASCII, so that no encoding of a terminal spoils it."""
+    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def say(line: str) -> None:

@@ -14,8 +14,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import say, write_json
-from bddtorque.cli.options import JsonOption, read_numbers
-from bddtorque.cli.outputs import refuse_overwriting
+from bddtorque.cli.options import JsonOption, check_outputs, read_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     Torques = npt.NDArray[Any]
 
-STATE = typer.Option(metavar="NUMBERS", help="With commas between them, one a joint; 0 unless given.")
+STATE = typer.Option(metavar="NUMBERS", help="Separated by commas, one per joint; 0 unless given.")
 
 
 def eval_command(
@@ -54,11 +53,12 @@ def eval_command(
     """
     given = {"q": q, "qd": qd, "qdd": qdd}
     if (states is None) == (not any(given.values())):
-        raise BddTorqueError("eval: either a file of states or --q (and --qd, --qdd) required")
-    if out is not None and (as_json or out.suffix.lower() not in (".csv", ".npy")):
-        raise BddTorqueError(f"eval: a .csv or .npy file, without --json, required for --output, {str(out)!r} given")
-    refuse_overwriting([out], [file], "model")
-    refuse_overwriting([out], [states], "states")
+        raise BddTorqueError("eval needs either a file of states or --q (and --qd, --qdd)")
+    if out is not None and as_json:
+        raise BddTorqueError("-o and --json cannot be given together")
+    if out is not None and out.suffix.lower() not in (".csv", ".npy"):
+        raise BddTorqueError(f"-o must name a .csv or .npy file, got {str(out)!r}")
+    check_outputs({"-o": out}, [file, states])
     from bddtorque.cli.state_files import read_states
     from bddtorque.model.bdt_file import load
 
@@ -87,7 +87,7 @@ def _single(given: dict[str, str | None], n: int, words: bool) -> Iterator[Piece
     try:
         yield "state", np.array([row], dtype=np.int64 if words else np.float64)
     except OverflowError:
-        raise BddTorqueError("state: words of at most 64 bits required, a larger one given") from None
+        raise BddTorqueError("a word of a state must fit into 64 bits") from None
 
 
 def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterator[Torques]:
@@ -100,7 +100,7 @@ def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterato
         except BddTorqueError as problem:
             raise BddTorqueError(f"{where}: {problem}") from None
         if words and runner.on_range == "raise" and runner.out_of_range.any():
-            raise BddTorqueError(f"{where}: words in range required, out of range: {_listed(_outside(runner))}")
+            raise BddTorqueError(f"{where}: words out of range: {_listed(_outside(runner))}")
         yield torques
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import grid, output, write_json
 from bddtorque.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def export_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a compiled model as C99: whole numbers, const tables, no heap, no libm, with a self-test."""
+    """Write a compiled model as C99: integers, const tables, no heap, no libm, with a self-test."""
     if c is None:
-        raise BddTorqueError("export: --c DIR required, a folder for C files")
+        raise BddTorqueError("export needs --c DIR, a folder for C files")
     from bddtorque.export import export_c
     from bddtorque.model.bdt_file import load
 
@@ -79,8 +79,6 @@ def export_command(
     if as_json:
         write_json({"file": str(file), **exported.to_plain(), "bound": list(model.certificate.bounds)})
         return
-    from bddtorque.cli.describing import grid
-
     output().print(grid(export_lines(model, exported)))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import grid, output, write_json
 from bddtorque.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from bddtorque.model.function_model import FunctionModel
 
 
 def info_command(
@@ -28,14 +31,16 @@ def info_command(
     from rich.filesize import decimal
 
     from bddtorque.base.sizes import parse_size
-    from bddtorque.cli import describing as say
-    from bddtorque.cli.sample_options import function_info
+    from bddtorque.cli import tables as say
     from bddtorque.model.bdt_file import load_any
     from bddtorque.model.function_model import FunctionModel
 
     model = load_any(file)
     if isinstance(model, FunctionModel):
-        function_info(model, file, as_json)
+        if as_json:
+            write_json(_function_figures(model, file))
+        else:
+            say.show_function(model, [], file)
         return
     budget = None if memory is None else parse_size(memory, "--memory")
     choices = say.chosen_forms(model, budget)
@@ -68,11 +73,24 @@ def info_command(
         ("digest", model.digest),
         ("of diagrams", model.diagram_digest),
     ]
-    console.print(say.grid(lines))
+    console.print(grid(lines))
     tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks))
-    for shown in (say.format_table(model), str(model.certificate), *tables):
+    for shown in (say.word_table(say.model_words(model)), str(model.certificate), *tables):
         console.print()
         console.print(shown, soft_wrap=isinstance(shown, str))
     if levels:
         console.print()
         console.print(say.level_table(blocks))
+
+
+def _function_figures(model: FunctionModel, file: Path) -> dict[str, Any]:
+    plain = model.defining()["function"]
+    return {
+        "file": str(file),
+        "file_bytes": file.stat().st_size,
+        **model.summary(),
+        "diagram_digest": model.diagram_digest,
+        "words": {"inputs": plain["inputs"], "output": plain["output"]},
+        "rules": model.rules,
+        "certificate": model.certificate.to_plain(),
+    }

@@ -1,14 +1,23 @@
-"""Options that several commands take, and how their text is read."""
+"""Options that several commands take, how their text is read, and files that commands write.
+
+A command marked with `takes_choices` takes every option that says what to compile, read and ready for
+`Spec.with_options`, as its argument `chosen`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from inspect import Parameter, signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.overwriting import will_write
+from bddtorque.base.reading import opened
 
 if TYPE_CHECKING:
     from bddtorque.work.cluster import ClusterExecutor
@@ -20,6 +29,135 @@ DaskOption = Annotated[
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep finished blocks.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: the result as JSON on standard output.")]
+
+PANEL = "What to compile (each takes the place of what the specification says)"
+ROBOT_PANEL = "The robot (each takes the place of what the specification says)"
+
+
+def _option(what: str, *names: str, metavar: str | None = None, panel: str = PANEL) -> Any:
+    return typer.Option(*names, metavar=metavar, rich_help_panel=panel, help=what)
+
+
+def _range_option(name: str, short: str, what: str) -> Any:
+    help_text = f"Largest {what}: 1.5, or one per joint: 1.5,2.0 or -1:2,3."
+    return Annotated[str | None, _option(help_text, f"--{name}", f"--{short}", metavar="RANGE")]
+
+
+def _robot_option(kind: Any, what: str, name: str, metavar: str | None = None) -> Any:
+    return Annotated[kind, _option(what, name, metavar=metavar, panel=ROBOT_PANEL)]
+
+
+BitsOption = Annotated[str | None, _option("Word length of the torques: 12, or one per joint.", metavar="BITS")]
+
+CHOICES: dict[str, Any] = {
+    "input_bits": Annotated[
+        list[str] | None,
+        _option(
+            "Word length of the inputs: 12, or 12,10 (one per joint), or position=14 (may be repeated: velocity=, "
+            "acceleration=). As --bits unless given.",
+            "--input-bits",
+            metavar="BITS",
+        ),
+    ],
+    "accuracy": Annotated[
+        str | None, _option("faithful, paper, or units of the last bit above 0.5.", "--accuracy", metavar="GOAL")
+    ],
+    "block_bits": Annotated[int | None, _option("Input bits of one table, at most.", "--block-bits", metavar="N")],
+    "memory": Annotated[str | None, _option("Budget, such as 2GiB or 500MB.", "--memory", metavar="SIZE")],
+    "source": Annotated[str | None, _option("auto, terms or recursive.", "--source", metavar="NAME")],
+    "target": Annotated[str | None, _option("tables or host.", "--target", metavar="NAME")],
+    "position": _range_option("position", "q-max", "position (rad, m)"),
+    "velocity": _range_option("velocity", "qd-max", "velocity (rad/s, m/s)"),
+    "acceleration": _range_option("acceleration", "qdd-max", "acceleration (rad/s², m/s²)"),
+    "torque": _range_option("torque", "tau-max", "torque (N·m, N)"),
+    "base": _robot_option(str | None, "URDF: the link that is held still.", "--base", "LINK"),
+    "tip": _robot_option(str | None, "URDF: the link at which the chain ends.", "--tip", "LINK"),
+    "lock": _robot_option(
+        list[str] | None,
+        "URDF: hold a joint still, at a position in rad or m (may be repeated); or others.",
+        "--lock",
+        "JOINT=POSITION",
+    ),
+    "gravity": _robot_option(str | None, "m/s² in base axes: 0,0,-9.81.", "--gravity", "X,Y,Z"),
+    "payload": _robot_option(
+        str | None, "A point mass at the tip, kg; its place in the tip frame, m.", "--payload", "MASS[,X,Y,Z]"
+    ),
+    "snap": _robot_option(float | None, "URDF: make rotations exact to within this.", "--snap", "X"),
+    "ignore_friction": _robot_option(bool | None, "URDF: leave <dynamics> out of the torques.", "--ignore-friction"),
+    "allow_massless": _robot_option(bool | None, "URDF: accept moving bodies without mass.", "--allow-massless"),
+    "allow_unphysical": _robot_option(bool | None, "URDF: accept inertias that no body has.", "--allow-unphysical"),
+}
+_RANGES = ("position", "velocity", "acceleration", "torque")
+
+
+def takes_choices(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `CHOICES`; what they say becomes its argument `chosen`."""
+    own = signature(command, eval_str=True)
+    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=CHOICES[name]) for name in CHOICES]
+    parameters = [
+        each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values() if each.name != "chosen"
+    ]
+
+    @functools.wraps(command)
+    def with_choices(**given: Any) -> None:
+        command(**{name: given[name] for name in given if name not in CHOICES}, chosen=read_choices(given))
+
+    # the command line is made from these two
+    with_choices.__signature__ = own.replace(parameters=[*parameters, *shared])  # type: ignore[attr-defined]
+    with_choices.__annotations__ = {each.name: each.annotation for each in (*parameters, *shared)}
+    return with_choices
+
+
+def read_choices(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `Spec.with_options` from the text of the flags; those not given are None."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "input_bits": read_input_bits,
+        "accuracy": read_accuracy,
+        "lock": read_lock,
+        "gravity": lambda text: read_numbers(text, "--gravity", 3, whole=False),
+        "payload": read_payload,
+        **{name: functools.partial(read_ranges, where=f"--{name}") for name in _RANGES},
+    }
+    return {name: None if given[name] is None else read.get(name, lambda value: value)(given[name]) for name in CHOICES}
+
+
+def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path | None] = ()) -> None:
+    """Refuse, before any work, files that cannot be written or that the command reads, and one that two options name.
+
+    Whatever the command opens later is compared with the outputs then; see `overwriting`.
+
+    Parameters
+    ----------
+    outputs : the files by option, None where an option is not given
+    inputs : files that are read only after long work
+    """
+    places: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if not path.parent.is_dir():
+            raise BddTorqueError(f"{option}: there is no folder '{path.parent}' to write {path.name} to")
+        if path.is_dir():
+            raise BddTorqueError(f"{option} must name a file, but {path} is a folder")
+        first = places.setdefault(path.resolve(), option)
+        if first != option and (path.is_file() or not path.exists()):
+            raise BddTorqueError(f"{option} and {first} both name {path}: choose another name for one of them")
+        will_write(option, path)
+    for file in inputs:
+        with suppress(OSError, ValueError):  # who needs it says what is wrong with it
+            opened(file or "").close()
+
+
+def is_compiled(source: str) -> bool:
+    """Whether a command is given a compiled model, by its name."""
+    return Path(source).suffix.lower() == ".bdt"
+
+
+def refuse_choices(source: str, chosen: dict[str, Any]) -> None:
+    """Refuse options that say what to compile where something is compiled already."""
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value is not None)
+    if flags:
+        raise BddTorqueError(f"{source} is compiled already: {flags} can only be given with a specification")
 
 
 @contextmanager
@@ -35,12 +173,12 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
 
 
 def read_bits(text: str, where: str = "--bits") -> int | list[int]:
-    """Return a word length from ``12``, or one a joint from ``12,10``."""
+    """Return a word length from ``12``, or one per joint from ``12,10``."""
     try:
         bits = [int(each) for each in text.split(",")]
     except ValueError:
-        required = "a whole number, or one a joint with commas between them,"
-        raise BddTorqueError(f"{where}: {required} required, {text!r:.60} given") from None
+        expected = "an integer, or one per joint such as 12,10"
+        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
     return bits if len(bits) > 1 else bits[0]
 
 
@@ -55,8 +193,8 @@ def read_word_lengths(text: str, where: str = "--bits") -> list[int]:
                 raise ValueError
             lengths += range(ends[0], ends[1] + 1)
     except ValueError:
-        required = "word lengths from 2 to 24 such as 6:12 or 6,8,12"
-        raise BddTorqueError(f"{where}: {required} required, {text!r:.60} given") from None
+        expected = "word lengths between 2 and 24 such as 6:12 or 6,8,12"
+        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
     return list(dict.fromkeys(lengths))
 
 
@@ -68,33 +206,35 @@ def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | 
         pairs = [text.split("=", 1) for text in texts]
         named = {name: read_bits(bits, f"--input-bits {name}") for name, bits in pairs}
         if len(named) < len(pairs):
-            raise BddTorqueError(f"--input-bits: each quantity once required, {', '.join(texts)} given")
+            raise BddTorqueError(f"--input-bits names a quantity twice: {', '.join(texts)}")
         return named
     if len(texts) > 1:
-        raise BddTorqueError(f"--input-bits: once, or as position=, velocity=, required, {', '.join(texts)} given")
+        raise BddTorqueError(
+            f"--input-bits can be repeated only as position=, velocity= and acceleration=, got {', '.join(texts)}"
+        )
     return read_bits(texts[0], "--input-bits")
 
 
 def read_ranges(text: str, where: str) -> float | list[float | list[float]]:
-    """Return a range for all joints from ``1.5``, or one a joint from ``1.5,-1:2``."""
+    """Return a range for all joints from ``1.5``, or one per joint from ``1.5,-1:2``."""
     try:
         ranges = [_range(each) for each in text.split(",")]
     except ValueError:
-        required = "a number, or numbers and low:high with commas between them, one a joint,"
-        raise BddTorqueError(f"{where}: {required} required, {text!r:.60} given") from None
+        expected = "a number, or one number or low:high per joint such as 1.5,-1:2"
+        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
     first = ranges[0]
     return first if len(ranges) == 1 and isinstance(first, float) else ranges
 
 
 def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] | list[int]:
-    """Return `count` numbers (whole ones if `whole`) with commas between them."""
-    kind = "whole numbers" if whole else "numbers"
+    """Return `count` numbers (integers if `whole`) separated by commas."""
+    kind = "integers" if whole else "numbers"
     try:
         numbers = [int(each) if whole else float(each) for each in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != count:
-        raise BddTorqueError(f"{where}: {count} {kind} with commas between them required, {text!r:.60} given")
+        raise BddTorqueError(f"{where} must be {count} {kind} separated by commas, got {text!r:.60}")
     return numbers
 
 
@@ -112,10 +252,9 @@ def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
         except ValueError:
             name = ""
         if not name:
-            required = "others, or JOINT=POSITION in rad or m,"
-            raise BddTorqueError(f"--lock: {required} required, {text!r:.60} given")
+            raise BddTorqueError(f"--lock must be others, or JOINT=POSITION in rad or m, got {text!r:.60}")
     if len(locked) < len(texts):
-        raise BddTorqueError(f"--lock: each joint once required, {', '.join(texts)} given")
+        raise BddTorqueError(f"--lock names a joint twice: {', '.join(texts)}")
     return locked
 
 
@@ -126,7 +265,7 @@ def read_payload(text: str) -> list[float] | float:
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 4):
-        raise BddTorqueError(f"--payload: MASS or MASS,x,y,z in kg and m required, {text!r:.60} given")
+        raise BddTorqueError(f"--payload must be MASS or MASS,X,Y,Z in kg and m, got {text!r:.60}")
     return numbers if len(numbers) > 1 else numbers[0]
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.choices import BitsOption, takes_choices
-from bddtorque.cli.compile_command import output_path, refuse_compiled
+from bddtorque.cli.compile_command import check_source
 from bddtorque.cli.console import ShownProgress, output, write_json
 
 MOST_WORDS = 60
 """Words that are listed without being asked for."""
 
 
-@takes_choices
+@opt.takes_choices
 def plan_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", show_default=False, help="What `compile` takes.")],
     out: Annotated[
@@ -26,16 +26,15 @@ def plan_command(
     everything: Annotated[
         bool, typer.Option("--all", help=f"List every word, also where there are more than {MOST_WORDS}.")
     ] = False,
-    bits: BitsOption = None,
+    bits: opt.BitsOption = None,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
 ) -> None:
     """Show how a robot would be compiled: tables, products, words, the tree of each torque, and what was chosen why."""
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
-    refuse_compiled(spec)
-    if out is not None:
-        output_path(spec, out)
+    check_source(spec)
+    opt.check_outputs({"-o": out})
     from bddtorque.compiler.compiling import input_arguments, planned
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
     from bddtorque.compiler.plan_text import plan_text
@@ -57,7 +56,10 @@ def plan_command(
     console = output()
     for note in notes:
         console.print(f"note: {note}", soft_wrap=True)
-    console.print(plan_text(plan, robot.name, bounds, None if everything else MOST_WORDS), soft_wrap=True, end="")
+    # a file or a pipe gets the table of forms whole
+    width = console.width if "COLUMNS" in os.environ or console.is_terminal else None
+    text = plan_text(plan, robot.name, bounds, None if everything else MOST_WORDS, width)
+    console.print(text, soft_wrap=True, end="")
     if not everything and len(plan.wires) > MOST_WORDS:
         console.print("--all lists every word", soft_wrap=True)
     if out is not None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.cli.console import ShownProgress, output, say, write_json
-from bddtorque.cli.options import JsonOption
-from bddtorque.cli.outputs import refuse_overwriting
+from bddtorque.cli.console import ShownProgress, grid, output, say, write_json
+from bddtorque.cli.options import JsonOption, check_outputs, is_compiled
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -33,7 +32,10 @@ def report_command(
     of errors, the plan and small diagrams as pictures, what terms and tables cost. Exit code 1 if a map finds more
     error than is proved.
     """
-    path = _page_path(file, out or Path(f"{file.stem}.html"))
+    path = out or Path(f"{file.stem}.html")
+    check_outputs({"-o": path}, [file])
+    if is_compiled(str(path)):
+        raise BddTorqueError(f"-o must name a page such as {path.stem}.html, but .bdt is for models: {path}")
     from bddtorque.model.bdt_file import load
     from bddtorque.report import write_report
 
@@ -50,8 +52,6 @@ def report_command(
             }
         )
     else:
-        from bddtorque.cli.describing import grid
-
         output().print(grid(report_lines(model, report, path)))
     exceeding = [
         torque.joint
@@ -79,15 +79,3 @@ def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, st
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
     ]
-
-
-def _page_path(file: Path, path: Path) -> Path:
-    """Return where the page goes; refuse, before any work, a place that cannot be written or holds the model."""
-    if not path.parent.is_dir():
-        raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no folder '{path.parent}'")
-    if path.is_dir():
-        raise BddTorqueError(f"{path}: a file to write required, this is a folder")
-    refuse_overwriting([path], [file], "model")
-    if path.suffix.lower() == ".bdt":
-        raise BddTorqueError(f"{path}: a file for a page, such as {path.stem}.html, required; .bdt is for models")
-    return path

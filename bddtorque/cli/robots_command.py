@@ -2,17 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import output
+from bddtorque.cli.console import output, write_json
+
+if TYPE_CHECKING:
+    from bddtorque.robots.robot import Joint, Robot
+
+LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
 
 
 def robots_command(
     as_json: Annotated[bool, typer.Option("--json", help="For programs: limits in rad and m.")] = False,
 ) -> None:
     """List the built-in robots: joints, types, ranges and the source of their numbers."""
-    from bddtorque.cli.robot_listing import print_robots
+    from rich.table import Table
 
-    print_robots(output(), as_json)
+    from bddtorque.robots.library import builtin_names, load_robot
+
+    robots = [robot_figures(load_robot(name)) for name in builtin_names()]
+    if as_json:
+        write_json(robots)
+        return
+    table = Table(title="Built-in robots")
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("joints", justify="right")
+    table.add_column("types", no_wrap=True)
+    table.add_column("position ranges")
+    table.add_column("source")
+    for robot in robots:
+        joints, ranges = str(robot["degrees_of_freedom"]), ", ".join(robot["ranges"])
+        table.add_row(robot["name"], joints, robot["types"], ranges, robot["source"])
+    output().print(table)
+
+
+def robot_figures(robot: Robot) -> dict[str, Any]:
+    """Return a robot as plain data: types as one letter per joint, ranges as text, limits in rad and m or None."""
+    return {
+        "name": robot.name,
+        "degrees_of_freedom": robot.degrees_of_freedom,
+        "types": "".join("R" if joint.revolute else "P" for joint in robot.joints),
+        "ranges": [_range(joint) for joint in robot.joints],
+        "joints": [{"name": joint.name, "type": joint.kind, **_limits(joint)} for joint in robot.joints],
+        "source": robot.source,
+    }
+
+
+def _limits(joint: Joint) -> dict[str, float | None]:
+    limits = {name: getattr(joint, name) for name in LIMITS}
+    return {name: value if math.isfinite(value) else None for name, value in limits.items()}
+
+
+def _range(joint: Joint) -> str:
+    """Return a position range such as ``±180°`` or ``0..0.2 m``."""
+    if math.isinf(joint.lower) and math.isinf(joint.upper):
+        return "any"
+    scale, unit = (180 / math.pi, "°") if joint.revolute else (1.0, " m")
+    lower, upper = (f"{scale * value:.4g}" for value in (joint.lower, joint.upper))
+    return f"±{upper}{unit}" if lower == f"-{upper}" else f"{lower}..{upper}{unit}"

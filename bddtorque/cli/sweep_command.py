@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli import sweep_options as opt
-from bddtorque.cli.choices import PANEL, takes_choices
-from bddtorque.cli.console import ShownProgress, say, write_json
-from bddtorque.cli.outputs import refuse_overwriting
+from bddtorque.cli import options as opt
+from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from rich.table import Table
+
     from bddtorque.model.model import Model
-    from bddtorque.sweep import Sweep, Trajectory
+    from bddtorque.sweep import ErrorFigures, Sweep, Trajectory
 
 BUILT_IN = ("quintic", "sine")
+ERRORS = {
+    "tables": "The tables, at the exact values of the input words: proved, and found",
+    "inputs": "What the input words themselves cost, before any table",
+    "total": "Both together: compiled torques against true ones at the states",
+}
 
 
-@takes_choices
+@opt.takes_choices
 def sweep_command(
     sources: Annotated[
         list[str],
@@ -52,12 +57,19 @@ def sweep_command(
     evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
     bits: Annotated[
         str | None,
-        typer.Option(rich_help_panel=PANEL, metavar="BITS", help="Word lengths to compare: 6:12 (to 12), or 6,8,12."),
+        typer.Option(
+            rich_help_panel=opt.PANEL, metavar="BITS", help="Word lengths to compare: 6:12 (to 12), or 6,8,12."
+        ),
     ] = None,
     engine: opt.EngineOption = "auto",
-    workers: opt.WorkersOption = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Threads that measure, processes that compile; all processors unless given."),
+    ] = None,
     dask: opt.DaskOption = None,
-    no_cache: opt.NoCacheOption = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither read nor keep what was found, nor finished blocks.")
+    ] = False,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
@@ -67,11 +79,7 @@ def sweep_command(
     Exit code 1 if an error is found that is larger than the proved bound.
     """
     lengths = None if bits is None else opt.read_word_lengths(bits)
-    for path in (each for each in (csv_file, plot) if each is not None):
-        if not path.parent.is_dir():
-            raise BddTorqueError(f"{path}: a file in a folder that exists required, there is no '{path.parent}'")
-    refuse_overwriting((csv_file, plot), [Path(each) for each in sources], "model")
-    refuse_overwriting((csv_file, plot), [None if trajectory is None else Path(trajectory)], "trajectory")
+    opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
     if plot is not None:
         from bddtorque.sweep.plots import check_plot
 
@@ -105,9 +113,7 @@ def sweep_command(
     if as_json:
         write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
     else:
-        from bddtorque.cli.sweep_tables import show
-
-        show(found, written)
+        _show(found, written)
     for joint in exceeding:
         say(
             f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
@@ -145,9 +151,7 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
         return wanted
     path = Path(wanted)
     if path.suffix.lower() not in (".csv", ".npy"):
-        raise BddTorqueError(
-            f"--trajectory: {', '.join(BUILT_IN)}, or a .csv or .npy file required, {wanted!r:.60} given"
-        )
+        raise BddTorqueError(f"--trajectory must be quintic, sine, or a .csv or .npy file, got {wanted!r:.60}")
     import numpy as np
 
     from bddtorque.cli.state_files import read_states
@@ -162,11 +166,9 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
 
 def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: dict[str, Any]) -> None:
     """Refuse, before any work, options for `compile` where something is compiled already, and what cannot be read."""
-    flags = [name for name, value in {**chosen, "bits": lengths}.items() if value is not None]
-    compiled = [source for source in sources if Path(source).suffix.lower() == ".bdt"]
-    if flags and compiled:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in flags)
-        raise BddTorqueError(f"{compiled[0]}: a specification required for {named}, this file is compiled already")
+    compiled = [source for source in sources if opt.is_compiled(source)]
+    if compiled:
+        opt.refuse_choices(compiled[0], {**chosen, "bits": lengths})
     if len(sources) > 1:  # nobody wants to wait for the first to hear that the second is not there
         from bddtorque.spec.loading import spec_and_robot
 
@@ -174,7 +176,7 @@ def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: di
             if source not in compiled:
                 spec_and_robot(source, {name: value for name, value in chosen.items() if value is not None})
             elif not Path(source).is_file():
-                raise BddTorqueError(f"{source}: a .bdt file required, there is no such file")
+                raise BddTorqueError(f"{source}: there is no such file")
 
 
 def _models(
@@ -190,7 +192,7 @@ def _models(
     stems = [Path(source).stem for source in sources]
     labels = stems if len(set(stems)) == len(stems) else list(sources)
     for label, source in zip(labels, sources, strict=True):
-        if Path(source).suffix.lower() == ".bdt":
+        if opt.is_compiled(source):
             from bddtorque.model.bdt_file import load
 
             yield label, load(source)
@@ -201,3 +203,102 @@ def _models(
         how["cache"] = None if no_cache else "default"
         for length in lengths or (None,):
             yield label, compile_model(source, progress=ShownProgress(), **how, **chosen, bits=length)
+
+
+def _show(found: Sequence[Sweep], files: Sequence[Path]) -> None:
+    """Show what sweeps found: one table per kind of error, then terms, then size and speed."""
+    first = found[0]
+    console = output()
+    names = ", ".join(dict.fromkeys(sweep.name for sweep in found))
+    console.print(f"{names}: {_states(first)}, seed {first.seed}, against float Newton-Euler", soft_wrap=True)
+    for kind, title in ERRORS.items():
+        console.print()
+        console.print(_errors(found, kind, title))
+    for sweep in (each for each in found if each.terms):
+        console.print()
+        console.print(_terms(sweep))
+    if any(each.cost for each in found):
+        console.print()
+        console.print(_costs(found))
+    saturated = sum(joint.saturated for each in found for joint in each.joints)
+    if saturated:
+        console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
+    outside = sum(each.outside for each in found)
+    if outside:
+        console.print(f"values of the trajectory out of range: {outside:,} (angles wrap, others were saturated)")
+    for path in files:
+        console.print(f"written: {path}", soft_wrap=True)
+
+
+def _states(sweep: Sweep) -> str:
+    searched = f", {sweep.searched:,} more in search of the worst" if sweep.searched else ""
+    if sweep.along:
+        return f"{sweep.states:,} states of the trajectory {sweep.along}{searched}"
+    return f"{sweep.states:,} random and {sweep.corners:,} corner states{searched}"
+
+
+def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
+    """Return one kind of error, two rows per joint: in units of the last bit, and in N·m or N."""
+    proved = kind == "tables"
+    several = len({sweep.name for sweep in found}) > 1
+    table = plain_table(title)
+    table.add_column("joint", overflow="fold")
+    for name in ("bits", *(["proved"] if proved else []), "found", "rms", "p50", "p99", "p99.9"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for each in found:
+        if several:
+            table.add_row(f"{each.name}:")
+        for joint in each.joints:
+            figures: ErrorFigures = getattr(joint, kind)
+            largest = joint.found if proved else figures.largest
+            units = [
+                *([joint.proved] if proved else []),
+                largest,
+                figures.rms,
+                *(figures.to_plain()[name] for name in ("p50", "p99", "p99.9")),
+            ]
+            verdict = (", EXCEEDS" if joint.exceeds else ", within") if proved else ""
+            table.add_row(joint.joint, str(joint.bits), *(f"{v:.3f}" for v in units), f"units{verdict}")
+            table.add_row("", "", *(f"{value * joint.lsb:.2g}" for value in units), joint.unit)
+    return table
+
+
+def _terms(sweep: Sweep) -> Table:
+    """Return the terms of each torque, the largest error first, and what rounding their sums adds."""
+    table = plain_table(
+        f"{sweep.name}, {sweep.bits} bits: error of each term by itself, in units of the torque's last bit"
+    )
+    table.add_column("joint", overflow="fold")
+    table.add_column("term", overflow="fold")
+    for name in ("largest value", "found", "rms"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for k, joint in enumerate(sweep.joints):
+        own = sorted((term for term in sweep.terms if term.torque == k), key=lambda term: -term.largest)
+        for place, term in enumerate(own):
+            values = [f"{term.value:.2f}" if term.value else "", f"{term.largest:.4f}", f"{term.rms:.4f}"]
+            table.add_row("" if place else joint.joint, term.name, *values, "dropped" if term.dropped else "")
+    return table
+
+
+def _costs(found: Sequence[Sweep]) -> Table:
+    """Return one row per model: bound, what was found, size, speed."""
+    table = plain_table(
+        "Size and speed: worst torque; bytes; processor time of a state in a batch, and of float Newton-Euler's"
+    )
+    table.add_column("model", overflow="fold")
+    for name in ("bits", "proved", "found", "file", "tables", "nodes", "ns", "of float"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in found:
+        if each.cost is not None:
+            table.add_row(
+                each.name,
+                each.bits,
+                f"{max(joint.proved for joint in each.joints):.4f}",
+                f"{max(joint.found for joint in each.joints):.4f}",
+                *(f"{number:,}" for number in (each.cost.file_bytes, each.cost.table_bytes, each.cost.nodes)),
+                f"{each.cost.nanoseconds:,.0f}",
+                f"{each.cost.ratio:.2f}",
+            )
+    return table

@@ -33,9 +33,9 @@ def verify_command(
     Exit code 1 if anything is not as it was compiled.
     """
     if not file.is_file():  # nothing to find wanting: bad use
-        raise BddTorqueError(f"{file}: a .bdt file required, {_what_instead(file)}")
+        raise BddTorqueError(f"FILE must be a .bdt file, but {_what_instead(file)}")
     if independent and (workers is not None or dask is not None):
-        raise BddTorqueError("verify --independent: no --workers and no --dask required (it works alone), one given")
+        raise BddTorqueError("--workers and --dask cannot be given with --independent, which works alone")
     checks: Sequence[Check | Finding]
     checks = _independent(file, None if as_json else _show) if independent else _verified(file, workers, dask)
     passed = all(check.passed for check in checks)
@@ -53,8 +53,8 @@ def verify_command(
 def _what_instead(file: Path) -> str:
     """Say what stands in the place of a regular file."""
     if file.is_dir():
-        return "this is a folder"
-    return "this is no regular file" if file.exists() else "there is no such file"
+        return f"{file} is a folder"
+    return f"{file} is no regular file" if file.exists() else f"there is no such file: {file}"
 
 
 def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:

@@ -34,10 +34,13 @@ TREE_DEPTH = 3
 """Levels shown below the summands of an output."""
 
 
-def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound], most_words: int | None = None) -> str:
+def plan_text(
+    plan: Plan, title: str, bounds: Sequence[OutputBound], most_words: int | None = None, width: int | None = None
+) -> str:
     """Return the whole plan: a summary, the tables and their forms, the products, the words, the tree of each output.
 
-    With `most_words`, a plan of more words leaves out their list and says how many there are.
+    With `most_words`, a plan of more words leaves out their list and says how many there are. With `width`, the table
+    of forms is folded into so many columns of text.
     """
     words = len(plan.wires)
     shown = most_words is None or words <= most_words
@@ -49,7 +52,7 @@ def plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound], most_words:
             *_blocks(plan),
             "",
             "Forms of each table, * taken: bytes/cycles of loads that wait for one another, both at most",
-            *_forms(plan),
+            *_forms(plan, width),
             "",
             "Products",
             *_methods(plan),
@@ -125,14 +128,18 @@ def _expression(graph: Graph, reference: int, depth: int = 0) -> str:
             return f"-({joined})" if sign else joined
 
 
-def _forms(plan: Plan) -> Iterator[str]:
+def _forms(plan: Plan, width: int | None) -> Iterator[str]:
     """Show the forms of each block in a line, under their names, and what was chosen why."""
     found = [block_candidates(block) for block in plan.blocks]
-    for names in dict.fromkeys(tuple(each.name for each in candidates) for candidates in found):
-        yield f"  {'':6}" + "".join(f"{name:>18}" for name in names)
-    for k, candidates in enumerate(found):
-        shown = (f"{_mark(each)}{each.bytes:,}/{each.cost}" for each in candidates)
-        yield f"  b{k:<5}" + "".join(f"{each:>18}" for each in shown)
+    most = max(map(len, found), default=1)
+    side_by_side = most if width is None else max(1, (width - 8) // 18)
+    for first in range(0, most, side_by_side):
+        parts = [candidates[first : first + side_by_side] for candidates in found]
+        for names in dict.fromkeys(tuple(each.name for each in part) for part in parts):
+            yield f"  {'':6}" + "".join(f"{name:>18}" for name in names)
+        for k, part in enumerate(parts):
+            shown = (f"{_mark(each)}{each.bytes:,}/{each.cost}" for each in part)
+            yield f"  b{k:<5}" + "".join(f"{each:>18}" for each in shown)
     chosen: dict[tuple[str, str], list[int]] = {}
     for k, candidates in enumerate(found):
         for each in candidates:

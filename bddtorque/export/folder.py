@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.overwriting import refuse_overwriting
 from bddtorque.base.writing import beside
 
 MANIFEST = "bddtorque-export.json"
@@ -25,6 +26,9 @@ def check_folder(directory: Path, force: bool) -> None:
             one_line(f"{directory}: a folder in one that exists required, there is no '{directory.parent}'")
         )
     foreign = foreign_files(directory)
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.name not in foreign:  # it will be replaced
+            refuse_overwriting(path)
     if foreign and not force:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise BddTorqueError(
@@ -85,6 +89,8 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
 
 def _put(temporary: Path, target: Path, names: list[str]) -> None:
     if foreign_files(target):
+        for name in names:
+            refuse_overwriting(target / name)
         for name in names:
             (temporary / name).replace(target / name)
         return

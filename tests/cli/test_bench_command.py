@@ -4,6 +4,12 @@ import json
 
 import pytest
 
+from bddtorque.bench.measurement import Report
+from bddtorque.bench.table_sizes import Sizes
+from bddtorque.bench.timing import Timing
+from bddtorque.cli.bench_command import _timing_table
+from bddtorque.cli.console import output
+
 QUICK = ["--states", "64", "--rounds", "2"]
 
 
@@ -37,11 +43,11 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--states", "100"], "--states: a multiple of 64 required, 100 given"),
-        (["--rounds", "0"], "--rounds: 1 or more required, 0 given"),
-        (["--target", "host"], "a specification required for --target, this file is compiled already"),
-        (["--bits", "5"], "a specification required for --bits, this file is compiled already"),
-        (["--plot", "no/such/folder/x.png"], "a file in a folder that exists required"),
+        (["--states", "100"], "--states must be a multiple of 64, got 100"),
+        (["--rounds", "0"], "--rounds must be at least 1, got 0"),
+        (["--target", "host"], "is compiled already: --target can only be given with a specification"),
+        (["--bits", "5"], "is compiled already: --bits can only be given"),
+        (["--plot", "no/such/folder/x.png"], "--plot: there is no folder 'no/such/folder' to write x.png to"),
         (["--plot", "x.txt"], "a picture ending in .png, .pdf, .svg required"),
     ],
 )
@@ -51,3 +57,16 @@ def test_bad_use_is_refused(refused, model_file, arguments, message):
 
 def test_a_file_that_is_not_there(refused):
     assert "there is no such file" in refused("bench", "nothing.bdt")
+
+
+def test_a_narrow_terminal_shows_every_figure(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    sizes = Sizes(123_456_789, 98_765)
+    names = ("words, one state at a time", "pinocchio.rnea, from Python")
+    timings = [Timing(name, 12345.6, 1234.5, 1111.11, 2222.22, 2345.6, True, True, sizes) for name in names]
+    report = Report("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
+    output().print(_timing_table(report))
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    for part in ("12,346", "1,234", "1,111–2,222", "2,346", "123.5 MB", "98.8 kB", "* pinocchio.rnea"):
+        assert part in shown

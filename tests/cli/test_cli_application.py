@@ -64,7 +64,7 @@ def test_nothing_given_shows_help_and_is_bad_use(run):
     ("arguments", "said"),
     [
         (["nonsense"], "No such command 'nonsense'"),
-        (["compile"], "compile: SPEC (a name, a specification or a robot) or --samples FILE required, none given"),
+        (["compile"], "compile needs SPEC (a name, a specification or a robot) or --samples FILE"),
         (["compile", "planar2r", "--bots", "8"], "No such option: --bots"),
         (["info"], "Missing argument 'FILE'"),
         (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected extra argument"),

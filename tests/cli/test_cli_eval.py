@@ -128,21 +128,21 @@ def test_out_of_range_can_be_refused(refused, model_file, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "the file is empty"),
-        ("\n1,2\n", "required as well, not given"),
-        (HEADER.replace("q:elbow,", "", 1) + "\n", "q:elbow required as well"),
+        ("", "is empty: the first line must name the columns"),
+        ("\n1,2\n", "missing columns q:shoulder"),
+        (HEADER.replace("q:elbow,", "", 1) + "\n", "missing columns q:elbow"),
         (HEADER.replace("qd:elbow", "qd:elbo") + "\n", "(did you mean 'qd:elbow'?)"),
-        (HEADER + ",time\n", "'time' given"),
-        (HEADER.replace("q:elbow", "q:shoulder", 1) + "\n", "stands twice"),
-        (HEADER + "\n1,2,3\n", "line 2: 6 cells required, 3 given"),
-        (HEADER + "\n0,0,0,0,0,0\n0,0,0,nan,0,0\n", "line 3, column qd:elbow: a finite number required, 'nan'"),
+        (HEADER + ",time\n", "unknown column 'time'"),
+        (HEADER.replace("q:elbow", "q:shoulder", 1) + "\n", "occurs twice"),
+        (HEADER + "\n1,2,3\n", "line 2: expected 6 cells, got 3"),
+        (HEADER + "\n0,0,0,0,0,0\n0,0,0,nan,0,0\n", "line 3, column qd:elbow: expected a finite number, got 'nan'"),
         (HEADER + "\n0,0,0,0,inf,0\n", "line 2, column qdd:shoulder"),
         (HEADER + "\n0,0,0,0,1e999,0\n", "line 2, column qdd:shoulder"),
-        (HEADER + "\n0,0,0,0,,0\n", "'' given"),
-        (HEADER + "\n0,1_0,0,0,0,0\n", "'1_0' given"),
+        (HEADER + "\n0,0,0,0,,0\n", "got ''"),
+        (HEADER + "\n0,1_0,0,0,0,0\n", "got '1_0'"),
         (HEADER + "\n0,one,0,0,0,0\n", "column q:elbow"),
         (HEADER + "\n1e20,0,0,0,0,0\n", "turns"),
-        (HEADER + '\n"0,0,0,0,0,0\n', "CSV required"),
+        (HEADER + '\n"0,0,0,0,0,0\n', "not CSV"),
         (HEADER + "\n\x00,0,0,0,0,0\n", "line 2"),
         (b"\xff\xfe\x00", "UTF-8"),
     ],
@@ -160,7 +160,7 @@ def test_csv_of_words_takes_integers_only(refused, model_file, tmp_path):
     path = tmp_path / "states.csv"
     for cell in ("0.5", "9" * 30, "1e3", ""):
         path.write_text(f"{HEADER}\n0,0,0,0,0,{cell}\n", encoding="utf-8")
-        assert "an integer word required" in refused(
+        assert "expected an integer word" in refused(
             "eval", model_file, path, "--words", "--output", tmp_path / "t.csv"
         )
 
@@ -168,11 +168,11 @@ def test_csv_of_words_takes_integers_only(refused, model_file, tmp_path):
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (np.zeros((3, 5)), "shape (N, 6) required"),
-        (np.zeros(6), "shape (N, 6) required"),
+        (np.zeros((3, 5)), "shape must be (N, 6)"),
+        (np.zeros(6), "shape must be (N, 6)"),
         (np.full((2, 6), np.nan), "row 0 (from 0), column 0 (q:shoulder)"),
-        (np.zeros((2, 6), dtype=complex), "real numbers required, complex128 given"),
-        (np.zeros((2, 6), dtype=bool), "real numbers required, bool given"),
+        (np.zeros((2, 6), dtype=complex), "must hold real numbers, got complex128"),
+        (np.zeros((2, 6), dtype=bool), "must hold real numbers, got bool"),
     ],
 )
 def test_bad_npy(refused, model_file, tmp_path, array, said):
@@ -191,7 +191,7 @@ def test_hostile_npy(refused, model_file, tmp_path):
         path.write_bytes(content)
         assert "npy file" in refused("eval", model_file, path)
     np.save(path, np.zeros((2, 6)))
-    assert "integers required" in refused("eval", model_file, path, "--words")
+    assert "must hold integers" in refused("eval", model_file, path, "--words")
     assert "no such file" in refused("eval", model_file, tmp_path / "missing.npy")
 
 
@@ -202,16 +202,16 @@ def test_hostile_npy(refused, model_file, tmp_path):
         (["states.csv", "--q", "0,0"], "either a file of states or --q"),
         (["states.txt"], ".csv or .npy"),
         (["missing.csv"], "no such file"),
-        (["--q", "0"], "--q: 2 numbers"),
-        (["--q", "0,zero"], "--q: 2 numbers"),
+        (["--q", "0"], "--q must be 2 numbers"),
+        (["--q", "0,zero"], "--q must be 2 numbers"),
         (["--q", "0,nan"], "finite"),
-        (["--q", "0.5,0", "--words"], "--q: 2 whole numbers"),
+        (["--q", "0.5,0", "--words"], "--q must be 2 integers"),
         (["--q", f"0,{2**70}", "--words"], "64 bits"),
         (["--q", "0,0", "--evaluator", "letters"], "evaluator"),
         (["--q", "0,0", "--on-range", "cry"], "'saturate' or 'raise'"),
         (["--q", "0,0", "-o", "torques.xls"], ".csv or .npy"),
-        (["--q", "0,0", "-o", "no/such/folder/t.csv"], "a place to write to"),
-        (["--q", "0,0", "--json", "-o", "t.csv"], "without --json"),
+        (["--q", "0,0", "-o", "no/such/folder/t.csv"], "-o: there is no folder"),
+        (["--q", "0,0", "--json", "-o", "t.csv"], "-o and --json cannot be given together"),
     ],
 )
 def test_bad_use(refused, model_file, arguments, said):

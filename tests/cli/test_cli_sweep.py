@@ -131,14 +131,14 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--bits", "8"], "--bits, this file is compiled already"),
+        (["--bits", "8"], "is compiled already: --bits can only be given"),
         (["--velocity", "2", "--accuracy", "paper"], "--accuracy, --velocity"),
         (["--states", "0"], "at least 1"),
         (["--seed", "-1"], "at least 0"),
         (["--workers", "0"], "workers"),
         (["--evaluator", "letters"], "evaluator"),
         (["--search", "-1"], "searched states, a whole number of at least 0"),
-        (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file required, 'cosine' given"),
+        (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file, got 'cosine'"),
         (["--trajectory", "missing.csv"], "missing.csv"),
         (["another.bdt"], "another.bdt"),
         (["--plot", "errors.gif"], ".png, .pdf, .svg"),

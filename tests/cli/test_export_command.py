@@ -55,7 +55,7 @@ def test_export_as_json(run, model_file, tmp_path, monkeypatch):
 
 def test_bad_use(refused, model_file, tmp_path):
     folder = tmp_path / "c"
-    assert "--c DIR required" in refused("export", model_file)
+    assert "export needs --c DIR" in refused("export", model_file)
     assert "form chosen, dense" in refused("export", model_file, "--c", folder, "--form", "best")
     assert "products plan, native, tables required" in refused("export", model_file, "--c", folder, "--products", "x")
     assert "a name of letters" in refused("export", model_file, "--c", folder, "--name", "2r")

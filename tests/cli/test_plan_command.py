@@ -49,6 +49,16 @@ def test_long_plans_are_listed_when_asked_for(run):
     assert "--all" not in whole.out
 
 
+def test_forms_are_folded_on_a_narrow_terminal(run, monkeypatch):
+    whole = run("plan", "planar2r", *SMALL).out
+    monkeypatch.setenv("COLUMNS", "80")
+    folded = run("plan", "planar2r", *SMALL).out
+    table = folded.partition("Forms of each table")[2].partition("dense for b0")[0].splitlines()[1:]
+    assert max(map(len, table)) <= 80
+    assert sorted(folded.split()) != sorted(whole.split())  # names of blocks are repeated
+    assert set(folded.split()) == set(whole.split())
+
+
 def test_the_plan_as_json_and_in_a_file(run, tmp_path):
     path = tmp_path / "plan.json"
     ran = run("plan", "planar2r", *SMALL, "-o", path, "--json")
@@ -81,13 +91,13 @@ def test_a_pinned_plan(run, refused, tmp_path):
         (["planar2r", "--bits", "1"], "2 to 24"),
         (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF files only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
-        (["arm.bdt"], "compiled model given"),
-        (["planar2r", "--gravity", "0,0"], "--gravity: 3 numbers"),
+        (["arm.bdt"], "is a compiled model"),
+        (["planar2r", "--gravity", "0,0"], "--gravity must be 3 numbers"),
         (["planar2r", "--gravity", "0,0,nan"], "gravity"),
-        (["planar2r", "--payload", "1,2"], "--payload: MASS or MASS,x,y,z"),
+        (["planar2r", "--payload", "1,2"], "--payload must be MASS or MASS,X,Y,Z"),
         (["planar2r", "--payload", "-1"], "more than 0 kg required, -1.0 given"),
-        (["planar2r", "--lock", "elbow"], "--lock: others, or JOINT=POSITION"),
-        (["planar2r", "--lock", "elbow=here"], "--lock: others, or JOINT=POSITION"),
+        (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
+        (["planar2r", "--lock", "elbow=here"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=0"], "lock is for URDF files only"),
         (["planar2r", "--snap", "1"], "snap: from 0 to 0.001 required"),
         (["no.urdf"], "there is no such file"),
@@ -154,8 +164,8 @@ def test_flags_leave_alone_what_the_spec_says(run, two):
 
 
 def test_places_for_the_spec_that_make_no_sense(refused, two):
-    assert "another file for the specification" in refused("compile", two, "-o", "a.toml", "--write-spec", "a.toml")
-    assert "overwritten" in refused("compile", two, "--write-spec", two)
+    assert "--write-spec and -o both name a.toml" in refused("compile", two, "-o", "a.toml", "--write-spec", "a.toml")
+    assert f"--write-spec would overwrite {two}, which" in refused("compile", two, "--write-spec", two)
     assert "no folder" in refused("compile", two, "--write-spec", "no/such/a.toml")
 
 

@@ -215,14 +215,20 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     assert all(check.passed for check in verify("friction.bdt", workers=1))
     capsys.readouterr()
     for arguments, said in (
-        (["compile"], "SPEC .* or --samples FILE required"),
-        (["compile", "planar2r", "--samples", "friction.csv"], "takes no SPEC and no option of a robot, SPEC given"),
-        (["compile", "planar2r", "--gaps", "linear"], "--samples required as well, --gaps given"),
-        (["compile", "--samples", "friction.csv", "--velocity", "3"], "--velocity given"),
-        (["compile", "--samples", "friction.csv", "--word", "speed=8"], "'speed' given"),
+        (["compile"], "compile needs SPEC .* or --samples FILE"),
+        (["compile", "planar2r", "--samples", "friction.csv"], "SPEC cannot be given with --samples"),
+        (["compile", "planar2r", "--gaps", "linear"], "--gaps can only be given with --samples"),
+        (["compile", "--samples", "friction.csv", "--velocity", "3"], "--velocity cannot be given with --samples"),
+        (
+            ["compile", "--samples", "friction.csv", "--word", "speed=8"],
+            "must name a column of friction.csv .*, got 'speed'",
+        ),
         (["compile", "--samples", "friction.csv", "--word", "velocity=x"], "COLUMN=BITS"),
         (["compile", "--samples", "friction.csv", "--word", "velocity=8:-3:3"], "would do"),
-        (["compile", "--samples", "friction.csv", "-o", "friction.csv"], "would be overwritten"),
+        (
+            ["compile", "--samples", "friction.csv", "-o", "friction.csv"],
+            "-o would overwrite friction.csv, which this command reads",
+        ),
         (["eval", "friction.bdt", "--q", "1"], "a compiled robot required"),
     ):
         assert main(arguments) == 2

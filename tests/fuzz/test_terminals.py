@@ -1,6 +1,7 @@
 """What people see: no name of a file reaches the terminal as anything but text, and a full disk is said in a line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,53 @@ def test_standard_output_that_nobody_reads() -> None:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == 1
+    assert process.returncode == 141  # 128 + SIGPIPE; 1 would say that a check failed
+
+
+def shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of the shell, in which `bddtorque` is the command."""
+    line = command.replace("bddtorque", f"{sys.executable} -m bddtorque", 1)
+    settings = {**os.environ, **environment}
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=settings, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_a_reader_that_stops_early_is_no_failed_check(hostile: Path, tmp_path: Path) -> None:
+    """The file does verify; nobody reads the answer."""
+    ran = shell(f"bddtorque info {hostile} | (exec <&-; sleep 0.1); exit ${{PIPESTATUS[0]}}", tmp_path)
+    assert (ran.returncode, ran.stderr) == (141, "")
+
+
+def test_a_standard_output_that_is_closed(tmp_path: Path) -> None:
+    ran = shell("bddtorque robots >&-", tmp_path)
+    assert (ran.returncode, ran.stderr) == (2, "bddtorque: output: standard output is closed\n")
+    ran = shell("bddtorque robots --json >&-", tmp_path)
+    assert (ran.returncode, ran.stderr) == (2, "bddtorque: output: standard output is closed\n")
+    assert shell("bddtorque info none.bdt >&- 2>&-", tmp_path).returncode == 2
+
+
+def test_a_standard_input_that_is_closed(hostile: Path, tmp_path: Path) -> None:
+    ran = shell(f"bddtorque eval {hostile} - <&-", tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("bddtorque: standard input is closed, but STATES is -") and ran.stderr.count("\n") == 1
+    assert shell("bddtorque --version <&-", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_any_encoding(encoding: str, hostile: Path, tmp_path: Path) -> None:
+    ran = shell(f"bddtorque info {hostile} --json", tmp_path, PYTHONIOENCODING=encoding)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    told = json.loads(ran.stdout)
+    assert ran.stdout.isascii() and told["formats"]["tau"][0]["unit"] == "N·m"
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "19", "zero", "-5"])
+def test_terminals_without_a_width_that_makes_sense(columns: str, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["robots"]) == 0
+    shown = capsys.readouterr().out
+    assert "planar2r" in shown and max(map(len, shown.splitlines())) > 60
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,12 @@ def test_report_as_json(model_file, tmp_path, capsys):
 
 def test_bad_use(model_file, tmp_path, capsys):
     before = model_file.read_bytes()
-    assert "another file than the model required" in refused(capsys, "report", model_file, "-o", model_file)
+    assert f"-o would overwrite {model_file}, which this command reads" in refused(
+        capsys, "report", model_file, "-o", model_file
+    )
     assert ".bdt is for models" in refused(capsys, "report", model_file, "-o", tmp_path / "other.bdt")
     assert "there is no folder" in refused(capsys, "report", model_file, "-o", tmp_path / "no" / "page.html")
-    assert "this is a folder" in refused(capsys, "report", model_file, "-o", tmp_path)
+    assert "is a folder" in refused(capsys, "report", model_file, "-o", tmp_path)
     assert "missing.bdt" in refused(capsys, "report", tmp_path / "missing.bdt", "-o", tmp_path / "page.html")
     broken = tmp_path / "broken.bdt"
     broken.write_bytes(before[:-7])

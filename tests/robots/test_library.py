@@ -1,21 +1,16 @@
-"""`load_robot`, the names, and what the listing shows."""
+"""`load_robot` and the names."""
 
 from __future__ import annotations
 
-import io
-import json
-import math
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from sample_robots import TWO_LINKS
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.robot_listing import summarise
-from bddtorque.robots import Joint, Link, Robot, builtin_names, load_robot, print_robots
+from bddtorque.robots import load_robot
 
 
 def refused(robot: object, *expected: str, **options: object) -> None:
@@ -66,34 +61,3 @@ def test_built_in_robots_do_not_load_readers_they_do_not_need() -> None:
         "sys.exit(any(name in sys.modules for name in ('yourdfpy', 'trimesh', 'lxml', 'msgspec', 'dd', 'rich')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def printed(width: int, as_json: bool) -> str:
-    file = io.StringIO()
-    print_robots(Console(file=file, width=width), as_json=as_json)
-    return file.getvalue()
-
-
-def test_table() -> None:
-    text = printed(200, as_json=False)
-    for name in builtin_names():
-        assert name in text
-    assert "RRPRRR" in text
-    assert "±160°" in text
-    assert "0.3048..1.27 m" in text
-
-
-def test_json_is_whole_at_any_width() -> None:
-    robots = {robot["name"]: robot for robot in json.loads(printed(20, as_json=True))}
-    assert tuple(robots) == builtin_names()
-    planar = robots["planar2r"]
-    assert (planar["degrees_of_freedom"], planar["types"]) == (2, "RR")
-    assert planar["joints"][0]["lower"] == -math.pi
-    assert planar["source"] == load_robot("planar2r").source
-
-
-def test_unlimited_joints_in_the_listing() -> None:
-    summary = summarise(Robot("free", (Joint("a", "revolute"),), (Link("b", 1.0),)))
-    assert summary.ranges == ("any",)
-    assert summary.joints[0]["upper"] is None
-    json.dumps(summary.joints, allow_nan=False)

@@ -9,26 +9,21 @@ from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import counted
-from bddtorque.cli.console import plain_table
+from bddtorque.cli.console import grid, output, plain_table
 from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.plan import Product, output_format
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bddtorque.model.function_model import FunctionModel
     from bddtorque.model.model import Model
+    from bddtorque.words import Format
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""
-
-
-def grid(lines: list[tuple[str, str]]) -> Table:
-    """Return names and values in two columns."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for line in lines:
-        table.add_row(*line)
-    return table
 
 
 def model_lines(model: Model) -> list[tuple[str, str]]:
@@ -154,21 +149,50 @@ def level_table(figures: list[dict[str, Any]]) -> Table:
     return table
 
 
-def format_table(model: Model) -> Table:
-    """Return the words, one a row."""
+def model_words(model: Model) -> list[tuple[str, Format]]:
+    """Return the words of a model by name: ``q:shoulder``, ..."""
+    formats = model.formats
+    return [
+        (f"{quantity}:{joint}", word)
+        for quantity in ("q", "qd", "qdd", "tau")
+        for joint, word in zip(formats.joint_names, getattr(formats, quantity), strict=True)
+    ]
+
+
+def word_table(words: list[tuple[str, Format]]) -> Table:
+    """Return the words, one per row."""
     table = plain_table("Words")
     for name in ("word", "kind"):
         table.add_column(name, overflow="fold")
     for name in ("bits", "one unit", "from", "to"):
         table.add_column(name, justify="right")
     table.add_column("unit")
-    for quantity in ("q", "qd", "qdd", "tau"):
-        for joint, word in zip(model.formats.joint_names, getattr(model.formats, quantity), strict=True):
-            low, high = word.span
-            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-            figures = [f"{value:.6g}" for value in (word.lsb, low, high)]
-            table.add_row(f"{quantity}:{joint}", kind, str(word.bits), *figures, word.unit)
+    for name, word in words:
+        kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
+        figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
+        table.add_row(name, kind, str(word.bits), *figures, word.unit)
     return table
+
+
+def show_function(model: FunctionModel, notes: Sequence[str], path: Path) -> None:
+    """Print a compiled function, for `compile --samples` and `info`."""
+    figures = model.summary()
+    rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())
+    lines = [
+        ("function", f"{model.name}({', '.join(model.input_names)}) = {model.output.name}"),
+        ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
+        ("tables", decimal(figures["table_bytes"])),
+        *(("note", note) for note in notes),
+        ("file", f"{path}, {decimal(path.stat().st_size)}"),
+        ("digest", model.digest),
+    ]
+    words = [*zip(model.input_names, model.inputs, strict=True), (model.output.name, model.output)]
+    console = output()
+    for shown in (grid(lines), word_table(words), str(model.certificate)):
+        console.print(shown, soft_wrap=isinstance(shown, str))
+        console.print()
 
 
 def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
