@@ -28,7 +28,7 @@ from bddtorque.evaluate.straight import input_words
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import Product, Sum
+from bddtorque.plan.wires import Product, Sum
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
 ONE, ROWS, COLUMNS = "words, one state at a time", "words, batch in rows", "words, batch in columns"

@@ -21,8 +21,8 @@ from reporting import Verdicts, arguments, save_figure, show_table, write_csv
 import bddtorque as bt
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.plan.plan import Lookup, Product
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Lookup, Product
 from bddtorque.schedule.one_bit import one_bit_program
 from bddtorque.schedule.word_wide import (
     INSTRUCTION_BITS,

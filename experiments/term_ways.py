@@ -21,9 +21,10 @@ from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
 from bddtorque.graph.graph import Graph
-from bddtorque.plan.plan import Lookup, Plan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import Lookup
 from bddtorque.words import Format, Formats, JointFormats
 
 WAYS = {

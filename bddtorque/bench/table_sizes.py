@@ -9,7 +9,8 @@ from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS, Form
 from bddtorque.evaluate.table_pool import blocks_read
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Lookup, Product
 
 LOAD = 4
 """Bytes of one load from a form of a block: words and places to go on at have 32 bits."""
@@ -69,15 +70,5 @@ def _pieces(plan: Plan, wire: Product) -> int:
     """Return the look-ups of a product taken by tables."""
     if wire.method in ("block", "squares"):
         return 1 if wire.method == "block" else 2
-    left, right = (-(-_magnitude_bits(plan, side) // wire.limb_bits) for side in (wire.left, wire.right))
+    left, right = (-(-plan.range_of(side).magnitude.bit_length() // wire.limb_bits) for side in wire.sources)
     return left * right
-
-
-def _magnitude_bits(plan: Plan, wire: int) -> int:
-    match plan.wires[wire]:
-        case Product(low=low, high=high) | Sum(low=low, high=high):
-            return max(abs(low), abs(high)).bit_length()
-        case Lookup(block=block):
-            return max(abs(plan.blocks[block].low), abs(plan.blocks[block].high)).bit_length()
-        case Input(bits=bits) | AngleSum(bits=bits):
-            return bits

@@ -12,7 +12,8 @@ from bddtorque.base.sizes import counted
 from bddtorque.cli.console import grid, output, plain_table
 from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.plan.plan import Product, output_format
+from bddtorque.plan.blocks import output_format
+from bddtorque.plan.wires import Product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,11 +25,13 @@ from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.laws.joint_friction import check_reach
 from bddtorque.model.model import Model
-from bddtorque.plan.bound import ROOM, BlockFacts, compose
-from bddtorque.plan.plan import Block, Plan, Sum, block_key, output_format
+from bddtorque.plan.blocks import Block, block_key, output_format
+from bddtorque.plan.bound import BlockFacts, compose
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import Sum
 from bddtorque.planner.budget import paper_extra_bits, plan_by_paper, plan_network
 from bddtorque.planner.cover import Target, summand_counts
 from bddtorque.planner.extra_terms import COST, with_term
@@ -40,6 +42,7 @@ from bddtorque.spec import InputBits, Spec
 from bddtorque.spec.loading import Source, spec_and_robot
 from bddtorque.words import Formats
 from bddtorque.words.argument import Argument, argument_of
+from bddtorque.words.bounded import ROOM
 from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, step, usable_processors
 
 INPUTS = ("q", "qd", "qdd")

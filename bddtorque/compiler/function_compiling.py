@@ -29,13 +29,14 @@ from bddtorque.laws.law import Law
 from bddtorque.model.exhaustive import float_values
 from bddtorque.model.function_evaluator import words_of
 from bddtorque.model.function_model import MEMORY, FunctionModel
-from bddtorque.plan.bound import ROOM, BlockFacts, compose
-from bddtorque.plan.data_blocks import GivenBlock
+from bddtorque.plan.blocks import GivenBlock
+from bddtorque.plan.bound import BlockFacts, compose
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Parts, Saturation
 from bddtorque.proof.function_certificate import FunctionCertificate
 from bddtorque.words import Format
 from bddtorque.words.argument import argument_of
+from bddtorque.words.bounded import ROOM
 from bddtorque.work import Task, run
 from bddtorque.work.lending import check_executor
 

@@ -22,23 +22,21 @@ from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.laws.law import Law
 from bddtorque.model.exhaustive import grid_values
-from bddtorque.plan.bound import ROOM
-from bddtorque.plan.data_blocks import GivenBlock, LawBlock
-from bddtorque.plan.plan import Block, FunctionBlock, Input, Lookup, Output, Plan, Wire, signed_bits
+from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
+from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
-from bddtorque.plan.widths import check_widths
+from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Target
 from bddtorque.proof.truth import folding_errors
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
-from bddtorque.words.bounded import ULP, Interval, IntervalArithmetic
-from bddtorque.words.rounding import round_half_away
+from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
+from bddtorque.words.integer_range import Range
+from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 
 Floats = npt.NDArray[np.float64]
-HALF = Fraction(1, 2)
-TIE_WINDOW = 1e-9
 """Units; closer to a tie than this, rationals decide."""
 WORD_SLACK = 1e-6
 """Units that a reach is taken wider: more than floats err, less than anybody minds."""
@@ -136,8 +134,7 @@ def _graph_block(
     plain = found if isinstance(found, Interval) else Interval(float(found), float(found))
     sharper = (reach if target.sign > 0 else -reach) - centre
     ends = max(plain.low, sharper.low), min(plain.high, sharper.high)
-    low = math.ceil(Fraction(ends[0]) / target.lsb - HALF)
-    high = math.floor(Fraction(ends[1]) / target.lsb + HALF)
+    low, high = nearest_words(*ends, target.lsb)
     return FunctionBlock(own, tuple(arguments), target.lsb, low, max(low, high))
 
 
@@ -178,7 +175,7 @@ def draft_of_values(values: Floats, names: Sequence[str], formats: Sequence[Form
     target = target_of(output)
     words, error = rounded_values(values, target)
     low, high = int(words.min()), int(words.max())
-    bits = signed_bits(low, high)
+    bits = Range(low, high).bits
     table = Table(words, tuple(word.bits for word in formats), bits, True)
     block = GivenBlock(table.input_widths, target.lsb, low, high, table.content_key, error)
     reach = words_reached(float(values.min()), float(values.max()), target)
@@ -203,7 +200,7 @@ def rounded_values(values: Floats, target: Target) -> tuple[npt.NDArray[np.int64
     words = round_half_away(units)
     for place in np.flatnonzero(np.abs(units - words) + np.maximum(radius, TIE_WINDOW) >= 0.5).tolist():
         exact = (target.sign * Fraction(float(values[place])) - target.centre) / target.lsb
-        nearest = math.floor(abs(exact) + HALF) * (1 if exact >= 0 else -1)
+        nearest = half_up(abs(exact)) * (1 if exact >= 0 else -1)
         words[place] = min(max(nearest, target.low - 1), target.high + 1)
     error = float((np.abs(units - words) + radius).max()) * unit * ROOM
     return words, error

@@ -16,9 +16,11 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.reading import read_at_most, reason
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.cost import block_candidates, product_candidates
+from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.plan import Block, Output, Plan, Product, Wire, output_format
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.wires import Output, Product, Wire
 
 FORMAT, VERSION = "bddtorque plan", 1
 LARGEST_FILE = 64 * 2**20

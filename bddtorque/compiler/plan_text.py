@@ -10,23 +10,10 @@ from bddtorque.base.sizes import counted
 from bddtorque.diagrams.cost import block_candidates, product_candidates
 from bddtorque.diagrams.loads import Candidate
 from bddtorque.graph.graph import Graph, Op
+from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.data_blocks import GivenBlock, LawBlock
-from bddtorque.plan.plan import (
-    AngleSum,
-    Block,
-    FunctionBlock,
-    Input,
-    Lookup,
-    Output,
-    Plan,
-    Product,
-    ProductBlock,
-    RealBlock,
-    Sum,
-    Wire,
-    output_format,
-)
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum, Wire
 
 MOST_PARTS = 6
 """Summands shown of one sum; the rest is counted."""

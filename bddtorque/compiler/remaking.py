@@ -10,8 +10,8 @@ from bddtorque.compiler.function_compiling import certify_function
 from bddtorque.compiler.function_planning import Draft, checked_graph, draft_of_given, draft_of_graph, draft_of_law
 from bddtorque.compiler.function_words import Asked
 from bddtorque.model.function_model import FunctionModel
+from bddtorque.plan.blocks import GivenBlock, LawBlock
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.data_blocks import GivenBlock, LawBlock
 from bddtorque.proof.function_certificate import FunctionCertificate
 
 

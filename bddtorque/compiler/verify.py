@@ -29,9 +29,8 @@ from bddtorque.graph.graph import Op
 from bddtorque.model.bdt_file import any_from_bytes
 from bddtorque.model.function_model import FunctionModel
 from bddtorque.model.model import Model
+from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.data_blocks import GivenBlock
-from bddtorque.plan.plan import Block, output_format
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.robots.robot import Robot

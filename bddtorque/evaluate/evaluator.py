@@ -19,8 +19,9 @@ from bddtorque.evaluate.parallel import Runner, Spread
 from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays, machine_single, straight_single
 from bddtorque.evaluate.straight import TILE, straight
-from bddtorque.plan.plan import Input, Plan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Input
 from bddtorque.words import Format, Formats
 from bddtorque.work.caching import cache_directory
 from bddtorque.work.processors import checked_processors, usable_processors

@@ -18,8 +18,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, signed_bits
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.planner.units import INPUT, Equation, spare_factors
+from bddtorque.words.integer_range import Range
 
 MANTISSA = 53
 SINGLE_MANTISSA = 24
@@ -239,7 +241,7 @@ def exact_float(value: Fraction) -> float:
 def single_precision(plan: Plan, code: FloatCode, blocks: Sequence[int]) -> bool:
     """Whether float32 holds all words of some tables exactly, times their scale."""
     return all(
-        signed_bits(plan.blocks[k].low, plan.blocks[k].high) - 1 <= SINGLE_MANTISSA
+        Range(plan.blocks[k].low, plan.blocks[k].high).bits - 1 <= SINGLE_MANTISSA
         and 2.0**-90 <= code.block_scale(k) <= 2.0**90
         for k in blocks
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from bddtorque.evaluate.table_pool import Pool
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 
 class _Word(Protocol):

@@ -46,7 +46,8 @@ from bddtorque.diagrams.forms import (
     MultiTerminal,
     Radix,
 )
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.words import Format, Formats
 from bddtorque.words.formats import TURN
 

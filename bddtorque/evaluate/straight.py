@@ -24,8 +24,9 @@ from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.integer_code import integer_statements, wrapped
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.evaluate.table_pool import Pool, blocks_read
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import AngleSum, Input, Lookup
 from bddtorque.words import Formats
 
 Floats = npt.NDArray[np.float64]

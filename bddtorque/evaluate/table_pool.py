@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.plan import AngleSum, Lookup, Plan, Product
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import AngleSum, Lookup, Product
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.export.c_text import integer, statement
 from bddtorque.export.integer_ranges import (
-    INT32,
     Arithmetic,
     Products,
-    Range,
     Word,
     check_products,
     known_words,
@@ -24,9 +22,10 @@ from bddtorque.export.integer_ranges import (
     sum_arithmetic,
 )
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
-from bddtorque.plan.reach import wires_needed
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words import Format
+from bddtorque.words.integer_range import INT32, Range
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def plan_steps(model: Model, products: Products) -> Steps:
     plan = model.plan
     check_products(plan, model.tables)
     words = known_words(plan, model.tables, products)
-    live = sorted(live_wires(plan))
+    live = plan.read
     lines = list(_inputs(model))
     lines += [_wire(plan, k, words, products) for k in live if not isinstance(plan.wires[k], Input)]
     lines += [_output(k, output, words) for k, output in enumerate(plan.outputs)]
@@ -61,15 +60,10 @@ def plan_steps(model: Model, products: Products) -> Steps:
     return Steps(tuple(lines), tuple(sorted(tables)), dict(sorted(limbs.items())))
 
 
-def live_wires(plan: Plan) -> set[int]:
-    """Return the wires that some output depends on: a variable that nobody reads is an error to a strict compiler."""
-    return set(wires_needed(plan, [wire for output in plan.outputs for wire, _ in output.parts]))
-
-
 def _inputs(model: Model) -> Iterator[str]:
     """Yield the statements that take every input word: masked or clamped, and counted where it is out of range."""
     places = {wire.name: k for k, wire in enumerate(model.plan.wires) if isinstance(wire, Input)}
-    live = live_wires(model.plan)
+    live = set(model.plan.read)  # a variable that nobody reads is an error to a strict compiler
     for quantity in QUANTITIES:
         formats = getattr(model.formats, quantity)
         used = False
@@ -211,7 +205,7 @@ def _rounded(declared: str, terms: list[str], shift: int, how: Arithmetic, after
 
 
 def _output(k: int, output: Output, words: Sequence[Word]) -> str:
-    how = sum_arithmetic(output, words, f"output {k}")
+    how = sum_arithmetic(output, [(words[wire], factor) for wire, factor in output.parts], f"output {k}")
     if not Range(output.low, output.high).within(INT32):
         raise BddTorqueError(f"export, output {k}: torque words of at most 32 bits required")
     terms = _terms(output, how, words)

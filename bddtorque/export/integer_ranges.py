@@ -11,58 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Method, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Method, Output, Product, Sum
+from bddtorque.words.integer_range import INT32, INT64, Range, word_range
 
 Products = Literal["plan", "native", "tables"]
 PRODUCTS: tuple[Products, ...] = ("plan", "native", "tables")
 """How products are taken: as the plan has them, all by the machine's multiplication, or all from tables."""
-
-
-@dataclass(frozen=True)
-class Range:
-    """Whole numbers from `low` to `high`, both included."""
-
-    low: int
-    high: int
-
-    @property
-    def magnitude(self) -> int:
-        """The largest absolute value."""
-        return max(-self.low, self.high)
-
-    def within(self, other: Range) -> bool:
-        """Return whether every number is one of the other range."""
-        return other.low <= self.low and self.high <= other.high
-
-    def __add__(self, other: Range) -> Range:
-        return Range(self.low + other.low, self.high + other.high)
-
-    def __sub__(self, other: Range) -> Range:
-        return Range(self.low - other.high, self.high - other.low)
-
-    def __mul__(self, other: Range) -> Range:
-        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Range(min(ends), max(ends))
-
-    def rounded(self, shift: int) -> Range:
-        """Return the range of floor(x/2^shift + 1/2)."""
-        half = 1 << shift >> 1
-        return Range((self.low + half) >> shift, (self.high + half) >> shift)
-
-
-def signed_word(bits: int) -> Range:
-    """Return the range of a two's complement word."""
-    return Range(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-
-
-INT32, INT64 = signed_word(32), signed_word(64)
 
 
 @dataclass(frozen=True)
@@ -119,24 +81,7 @@ def method_of(wire: Product, products: Products) -> Method:
 
 def known_words(plan: Plan, tables: Sequence[Table], products: Products) -> list[Word]:
     """Return what is known of each wire; refuse a plan that 64 bits cannot compute."""
-    entries = [Range(int(table.values.min()), int(table.values.max())) for table in tables]
-    words: list[Word] = []
-    for k, wire in enumerate(plan.wires):
-        match wire:
-            case Input(bits=bits) | AngleSum(bits=bits):
-                words.append(_plain(signed_word(bits)))
-            case Lookup(block=block):
-                words.append(_plain(entries[block]))
-            case Product(block=block) if method_of(wire, products) == "block":
-                words.append(_plain(entries[block]))
-            case Product():
-                words.append(_product(plan, wire, words, entries, products, f"wire {k}"))
-            case Sum():
-                arithmetic = sum_arithmetic(wire, words, f"wire {k}")
-                expected = _summed(wire, [word.expected for word in words])
-                certain = _summed(wire, [word.certain for word in words])
-                words.append(_rounded(wire, arithmetic, expected, certain, f"wire {k}"))
-    return words
+    return plan.evaluate(_Words(plan, [table.range for table in tables], products))
 
 
 def check_products(plan: Plan, tables: Sequence[Table]) -> None:
@@ -146,18 +91,12 @@ def check_products(plan: Plan, tables: Sequence[Table]) -> None:
             raise BddTorqueError(f"export, block {block}: a table of products required, other words given")
 
 
-def sum_arithmetic(each: Sum | Output, words: Sequence[Word], where: str) -> Arithmetic:
+def sum_arithmetic(wire: Sum | Output, terms: Sequence[tuple[Word, int]], where: str) -> Arithmetic:
     """Return how a sum is computed: no partial sum, half a unit included, may leave the type."""
-    factors = [abs(factor) for _, factor in each.parts]
-    beside = abs(each.constant) + (1 << each.shift >> 1)
-    expected, certain = (
-        sum(factor * size for factor, size in zip(factors, sizes, strict=True)) + beside
-        for sizes in (
-            [words[wire].expected.magnitude for wire, _ in each.parts],
-            [words[wire].certain.magnitude for wire, _ in each.parts],
-        )
-    )
-    return _arithmetic(max([expected, *factors]), certain, where)
+    beside = abs(wire.constant) + (1 << wire.shift >> 1)
+    expected = sum(abs(factor) * word.expected.magnitude for word, factor in terms) + beside
+    certain = sum(abs(factor) * word.certain.magnitude for word, factor in terms) + beside
+    return _arithmetic(max([expected, *(abs(factor) for _, factor in terms)]), certain, where)
 
 
 def _arithmetic(expected: int, certain: int, where: str) -> Arithmetic:
@@ -170,46 +109,71 @@ def _arithmetic(expected: int, certain: int, where: str) -> Arithmetic:
     return Arithmetic(wide, certain > (INT64 if wide else INT32).high)
 
 
-def _summed(each: Sum, ranges: Sequence[Range]) -> Range:
-    total = Range(each.constant, each.constant)
-    for wire, factor in each.parts:
-        total += ranges[wire] * Range(factor, factor)
-    return total
+@dataclass(frozen=True)
+class _Exact:
+    """A sum or a product before it is rounded."""
+
+    expected: Range
+    certain: Range
+    arithmetic: Arithmetic
 
 
-def _product(
-    plan: Plan, wire: Product, words: Sequence[Word], entries: Sequence[Range], products: Products, where: str
-) -> Word:
-    left, right = words[wire.left], words[wire.right]
-    expected, certain = left.expected * right.expected, left.certain * right.certain
-    if method_of(wire, products) == "squares":
-        word = signed_word(plan.blocks[wire.block].input_widths[0])
-        if not all(each.within(word) for each in (left.certain + right.certain, left.certain - right.certain)):
-            certain = entries[wire.block] - entries[wire.block]  # indices are masked: any two entries may meet
-    elif method_of(wire, products) == "limbs":  # factors that had more limbs than expected would lose some
-        certain = Range(min(certain.low, 0), max(certain.high, 0))
-    half = 1 << wire.shift >> 1
-    # factors are converted to the type of the product first
-    sizes = (expected.magnitude + half, left.expected.magnitude, right.expected.magnitude)
-    arithmetic = _arithmetic(max(sizes), certain.magnitude + half, where)
-    return _rounded(wire, arithmetic, expected, certain, where)
+class _Words(Algebra[Any]):
+    """Computes what is known of words from what is known of those that they are made of."""
 
+    def __init__(self, plan: Plan, entries: Sequence[Range], products: Products) -> None:
+        self.plan, self.entries, self.products = plan, entries, products
 
-def _rounded(wire: Sum | Product, arithmetic: Arithmetic, expected: Range, certain: Range, where: str) -> Word:
-    """Return the word that rounding makes of an exact sum or product."""
-    if arithmetic.modular:
-        whole = INT64 if arithmetic.wide else INT32
-        certain = Range(whole.low >> wire.shift, whole.high >> wire.shift)  # half a unit is added before it wraps
-    else:
-        certain = certain.rounded(wire.shift)
-    likely = expected.rounded(wire.shift)
-    likely = Range(max(likely.low, wire.low), min(likely.high, wire.high))
-    if likely.low > likely.high:
-        raise BddTorqueError(
-            f"export, {where}: a range that the word can have required, {wire.low} to {wire.high} given"
-        )
-    narrowed = likely.within(INT32) and not certain.within(INT32)
-    return Word(likely, INT32 if narrowed else certain, Arithmetic(arithmetic.wide, arithmetic.modular, narrowed))
+    def input(self, wire: Input) -> Word:
+        return _plain(word_range(wire.bits))
+
+    def wrapped(self, total: _Exact, wire: AngleSum) -> Word:
+        return _plain(word_range(wire.bits))
+
+    def table(self, wire: Lookup, words: Sequence[Word]) -> Word:
+        return _plain(self.entries[wire.block])
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Word, int]]) -> _Exact | None:
+        if isinstance(wire, AngleSum):  # wraps, whatever it is
+            return None
+        start = Range(wire.constant, wire.constant)
+        expected = sum((word.expected * factor for word, factor in terms), start=start)
+        certain = sum((word.certain * factor for word, factor in terms), start=start)
+        return _Exact(expected, certain, sum_arithmetic(wire, terms, f"'{wire.name:.40}'"))
+
+    def product(self, wire: Product, left: Word, right: Word) -> _Exact | Word:
+        method = method_of(wire, self.products)
+        entries = self.entries[wire.block]
+        if method == "block":  # its table is rounded
+            return _plain(entries)
+        expected, certain = left.expected * right.expected, left.certain * right.certain
+        if method == "squares":
+            index = word_range(self.plan.blocks[wire.block].input_widths[0])
+            if not all(each.within(index) for each in (left.certain + right.certain, left.certain - right.certain)):
+                certain = entries - entries  # indices are masked: any two entries may meet
+        elif method == "limbs":  # factors that had more limbs than expected would lose some
+            certain = Range(min(certain.low, 0), max(certain.high, 0))
+        half = 1 << wire.shift >> 1
+        # factors are converted to the type of the product first
+        sizes = (expected.magnitude + half, left.expected.magnitude, right.expected.magnitude)
+        return _Exact(expected, certain, _arithmetic(max(sizes), certain.magnitude + half, f"'{wire.name:.40}'"))
+
+    def rounded(self, exact: _Exact | Word, wire: Product | Sum | Output) -> Word:
+        if isinstance(exact, Word):
+            return exact
+        how = exact.arithmetic
+        if how.modular:
+            whole = INT64 if how.wide else INT32
+            certain = Range(whole.low >> wire.shift, whole.high >> wire.shift)  # half a unit is added before it wraps
+        else:
+            certain = exact.certain.rounded(wire.shift)
+        likely = exact.expected.rounded(wire.shift).common(Range(wire.low, wire.high))
+        if likely.low > likely.high:
+            raise BddTorqueError(
+                f"export, '{wire.name:.40}': a range that the word can have required, {wire.low} to {wire.high} given"
+            )
+        narrowed = likely.within(INT32) and not certain.within(INT32)
+        return Word(likely, INT32 if narrowed else certain, Arithmetic(how.wide, how.modular, narrowed))
 
 
 def _plain(found: Range) -> Word:

@@ -27,10 +27,11 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.function_model import FunctionModel, function_words_from_plain
 from bddtorque.model.model import Model
 from bddtorque.model.stored import Stored
-from bddtorque.plan.data_blocks import GivenBlock
-from bddtorque.plan.plan import Block, Input, Plan, output_format
+from bddtorque.plan.blocks import Block, GivenBlock, output_format
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
+from bddtorque.plan.wires import Input
 from bddtorque.proof.certificate import certificate_from_plain
 from bddtorque.proof.function_certificate import function_certificate_from_plain
 from bddtorque.robots.robot_data import robot_from_plain

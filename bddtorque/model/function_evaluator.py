@@ -17,7 +17,8 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.evaluator import Evaluator, OnRange, Runnable
 from bddtorque.evaluate.inline import carray, stack_of
-from bddtorque.plan.plan import Input, Plan
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Input
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:

@@ -14,18 +14,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from bddtorque.plan.data_blocks import GivenBlock
-from bddtorque.plan.plan import AngleSum, Block, Input, Lookup, Output, Plan, Product, RealBlock, Sum
-from bddtorque.plan.turning import Angle, turning_of
+from bddtorque.graph.graph import Op
+from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, RealBlock
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import ROOM
+from bddtorque.words.integer_range import Range, word_range
 from bddtorque.words.ordered_sums import added
 
 PARTS = ("dropped", "constants", "tables", "products", "sums")
 """Where an error can arise on the way to an output."""
-ROOM = 1 + 1e-12
-"""Each composed bound is taken so much larger: more than the few float operations behind it can lose."""
+Angle = tuple[object, ...]
+"""What identifies an angle, up to quarter turns: its words and what they stand for."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,16 @@ class _Known:
     """A wire in values: one unit, the word's range, and the errors by where they arose."""
 
     lsb: Fraction
-    low: int
-    high: int
+    range: Range
     errors: dict[str, float] = field(default_factory=dict)
     turned: Turned | None = None
     """Of a product with a sine or cosine: the part of its errors that is |sine or cosine| times something."""
+    angle: tuple[Angle, bool] | None = None
+    """Of a sine (True) or cosine (False): the angle."""
 
     @property
     def magnitude(self) -> float:
-        return float(max(abs(self.low), abs(self.high)) * self.lsb) * ROOM
+        return float(self.range.magnitude * self.lsb) * ROOM
 
     @property
     def error(self) -> float:
@@ -104,91 +109,119 @@ def _planned_error(block: Block) -> float:
     return float(block.lsb) / 2 * ROOM if isinstance(block, RealBlock) else 0.0
 
 
+class _Errors(Algebra[_Known]):
+    """Composes errors: `scales` gives the value of one unit of each input word that is multiplied as it is."""
+
+    def __init__(self, plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]) -> None:
+        self.plan, self.scales, self.facts = plan, scales, facts
+
+    def input(self, wire: Input) -> _Known:
+        return _Known(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
+
+    def wrapped(self, total: _Known, wire: AngleSum) -> _Known:
+        return _Known(Fraction(1), word_range(wire.bits))
+
+    def table(self, wire: Lookup, words: Sequence[_Known]) -> _Known:
+        block, fact = self.plan.blocks[wire.block], self.facts[wire.block]
+        lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
+        return _Known(lsb, Range(fact.low, fact.high), {"tables": fact.error}, angle=turning_of(self.plan, wire))
+
+    def product(self, wire: Product, left: _Known, right: _Known) -> _Known:
+        if right.angle is not None:  # the sine or cosine is the factor that is taken as the true one
+            left, right = right, left
+        lsb = left.lsb * right.lsb * (1 << wire.shift)
+        errors = {part: right.magnitude * error * ROOM for part, error in left.all_errors.items()}
+        if wire.shift:
+            errors["products"] = errors.get("products", 0.0) + float(lsb) / 2 * ROOM
+        if left.angle is not None:
+            return _Known(lsb, left.range * right.range, errors, Turned(*left.angle, right.all_errors))
+        # the true left factor is at most its word's value and all its error
+        true_left = left.magnitude + left.error
+        for part, error in right.all_errors.items():
+            errors[part] = (errors.get(part, 0.0) + true_left * error) * ROOM
+        return _Known(lsb, left.range * right.range, errors)
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[_Known, int]]) -> _Known:
+        exact = sum((word.range * factor for word, factor in terms), start=Range(wire.constant, wire.constant))
+        if isinstance(wire, AngleSum):
+            return _Known(Fraction(1), exact)
+        rounding = {"sums": float(wire.lsb) / 2 * ROOM} if isinstance(wire, Sum) and wire.shift else {}
+        return _Known(wire.lsb, exact, _summed(wire, terms, rounding))
+
+    def rounded(self, exact: _Known, wire: Product | Sum | Output) -> _Known:
+        words = exact.range.rounded(wire.shift)
+        if isinstance(wire, Sum):  # the plan may know a narrower range, from the value itself; words keep to both
+            words = words.common(Range(wire.low, wire.high))
+        return replace(exact, range=words)
+
+
 def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]) -> list[OutputBound]:
     """Return the bound of every output.
 
     `scales` gives the value of one unit of each input word that is multiplied as it is.
     """
-    known: list[_Known] = []
-    for wire in plan.wires:
-        match wire:
-            case Input(name=name, bits=bits):
-                known.append(_Known(abs(scales.get(name, Fraction(1))), -(1 << (bits - 1)), (1 << (bits - 1)) - 1))
-            case AngleSum(bits=bits):
-                known.append(_Known(Fraction(1), -(1 << (bits - 1)), (1 << (bits - 1)) - 1))
-            case Lookup(block=index):
-                block, fact = plan.blocks[index], facts[index]
-                lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
-                known.append(_Known(lsb, fact.low, fact.high, {"tables": fact.error}))
-            case Product(left=left, right=right, shift=shift):
-                angles = turning_of(plan, left), turning_of(plan, right)
-                if angles[1] is not None:  # the sine or cosine is the factor that is taken as the true one
-                    left, right, angles = right, left, angles[::-1]
-                known.append(_product(known[left], known[right], shift, angles[0]))
-            case Sum():
-                rounding = {"sums": float(wire.lsb) / 2 * ROOM} if wire.shift else {}
-                errors = _summed(wire, known, rounding)
-                low, high = _reach(wire, known)
-                # the plan may know a narrower range, from the value itself; words keep to both
-                known.append(_Known(wire.lsb, max(low, wire.low), min(high, wire.high), errors))
+    algebra = _Errors(plan, scales, facts)
+    words = plan.evaluate(algebra)
     bounds = []
     for output in plan.outputs:
-        errors = _summed(output, known, {})
-        step = 1 << output.shift
-        ends = [sorted((factor * known[wire].low, factor * known[wire].high)) for wire, factor in output.parts]
+        total = output.total(algebra, words)
         bounds.append(
             OutputBound(
-                **{part: errors.get(part, 0.0) / float(output.lsb) * ROOM for part in PARTS},
+                **{part: total.errors.get(part, 0.0) / float(output.lsb) * ROOM for part in PARTS},
                 final_rounding=0.5 if output.shift else 0.0,
-                low=(sum(low for low, _ in ends) + output.constant) / step,
-                high=(sum(high for _, high in ends) + output.constant) / step,
+                low=total.range.low / (1 << output.shift),
+                high=total.range.high / (1 << output.shift),
             )
         )
     return bounds
 
 
-def _summed(each: Sum | Output, known: Sequence[_Known], errors: dict[str, float]) -> dict[str, float]:
+def _summed(wire: Sum | Output, terms: Sequence[tuple[_Known, int]], errors: dict[str, float]) -> dict[str, float]:
     """Return the errors of a sum by part, in values, added to those given."""
     total = dict(errors)
     turned: dict[Angle, tuple[dict[str, float], dict[str, float]]] = {}
-    for wire, factor in each.parts:
+    for word, factor in terms:
         # what one unit of the wire is worth here: the factor as rounded, not as meant; the difference is charged apart
-        weight = float(abs(factor) * each.lsb / known[wire].lsb / (1 << each.shift)) * ROOM
-        product = known[wire].turned
-        for part, error in known[wire].errors.items():
+        weight = float(abs(factor) * wire.lsb / word.lsb / (1 << wire.shift)) * ROOM
+        for part, error in word.errors.items():
             total[part] = (total.get(part, 0.0) + weight * error) * ROOM
-        if product is not None:
-            pair = turned.setdefault(product.angle, ({}, {}))[product.sine]
-            for part, error in product.errors.items():
+        if word.turned is not None:
+            pair = turned.setdefault(word.turned.angle, ({}, {}))[word.turned.sine]
+            for part, error in word.turned.errors.items():
                 pair[part] = (pair.get(part, 0.0) + weight * error) * ROOM
     for cosine, sine in turned.values():
         for part in {**cosine, **sine}:
             total[part] = (total.get(part, 0.0) + math.hypot(cosine.get(part, 0.0), sine.get(part, 0.0))) * ROOM
-    for part, units in (("constants", each.constant_error), ("dropped", each.dropped)):
-        total[part] = total.get(part, 0.0) + float(units * each.lsb) * ROOM
+    for part, units in (("constants", wire.constant_error), ("dropped", wire.dropped)):
+        total[part] = total.get(part, 0.0) + float(units * wire.lsb) * ROOM
     return total
 
 
-def _reach(each: Sum, known: Sequence[_Known]) -> tuple[int, int]:
-    """Return the lowest and highest word that the words of the parts allow."""
-    ends = [sorted((factor * known[wire].low, factor * known[wire].high)) for wire, factor in each.parts]
-    half = (1 << each.shift) >> 1
-    low, high = (sum(pair[side] for pair in ends) + each.constant + half for side in (0, 1))
-    return low >> each.shift, high >> each.shift
+def turning_of(plan: Plan, lookup: Lookup) -> tuple[Angle, bool] | None:
+    """Return the angle of a word that is ± its sine (True) or cosine (False), or None if it is neither.
+
+    Sines are mostly cosines of a quarter turn less, from the same table: a quarter turn makes one of the other.
+    """
+    block = plan.blocks[lookup.block]
+    if len(lookup.wires) != 1 or not isinstance(block, FunctionBlock):
+        return None
+    node = block.graph.nodes[block.graph.outputs[0] >> 1]
+    if node.op not in (Op.SINE, Op.COSINE) or block.graph.nodes[node.left >> 1].op is not Op.INPUT:
+        return None
+    (argument,) = block.arguments
+    if argument.kind != "angle" or abs(argument.scale) != 1:
+        return None
+    words, quarters = _words(plan, lookup.wires[0], argument)
+    return (*words, argument.bits, argument.scale, argument.centre), bool((quarters + (node.op is Op.SINE)) % 2)
 
 
-def _product(left: _Known, right: _Known, shift: int, angle: tuple[Angle, bool] | None) -> _Known:
-    """Return what is known of a product; `angle` if the left factor is a sine (True) or cosine of one."""
-    lsb = left.lsb * right.lsb * (1 << shift)
-    ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-    low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
-    errors = {part: right.magnitude * error * ROOM for part, error in left.all_errors.items()}
-    if shift:
-        errors["products"] = errors.get("products", 0.0) + float(lsb) / 2 * ROOM
-    if angle is not None:
-        return _Known(lsb, low, high, errors, Turned(*angle, right.all_errors))
-    # the true left factor is at most its word's value and all its error
-    true_left = left.magnitude + left.error
-    for part, error in right.all_errors.items():
-        errors[part] = (errors.get(part, 0.0) + true_left * error) * ROOM
-    return _Known(lsb, low, high, errors)
+def _words(plan: Plan, wire: int, argument: Argument) -> tuple[Angle, int]:
+    """Return the words that an index is the sum of, without its whole quarter turns, and how many those are."""
+    angle = plan.wires[wire]
+    quarter = 1 << argument.bits >> 2
+    if not isinstance(angle, AngleSum) or angle.bits != argument.bits or not quarter or angle.constant % quarter:
+        return (wire,), 0
+    quarters = angle.constant // quarter
+    if len(angle.parts) == 1 and angle.parts[0][1:] == (1, 0):
+        return (angle.parts[0][0],), quarters
+    return (angle.parts,), quarters

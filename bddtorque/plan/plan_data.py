@@ -9,23 +9,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import fraction, listed, of_type, real, table, whole
 from bddtorque.graph.graph import OPERANDS, Graph, Node, Op
 from bddtorque.laws.law_data import law_from_plain
-from bddtorque.plan.data_blocks import GivenBlock, LawBlock
-from bddtorque.plan.plan import (
-    AngleSum,
-    Block,
-    FunctionBlock,
-    Input,
-    Lookup,
-    Output,
-    Plan,
-    Product,
-    ProductBlock,
-    SquareBlock,
-    Sum,
-    Wire,
-    output_format,
-)
-from bddtorque.plan.widths import MOST_BITS, MOST_TABLE_BITS, check_widths
+from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock, output_format
+from bddtorque.plan.plan import MOST_BITS, MOST_TABLE_BITS, Plan, check_widths
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum, Wire
 from bddtorque.words.argument import Argument
 
 MOST = 1 << MOST_BITS

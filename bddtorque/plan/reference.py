@@ -11,58 +11,54 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.words.integer_range import hold, wrap
 from bddtorque.words.rounding import half_up_shift
 
 Integers = npt.NDArray[np.int64]
 
 
+class WordArrays(Algebra[Any]):
+    """Words as int64 arrays of shapes that go together; inputs, by name, are masked and clamped as wires are."""
+
+    def __init__(self, tables: Sequence[Table], inputs: Mapping[str, Any]) -> None:
+        self.tables, self.inputs = tables, inputs
+
+    def input(self, wire: Input) -> Integers:
+        """Return the words of an input: masked or clamped."""
+        return hold(self.inputs[wire.name], wire.bits, wire.wraps)
+
+    def table(self, wire: Lookup, words: Sequence[Any]) -> Integers:
+        """Return the entries of a table."""
+        table = self.tables[wire.block]
+        entries: Integers = table.values[table.index(words)].astype(np.int64)
+        return entries
+
+    def wrapped(self, total: Any, wire: AngleSum) -> Any:
+        """Return the low bits of a sum, two's complement."""
+        return wrap(total, wire.bits)
+
+    def rounded(self, exact: Any, wire: Product | Sum | Output) -> Any:
+        """Return floor(exact/2^shift + 1/2)."""
+        return half_up_shift(exact, wire.shift)
+
+
 def run_plan(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) -> list[Integers]:
-    """Return the output words (N,) for input words (N,) by name; inputs are masked and clamped as wires are."""
+    """Return the output words (N,) for input words (N,) by name."""
     wires = run_wires(plan, tables, inputs)
-    outputs = []
     none = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
-    for output in plan.outputs:
-        # an output may depend on no input at all
-        total = sum((factor * wires[wire] for wire, factor in output.parts), start=none + output.constant)
-        outputs.append(np.clip(half_up_shift(total, output.shift), output.low, output.high))
-    return outputs
+    algebra = WordArrays(tables, inputs)
+    # an output may depend on no input at all
+    return [np.clip(output.evaluate(algebra, wires) + none, output.low, output.high) for output in plan.outputs]
 
 
 def run_wires(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Any]) -> list[Integers]:
     """Return the words (N,) of every wire."""
-    wires: list[Integers] = []
-    for wire in plan.wires:
-        match wire:
-            case Input(name=name, bits=bits, wraps=wraps):
-                wires.append(_held(np.asarray(inputs[name]), bits, wraps))
-            case AngleSum(bits=bits, parts=parts):
-                total = sum(multiplier * (wires[source] << shift) for source, multiplier, shift in parts)
-                wires.append(_wrapped(np.asarray(total) + wire.constant, bits))
-            case Lookup(block=block, wires=sources):
-                index = np.zeros_like(wires[sources[0]])
-                for source, width in zip(sources, plan.blocks[block].input_widths, strict=True):
-                    index = (index << width) | (wires[source] & ((1 << width) - 1))
-                wires.append(tables[block].values[index].astype(np.int64))
-            case Product(left=left, right=right, shift=shift):
-                wires.append(half_up_shift(wires[left] * wires[right], shift))
-            case Sum(parts=parts, constant=constant, shift=shift):
-                added = sum((factor * wires[source] for source, factor in parts), start=np.int64(constant))
-                wires.append(np.asarray(half_up_shift(added, shift)))
-    return wires
+    return [np.asarray(words) for words in plan.evaluate(WordArrays(tables, inputs))]
 
 
-def _held(given: npt.NDArray[Any], bits: int, wraps: bool) -> Integers:
-    """Return integers as a wire holds them: masked or clamped."""
-    if wraps:
-        return _wrapped(given.astype(np.int64), bits)
-    half = 1 << (bits - 1)
-    if given.dtype == np.uint64:  # before the cast, or large words would turn negative
-        given = np.minimum(given, np.uint64(half))
-    return np.clip(given.astype(np.int64), -half, half - 1)
-
-
-def _wrapped(words: Integers, bits: int) -> Integers:
-    half = 1 << (bits - 1)
-    return ((words + half) & (2 * half - 1)) - half
+def run_sum(output: Sum | Output, wires: Sequence[Integers]) -> Integers:
+    """Return the exact sums of a wire or an output, before they are rounded, from the words of all wires."""
+    return np.asarray(output.total(Algebra[Any](), wires), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.words.integer_range import Range, word_range
 
 MOST_INPUT_BITS = 26
 MOST_OUTPUT_BITS = 62
@@ -36,11 +38,6 @@ def word_dtype(bits: int, signed: bool) -> np.dtype[np.signedinteger[Any]]:
         if np.iinfo(kind).bits >= needed:
             return np.dtype(kind)
     raise BddTorqueError(f"table: output bits must be 1 to {MOST_OUTPUT_BITS}, not {bits}")
-
-
-def word_range(bits: int, signed: bool) -> tuple[int, int]:
-    """Return the lowest and the highest word of `bits` bits, two's complement if `signed`."""
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +100,18 @@ class Table:
     def input_bits(self) -> int:
         """Number of input bits of all words together."""
         return sum(self.input_widths)
+
+    @cached_property
+    def range(self) -> Range:
+        """The lowest and the highest entry."""
+        return Range(int(self.values.min()), int(self.values.max()))
+
+    def index(self, words: Iterable[Any]) -> Any:
+        """Return the places of integers or int64 arrays, one an input word; bits above the input widths are ignored."""
+        index: Any = 0
+        for word, width in zip(words, self.input_widths, strict=True):
+            index = (index << width) | (word & ((1 << width) - 1))
+        return index
 
     @cached_property
     def content_key(self) -> str:

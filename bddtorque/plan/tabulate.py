@@ -16,20 +16,27 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
-from bddtorque.plan.bound import ROOM, BlockFacts
-from bddtorque.plan.data_blocks import GivenBlock, LawBlock
-from bddtorque.plan.plan import Block, FunctionBlock, ProductBlock, SquareBlock, block_key, output_format
+from bddtorque.plan.blocks import (
+    Block,
+    FunctionBlock,
+    GivenBlock,
+    LawBlock,
+    ProductBlock,
+    SquareBlock,
+    block_key,
+    output_format,
+)
+from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.words.argument import Argument
-from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic
+from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Bounded, BoundedArithmetic
+from bddtorque.words.integer_range import index_words, wrap
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
 LAW_BYTES = 512
 """What an entry of a law takes while it is evaluated: a few dozen arrays."""
 CHUNK_BYTES = 128 * 2**20
 """What evaluating a chunk of entries may take: memory is bounded by this, not by the table."""
-TIE_WINDOW = 1e-9
-"""Units; closer to a tie than this, extended precision decides."""
 ERROR_GRID = 2.0**-20
 """Units; the error found is rounded up to this, so that it does not depend on whose sine was used."""
 
@@ -43,7 +50,7 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
         values, error = _products(block), 0.0  # the composition charges the rounding shift itself
         _check_range(block, values)
     elif isinstance(block, SquareBlock):
-        values, error = _index_words(block.bits, True) ** 2 >> 2, 0.0
+        values, error = index_words(block.bits) ** 2 >> 2, 0.0
     elif isinstance(block, GivenBlock):
         raise BddTorqueError(f"table: words that can be made anew required, block {block_key(block)} was given its own")
     else:
@@ -86,15 +93,9 @@ def _check_range(block: Block, words: npt.NDArray[Any]) -> None:
 
 
 def _products(block: ProductBlock) -> Integers:
-    left, right = (_index_words(width, block.signed) for width in block.widths)
+    left, right = (index_words(width, block.signed) for width in block.widths)
     products: Integers = half_up_shift(left[:, None] * right[None, :], block.shift)
     return products.reshape(-1)
-
-
-def _index_words(bits: int, signed: bool) -> Integers:
-    """Return the words in the order of a table's index."""
-    index = np.arange(1 << bits, dtype=np.int64)
-    return index - ((index >> (bits - 1)) << bits) if signed else index
 
 
 def _function_chunks(block: FunctionBlock | LawBlock) -> Iterator[tuple[Integers, float]]:
@@ -102,7 +103,7 @@ def _function_chunks(block: FunctionBlock | LawBlock) -> Iterator[tuple[Integers
 
     Leading arguments take one word at a time, the next one a range of words, those after it all their words.
     """
-    axes = [_index_words(argument.bits, True) for argument in block.arguments]
+    axes = [argument.words() for argument in block.arguments]
     most, split, inner = _entries_at_once(block), len(axes) - 1, 1
     while split > 0 and inner * len(axes[split]) <= most:
         inner *= len(axes[split])
@@ -172,9 +173,9 @@ def _values(argument: Argument, words: Integers) -> Bounded:
         found = argument.bounded(words)
         assert isinstance(found, Bounded)
         return found
-    half = 1 << (argument.bits - 1)
-    held = ((words * int(argument.scale) + half) & (2 * half - 1)) - half
-    value = held * (2 * np.pi / (1 << argument.bits)) + float(argument.centre)
+    value = wrap(words * int(argument.scale), argument.bits) * (2 * np.pi / (1 << argument.bits)) + float(
+        argument.centre
+    )
     return Bounded(value, 8 * ULP * (np.pi + abs(float(argument.centre))))
 
 

@@ -10,8 +10,7 @@ from fractions import Fraction
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.widths import check_widths
+from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.planner.host import plan_for_host

@@ -17,26 +17,14 @@ from typing import NamedTuple
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
 from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.plan.plan import (
-    AngleSum,
-    Block,
-    FunctionBlock,
-    Input,
-    Lookup,
-    Method,
-    Output,
-    Plan,
-    Product,
-    ProductBlock,
-    Sum,
-    Wire,
-    signed_bits,
-)
+from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Output, Product, Wire
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import IntervalArithmetic
-
-HALF = Fraction(1, 2)
+from bddtorque.words.integer_range import Range, word_range
+from bddtorque.words.rounding import half_up, nearest_words
 
 
 @dataclass(frozen=True)
@@ -98,7 +86,7 @@ def cover(
             else:
                 wire, sign = builder.cover_summand(summand, lsb, choices.margin, width)
                 parts.append((wire, sign * target.sign))
-        rounded = math.floor(constant / lsb + HALF)
+        rounded = half_up(constant / lsb)
         outputs.append(
             Output(
                 target.name,
@@ -166,7 +154,7 @@ class _Builder:
         first_names = tuple(dict.fromkeys(name for factor in first for name in factor.names))
         if width is not None:  # the rule gives the word of the first table so many bits
             most, spare = Fraction(self._magnitude(references, constant)) / abs(first_lsb), -shifts[-1]
-            while math.floor(most * Fraction(2) ** (spare + 1) + HALF).bit_length() < width:
+            while half_up(most * Fraction(2) ** (spare + 1)).bit_length() < width:
                 spare += 1
             shifts[-1] += spare
             first_lsb /= Fraction(2) ** spare
@@ -265,7 +253,7 @@ class _Builder:
         arguments = tuple(self.arguments[name] for name in ordered)
         reach = graph.evaluate({f"x{k}": a.interval() for k, a in enumerate(arguments)}, IntervalArithmetic)[0]
         lsb = abs(lsb)
-        low, high = math.ceil(Fraction(reach.low) / lsb - HALF), math.floor(Fraction(reach.high) / lsb + HALF)
+        low, high = nearest_words(reach.low, reach.high, lsb)
         block = self._block(FunctionBlock(graph, arguments, lsb, low, high))
         label = "·".join(self._label(r) for r in references)
         return self._wire(Lookup(label, block, tuple(self._word(name) for name in ordered))), sign
@@ -281,20 +269,17 @@ class _Builder:
 
     def _product(self, left: int, right: int, shift: int) -> int:
         """Return the wire of a rounded product: one block where both words fit it, else limbs."""
-        low_l, high_l = self._range(left)
-        low_r, high_r = self._range(right)
-        ends = [a * b for a in (low_l, high_l) for b in (low_r, high_r)]
-        low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
-        widths = signed_bits(low_l, high_l), signed_bits(low_r, high_r)
+        words = self._range(left), self._range(right)
+        low, high = (words[0] * words[1]).rounded(shift)
+        widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
         method: Method = "block"
         if sum(widths) <= self.block_bits:
             # the table answers for every pattern of its input bits, also those the wires never carry
-            whole = [a * b for a in _ends(widths[0]) for b in _ends(widths[1])]
-            reach = ((end + ((1 << shift) >> 1)) >> shift for end in (min(whole), max(whole)))
+            reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
             block, limb = self._block(ProductBlock(widths, True, shift, *reach)), 0
         else:
-            magnitude = max(max(-low_l, high_l).bit_length(), max(-low_r, high_r).bit_length())
+            magnitude = max(word.magnitude.bit_length() for word in words)
             method, block, limb = "limbs", -1, min(self.block_bits // 2, -(-magnitude // 2))
         return self._wire(Product(name, left, right, shift, method, block, limb, low, high))
 
@@ -310,14 +295,8 @@ class _Builder:
         )
         return tuple(wires), tuple(self.blocks)
 
-    def _range(self, wire: int) -> tuple[int, int]:
-        match self.wires[wire]:
-            case Input(bits=bits) | AngleSum(bits=bits):
-                return _ends(bits)
-            case Lookup(block=index):
-                return self.blocks[index].low, self.blocks[index].high
-            case Product(low=low, high=high) | Sum(low=low, high=high):
-                return low, high
+    def _range(self, wire: int) -> Range:
+        return self.wires[wire].range(self.blocks)
 
     def _word(self, name: str) -> int:
         """Return the wire of an input or of an angle sum."""
@@ -349,10 +328,6 @@ class _Builder:
         if block not in self.blocks:
             self.blocks.append(block)
         return self.blocks.index(block)
-
-
-def _ends(bits: int) -> tuple[int, int]:
-    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
 def _supports(graph: Graph) -> list[frozenset[str]]:

@@ -6,7 +6,6 @@ it costs is the rounding of its words.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,17 +13,17 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.laws.law import Law
-from bddtorque.plan.data_blocks import LawBlock
-from bddtorque.plan.plan import Input, Lookup, Plan, Wire
-from bddtorque.plan.widths import MOST_BITS, check_widths
+from bddtorque.plan.blocks import LawBlock
+from bddtorque.plan.plan import MOST_BITS, Plan, check_widths
+from bddtorque.plan.wires import Input, Lookup, Wire
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Bounded
+from bddtorque.words.rounding import nearest_words
 
 FINER = 7
 """Bits that the words of a term are finer than those of the output, at least."""
 COST = 2.0 ** -(FINER + 1) * (1 + 1e-6)
 """Units of the output that a term can cost: half a unit of its own words."""
-HALF = Fraction(1, 2)
 
 
 def with_term(plan: Plan, output: int, law: Law, name: str, argument: Argument, sign: int) -> Plan:
@@ -61,8 +60,7 @@ def _block(law: Law, argument: Argument, lsb: Fraction) -> LawBlock:
     if not isinstance(found, Bounded):
         raise BddTorqueError(f"plan: a word with a range required for a term of kind {law.kind}, an angle given")
     value = law.bounded([found])
-    low = Fraction(float(np.min(value.value - value.radius))) / lsb
-    high = Fraction(float(np.max(value.value + value.radius))) / lsb
-    if max(abs(low), abs(high)) >= 1 << MOST_BITS:
+    low, high = float(np.min(value.value - value.radius)), float(np.max(value.value + value.radius))
+    if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MOST_BITS):
         raise BddTorqueError(f"plan: a term of kind {law.kind} that fits its torque required, one beyond it given")
-    return LawBlock(law, (argument,), lsb, math.ceil(low - HALF), math.floor(high + HALF))
+    return LawBlock(law, (argument,), lsb, *nearest_words(low, high, lsb))

@@ -18,16 +18,16 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Op
 from bddtorque.graph.node_ranges import node_ranges
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.widths import MOST_TABLE_BITS, check_widths
+from bddtorque.plan.plan import MOST_TABLE_BITS, Plan, check_widths
 from bddtorque.planner.angles import Combination
 from bddtorque.planner.cover import Target
-from bddtorque.planner.layout import HALF, Layout
+from bddtorque.planner.layout import Layout
 from bddtorque.planner.network import Form, Monomial, Network
 from bddtorque.planner.sizing import Floats, Sizes, adjoint_bounds
 from bddtorque.planner.units import choose_units
 from bddtorque.words.argument import Argument
 from bddtorque.words.ordered_sums import added
+from bddtorque.words.rounding import half_up
 
 MANTISSA = 53
 """Bits that a float64 holds exactly."""
@@ -298,8 +298,7 @@ class HostLayout(Layout):
         ]
         finest = min([0, *steps])
         factors = [
-            math.floor(ratio / Fraction(2) ** step + HALF) << (step - finest)
-            for ratio, step in zip(ratios, steps, strict=True)
+            half_up(ratio / Fraction(2) ** step) << (step - finest) for ratio, step in zip(ratios, steps, strict=True)
         ]
         return -finest, factors
 

@@ -10,29 +10,17 @@ from fractions import Fraction
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import (
-    AngleSum,
-    Block,
-    FunctionBlock,
-    Input,
-    Lookup,
-    Method,
-    Output,
-    Plan,
-    Product,
-    ProductBlock,
-    SquareBlock,
-    Sum,
-    Wire,
-    signed_bits,
-)
+from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBlock
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Output, Product, Sum, Wire
 from bddtorque.planner.angles import Combination
 from bddtorque.planner.cover import Target
 from bddtorque.planner.network import Form, Monomial, Network, TableValue
 from bddtorque.planner.sizing import Sizes
 from bddtorque.words.argument import Argument
+from bddtorque.words.integer_range import Range
+from bddtorque.words.rounding import half_up, nearest_words
 
-HALF = Fraction(1, 2)
 FACTOR_TOLERANCE = Fraction(1, 64)
 """Units: what rounding the factors of one sum may cost it."""
 PRODUCT_TOLERANCE = Fraction(1, 256)
@@ -169,7 +157,7 @@ class Layout:
         label = f"-{label}" if flip else label  # a wire of its own: what its unit is worth has the other sign
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
         reach = -self.ranges[node] if flip else self.ranges[node]
-        low, high = math.ceil(Fraction(reach.low) / lsb - HALF), math.floor(Fraction(reach.high) / lsb + HALF)
+        low, high = nearest_words(reach.low, reach.high, lsb)
         wire = self._wire(Lookup(label, self._block(FunctionBlock(graph, arguments, lsb, low, high)), sources))
         self.lsb[wire], self.error[wire] = (-lsb if flip else lsb), lsb / 2
         return wire
@@ -204,7 +192,7 @@ class Layout:
         # the true word may lie beyond the word's range by its error
         words = [self._most(wire) + math.ceil(self.error[wire] / abs(self.lsb[wire])) for wire, _ in parts]
         shift, factors = self._factors(key, monomials, [ratio for _, ratio in parts], words, constant)
-        whole = math.floor(constant * (1 << shift) + HALF)
+        whole = half_up(constant * (1 << shift))
         off = abs(constant - Fraction(whole, 1 << shift)) + sum(
             (
                 abs(ratio - Fraction(factor, 1 << shift)) * most
@@ -213,11 +201,8 @@ class Layout:
             Fraction(0),
         )
         error += lsb * off + dropped + (lsb / 2 if shift else 0)
-        ends = [
-            sorted(factor * end for end in self._ends(wire)) for (wire, _), factor in zip(parts, factors, strict=True)
-        ]
-        half = (1 << shift) >> 1
-        low, high = ((sum(pair[side] for pair in ends) + whole + half) >> shift for side in (0, 1))
+        words_in = [self.range_of(wire) * factor for (wire, _), factor in zip(parts, factors, strict=True)]
+        low, high = sum(words_in, start=Range(whole, whole)).rounded(shift)
         joined = tuple((wire, factor) for (wire, _), factor in zip(parts, factors, strict=True) if factor)
         return Sum(name, joined, whole, shift, low, high, lsb, rounded_up(off), rounded_up(dropped / lsb)), error
 
@@ -231,7 +216,7 @@ class Layout:
     ) -> tuple[int, list[int]]:
         """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
         shift = _shift(ratios, words, constant, self.factor_tolerance)
-        return shift, [math.floor(ratio * (1 << shift) + HALF) for ratio in ratios]
+        return shift, [half_up(ratio * (1 << shift)) for ratio in ratios]
 
     def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
@@ -243,8 +228,7 @@ class Layout:
             return wires[0]
         left, right = wires
         shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
-        ends = [a * b for a in self._ends(left) for b in self._ends(right)]
-        low, high = ((end + ((1 << shift) >> 1)) >> shift for end in (min(ends), max(ends)))
+        low, high = (self.range_of(left) * self.range_of(right)).rounded(shift)
         name = f"{self.wires[left].name}·{self.wires[right].name}"
         wire = self._wire(Product(name, left, right, shift, "limbs", -1, 1, low, high))
         most = [self._most(each) * abs(self.lsb[each]) + self.error[each] for each in wires]
@@ -258,7 +242,7 @@ class Layout:
         products = [wire for wire in self.wires if isinstance(wire, Product)]
         if not products:
             return tuple(self.wires), tuple(self.blocks)
-        widths = {wire: max(signed_bits(*self._ends(each)) for each in (wire.left, wire.right)) for wire in products}
+        widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
         squared = {
             wire for wire in products if target == "tables" and widths[wire] < min(self.block_bits, WIDEST_SQUARE)
         }
@@ -305,17 +289,12 @@ class Layout:
         parts = angle.parts if isinstance(angle, AngleSum) else ((wire, 1, 0),)
         return self._wire(AngleSum(f"{name}-90°", bits, parts, quarter))
 
-    def _ends(self, wire: int) -> tuple[int, int]:
-        match self.wires[wire]:
-            case Input(bits=bits) | AngleSum(bits=bits):
-                return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-            case Lookup(block=index):
-                return self.blocks[index].low, self.blocks[index].high
-            case Product(low=low, high=high) | Sum(low=low, high=high):
-                return low, high
+    def range_of(self, wire: int) -> Range:
+        """Return the range of a wire's word."""
+        return self.wires[wire].range(self.blocks)
 
     def _most(self, wire: int) -> int:
-        return max(map(abs, self._ends(wire)))
+        return self.range_of(wire).magnitude
 
     def _magnitude(self, word: int | str) -> float:
         return float(-self.arguments[word].lowest) if isinstance(word, str) else self.sizes.magnitudes[word]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bddtorque.graph.graph import Op
 from bddtorque.graph.node_ranges import node_ranges
-from bddtorque.plan.widths import MOST_BITS, MOST_TABLE_BITS
+from bddtorque.plan.plan import MOST_BITS, MOST_TABLE_BITS
 from bddtorque.planner.network import Form, Monomial, Network
 from bddtorque.words.argument import Argument
 

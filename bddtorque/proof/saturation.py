@@ -11,12 +11,13 @@ import numpy.typing as npt
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reference import run_wires
+from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Saturation
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Formats
 from bddtorque.words.portable import sine_cosine
+from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
 Witness = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -87,11 +88,11 @@ def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> 
     return units
 
 
-def _sum(plan: Plan, tables: Sequence[Table], states: Words, place: int) -> npt.NDArray[np.float64]:
+def _sum(plan: Plan, tables: Sequence[Table], states: Words, place: int) -> Words:
     """Return the sum of an output before it is clamped, in units of its word, for states (N, 3n)."""
     n = states.shape[1] // 3
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
     wires = run_wires(plan, tables, dict(zip(names, states.T, strict=True)))
     output = plan.outputs[place]
-    total = sum((factor * wires[wire] for wire, factor in output.parts), start=np.int64(output.constant))
-    return np.floor(np.asarray(total) / (1 << output.shift) + 0.5)
+    words: Words = half_up_shift(run_sum(output, wires), output.shift)
+    return words

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from bddtorque.plan.plan import Input
+from bddtorque.plan.wires import Input
 from bddtorque.questions.subjects import Integers, State, Subject
 
 MOST_BITS = 28

@@ -9,13 +9,14 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import Input
+from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
 from bddtorque.questions.subjects import Integers, State, Subject, input_formats, output_format_of, subjects
 from bddtorque.questions.values import LIMIT
 from bddtorque.robots.robot_data import robot_to_plain
+from bddtorque.words.bounded import ROOM
 
 if TYPE_CHECKING:
     from bddtorque.model.function_model import FunctionModel
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
 SEED = 0
-ROOM = 1 + 1e-12
 
 
 def equality(

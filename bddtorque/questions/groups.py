@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.plan.plan import Input, Plan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import Input
 from bddtorque.questions.subjects import Integers
 from bddtorque.questions.wire_ranges import Ranges
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
+from bddtorque.plan.blocks import GivenBlock, ProductBlock, RealBlock, SquareBlock
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.data_blocks import GivenBlock
-from bddtorque.plan.plan import Input, ProductBlock, RealBlock, SquareBlock
+from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import pieces

@@ -22,12 +22,13 @@ from itertools import combinations
 
 import numpy as np
 
-from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Sum, signed_bits
-from bddtorque.plan.reach import sources
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import AngleSum, Input, Output, Sum
 from bddtorque.questions.enumeration import pieces
 from bddtorque.questions.groups import TOTAL, Group, distinct
 from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced
+from bddtorque.words.integer_range import Range
 
 MOST_HELD_BITS = 16
 """Bits of the words held still."""
@@ -102,7 +103,7 @@ def supports(plan: Plan) -> list[int]:
             count += 1
         else:
             own = 0
-            for source in sources(wire):
+            for source in wire.sources:
                 own |= found[source]
             found.append(own)
     return found
@@ -113,7 +114,7 @@ def freed(subject: Subject) -> Subject:
     plan = subject.plan
     readers: list[list[int]] = [[] for _ in plan.wires]
     for k, wire in enumerate(plan.wires):
-        for source in sources(wire):
+        for source in wire.sources:
             readers[source].append(k)
     summed = {wire for wire, _ in plan.outputs[0].parts}
     given = {}
@@ -202,7 +203,7 @@ def _group(
     read: set[int] = set()
     waiting = [wire for wire, _ in parts if support[wire] & mask]
     while waiting:
-        for source in sources(plan.wires[waiting.pop()]):
+        for source in plan.wires[waiting.pop()].sources:
             if not support[source] & mask:
                 meeting.add(source)
             elif not support[source] & ~mask:
@@ -216,7 +217,7 @@ def _group(
     made = sliced(plan, _sum_of(outer), given)
     if inner:  # the summands that no held word meets enter as one word
         tuples[TOTAL] = tuples[TOTAL] // unit
-        bits = signed_bits(int(tuples[TOTAL].min()), int(tuples[TOTAL].max()))
+        bits = Range(int(tuples[TOTAL].min()), int(tuples[TOTAL].max())).bits
         made = replace(
             made,
             wires=(*made.wires, Input(TOTAL, bits, False)),

@@ -18,9 +18,10 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, RealBlock, Sum, Wire
-from bddtorque.plan.reach import wires_needed
+from bddtorque.plan.blocks import RealBlock
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
@@ -126,25 +127,9 @@ def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None)
     """Return a plan of one output with no wires but those it needs; wires in `given` become inputs."""
     given = given or {}
     wires: list[Wire] = [given.get(k, wire) for k, wire in enumerate(plan.wires)]
-    kept = wires_needed(replace(plan, wires=tuple(wires)), [wire for wire, _ in output.parts])
+    kept = replace(plan, wires=tuple(wires)).needed(output.sources)
     place = {wire: k for k, wire in enumerate(kept)}
-    own = replace(output, parts=tuple((place[wire], factor) for wire, factor in output.parts))
-    return replace(plan, wires=tuple(moved(wires[wire], place) for wire in kept), outputs=(own,))
-
-
-def moved(wire: Wire, place: Mapping[int, int]) -> Wire:
-    """Return a wire that reads from other places."""
-    match wire:
-        case Input():
-            return wire
-        case AngleSum(parts=parts):
-            return replace(wire, parts=tuple((place[source], m, shift) for source, m, shift in parts))
-        case Lookup(wires=read):
-            return replace(wire, wires=tuple(place[source] for source in read))
-        case Product(left=left, right=right):
-            return replace(wire, left=place[left], right=place[right])
-        case Sum(parts=summands):
-            return replace(wire, parts=tuple((place[source], factor) for source, factor in summands))
+    return replace(plan, wires=tuple(wires[wire].moved(place) for wire in kept), outputs=(output.moved(place),))
 
 
 def subjects(model: Model | FunctionModel, names: Sequence[str] = ()) -> list[Subject]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Product, Sum
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.questions.answers import Support, Verdict
 from bddtorque.questions.block_diagrams import bits_that_matter
 from bddtorque.questions.enumeration import all_words, runs

@@ -14,12 +14,11 @@ import numpy as np
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.plan.data_blocks import LawBlock
-from bddtorque.plan.plan import FunctionBlock
+from bddtorque.plan.blocks import FunctionBlock, LawBlock
 from bddtorque.proof.truth import bounded_chain
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.argument import Argument, argument_of
-from bddtorque.words.bounded import ULP, Bounded, BoundedArithmetic, Turn
+from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
     from bddtorque.model.function_model import FunctionModel
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.words import Format
 
-ROOM = 1 + 1e-12
-"""More than the few operations lose that turn a value into units."""
 Words = Mapping[str, Integers]
 
 

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.rounding import half_up_shift
 

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, Sum, Wire, output_format
-from bddtorque.plan.reach import sources
+from bddtorque.plan.blocks import output_format
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum, Wire
 from bddtorque.report.layered import depths, is_bend, positions, routed
 from bddtorque.report.markup import Markup, element
 
@@ -50,7 +51,7 @@ def plan_picture(plan: Plan) -> Markup:
     boxes, drawn = _boxes(plan)
     edges: Counter[tuple[Box, Box]] = Counter()
     for place, wire in enumerate(plan.wires):
-        edges.update((boxes[source], boxes[place]) for source in sources(wire) if boxes[source] != boxes[place])
+        edges.update((boxes[source], boxes[place]) for source in wire.sources if boxes[source] != boxes[place])
     for k, output in enumerate(plan.outputs):
         edges.update((boxes[wire], boxes[len(plan.wires) + k]) for wire, _ in output.parts)
     columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
@@ -103,7 +104,7 @@ def _counted(plan: Plan) -> str:
 
 def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
     """Return the box of every wire and output, and what is in each box."""
-    stages = depths({place: sources(wire) for place, wire in enumerate(plan.wires)})
+    stages = depths({place: wire.sources for place, wire in enumerate(plan.wires)})
     last = 1 + max(stages.values(), default=0)
     columns = min(last, MOST_COLUMNS)
     boxes: list[Box] = []

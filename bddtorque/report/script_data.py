@@ -15,8 +15,9 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.integer_ranges import Word, known_words
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.report.packing import Packed
 from bddtorque.report.view import View
 from bddtorque.robots.robot import Robot

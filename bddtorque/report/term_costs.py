@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import Lookup, Plan, Product
-from bddtorque.plan.reach import wires_needed
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Lookup, Product
 from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Operation
 from bddtorque.sweep.term_errors import Motion, Motions, motions_of
@@ -63,7 +63,7 @@ def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
             groups.setdefault(term_name(motions[wire]), []).append(wire)
         for name, wires in groups.items():
             terms.append(_term(plan, torque, name, wires, own, done))
-        needed = wires_needed(plan, [wire for wire, _ in output.parts])
+        needed = plan.needed(output.sources)
         last = sum(WORD_STEPS.duration(each) for each in operations if each.owner == output.name)
         torques.append(TorqueCost(torque, sum(own[wire] for wire in needed) + last, finished[torque]))
     return terms, torques
@@ -93,7 +93,7 @@ def _motion_name(motion: Motion) -> str:
 def _term(
     plan: Plan, torque: int, name: str, wires: Sequence[int], own: Sequence[float], done: Sequence[float]
 ) -> TermCost:
-    needed = wires_needed(plan, wires)
+    needed = plan.needed(wires)
     kinds = [plan.wires[wire] for wire in needed]
     return TermCost(
         torque,

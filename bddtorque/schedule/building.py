@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Output, Plan, Product, Sum, output_format, signed_bits
-from bddtorque.plan.reach import wires_needed
+from bddtorque.plan.blocks import output_format
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Kind, Operation
 from bddtorque.schedule.paths import Paths
 from bddtorque.schedule.wiring import Summand, Word, copies, shifted, sources_of_bit, wrapped
+from bddtorque.words.integer_range import Range, word_range
 
 
 def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_STEPS) -> list[Operation]:
@@ -25,7 +27,7 @@ def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_S
     `costs` only decides which two words of a sum are added first: those that are ready first.
     """
     builder = _Builder(plan, [Paths.of(diagram) for diagram in diagrams], costs)
-    builder.start("", wires_needed(plan, [wire for output in plan.outputs for wire, _ in output.parts]))
+    builder.start("", plan.read)
     for place, output in enumerate(plan.outputs):
         builder.output(place, output, builder.summands(output.parts))
     return builder.operations
@@ -49,7 +51,7 @@ def operations_by_terms(
     for processor in sorted(set(owners.values())):
         mine = {wire for wire, owner in owners.items() if owner == processor}
         begun = len(builder.operations)
-        builder.start(f"@{processor}", wires_needed(plan, mine))
+        builder.start(f"@{processor}", plan.needed(mine))
         for place, output in enumerate(plan.outputs):
             parts = [part for part in output.parts if part[0] in mine]
             if parts:
@@ -92,8 +94,8 @@ class _Builder:
         self.owner = name
         match wire:
             case Input(bits=bits):
-                half = 1 << (bits - 1)
-                self.words[place] = Word(input=wire.name, low=-half, high=half - 1)
+                low, high = word_range(bits)
+                self.words[place] = Word(input=wire.name, low=low, high=high)
             case AngleSum(bits=bits, parts=parts, constant=constant):
                 summands = [
                     each for source, factor, shift in parts for each in copies(self.words[source], factor << shift)
@@ -212,7 +214,7 @@ class _Builder:
         signs: tuple[int, ...] = (), most_bits: int = 64,
     ) -> Word:  # fmt: skip
         needed = tuple(dict.fromkeys(source for word in operands for source in word.sources))
-        bits = min(signed_bits(low, high), most_bits)
+        bits = min(Range(low, high).bits, most_bits)
         full = f"{name}{self.suffix}"
         made = Operation(
             full, full, self.owner, kind, operands, needed, signs, bits=bits, low=low, high=high,

@@ -21,6 +21,7 @@ from bddtorque.diagrams.forms.bits import Bits, walk_bit_counted
 from bddtorque.schedule.operations import Operation
 from bddtorque.schedule.scheduling import Schedule
 from bddtorque.schedule.wiring import Word
+from bddtorque.words.integer_range import wrap
 
 Integers = npt.NDArray[np.int64]
 Memory = dict[str, Integers]
@@ -141,8 +142,7 @@ def _read(word: Word, memory: Memory, inputs: Mapping[str, Integers], count: int
         held = np.full(count, word.constant, dtype=np.int64)
     seen = (held >> word.shift) << word.scale
     if word.wrap:
-        half = 1 << (word.wrap - 1)
-        seen = ((seen + half) & (2 * half - 1)) - half
+        seen = wrap(seen, word.wrap)
     return seen
 
 

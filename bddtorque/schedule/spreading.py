@@ -18,7 +18,6 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reach import wires_needed
 from bddtorque.schedule.building import operations_by_terms, operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Operation
 from bddtorque.schedule.scheduling import Placement, Schedule, Task, list_schedule, longest_path
@@ -130,7 +129,7 @@ def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
     wires = sorted({wire for output in plan.outputs for wire, _ in output.parts})
     cones = np.zeros((len(wires), len(plan.wires)), dtype=np.bool_)
     for row, wire in enumerate(wires):
-        cones[row, wires_needed(plan, [wire])] = True
+        cones[row, plan.needed([wire])] = True
     held = np.zeros((processors, len(plan.wires)), dtype=np.bool_)
     owners = {}
     for row in np.argsort(-(cones @ own), kind="stable"):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bddtorque.words.integer_range import word_range
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -72,8 +74,8 @@ def shifted(word: Word, shift: int) -> Word:
 
 def wrapped(word: Word, bits: int) -> Word:
     """Return the low bits of a word, two's complement."""
-    half = 1 << (bits - 1)
-    return word if -half <= word.low and word.high < half else replace(word, wrap=bits, low=-half, high=half - 1)
+    low, high = word_range(bits)
+    return word if low <= word.low and word.high <= high else replace(word, wrap=bits, low=low, high=high)
 
 
 def sources_of_bit(word: Word, bit: int) -> tuple[str, ...]:

@@ -27,8 +27,10 @@ from bddtorque.dynamics.batch import friction
 from bddtorque.dynamics.terms import Terms, terms_of
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import AngleSum, FunctionBlock, Input, Lookup, Output, Plan, Product, Sum
-from bddtorque.plan.reference import run_wires
+from bddtorque.plan.blocks import FunctionBlock
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
@@ -184,8 +186,8 @@ def _parts(
     roundings = np.zeros_like(wires[0], dtype=np.float64)
     parts: list[tuple[Motions, Floats]] = [(ALONE, roundings + output.constant * scale)] if output.constant else []
     waiting = [(wire, factor * scale) for wire, factor in output.parts]
-    exact = sum((factor * wires[wire] for wire, factor in output.parts), start=np.int64(output.constant))
-    final = np.floor(np.asarray(exact) * scale + 0.5) - np.asarray(exact) * scale
+    exact = run_sum(output, wires) * scale
+    final = np.floor(exact + 0.5) - exact
     while waiting:
         wire, factor = waiting.pop()
         step = plan.wires[wire]
@@ -194,45 +196,46 @@ def _parts(
             waiting += [(part, factor * each * own) for part, each in step.parts]
             if step.constant:
                 parts.append((ALONE, np.full(len(roundings), factor * step.constant * own)))
-            total = sum((each * wires[part] for part, each in step.parts), start=np.int64(step.constant))
-            roundings = roundings + factor * (wires[wire] - np.asarray(total) * own)
+            roundings = roundings + factor * (wires[wire] - run_sum(step, wires) * own)
         else:
             parts.append((motions[wire], factor * wires[wire].astype(np.float64)))
     return parts, roundings + final
 
 
+class _MotionsOf(Algebra[Motions]):
+    """Computes in motions: a factor, a rounding or a wrap changes none."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def input(self, wire: Input) -> Motions:
+        return Motions([(wire.name,)]) if wire.name.startswith("qd") else ALONE
+
+    def table(self, wire: Lookup, words: Sequence[Motions]) -> Motions:
+        block = self.plan.blocks[wire.block]
+        if not isinstance(block, FunctionBlock):  # a law: friction, a function of one velocity
+            (velocity,) = words
+            return velocity
+        arguments = {
+            f"x{k}": each + ALONE if argument.centre and each != ALONE else each
+            for k, (each, argument) in enumerate(zip(words, block.arguments, strict=True))
+        }
+        (result,) = block.graph.evaluate(arguments, Motions, lambda value: Motions(ALONE if value else []))
+        return result  # type: ignore[no-any-return]
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Motions, int]]) -> Motions:
+        return sum((word for word, _ in terms), start=Motions(ALONE if wire.constant else []))
+
+    def wrapped(self, total: Motions, wire: AngleSum) -> Motions:
+        return ALONE
+
+    def rounded(self, exact: Motions, wire: Product | Sum | Output) -> Motions:
+        return exact
+
+
 def motions_of(plan: Plan) -> list[Motions]:
     """Return the motions of every wire of a plan."""
-    found: list[Motions] = []
-    for wire in plan.wires:
-        match wire:
-            case Input(name=name):
-                found.append(Motions([(name,)]) if name.startswith("qd") else ALONE)
-            case AngleSum():
-                found.append(ALONE)
-            case Lookup(block=index, wires=sources):
-                found.append(_looked_up(plan, index, [found[source] for source in sources]))
-            case Product(left=left, right=right):
-                found.append(found[left] * found[right])
-            case Sum(parts=parts, constant=constant):
-                added = Motions(ALONE if constant else [])
-                for source, _ in parts:
-                    added = added + found[source]
-                found.append(added)
-    return found
-
-
-def _looked_up(plan: Plan, index: int, given: Sequence[Motions]) -> Motions:
-    block = plan.blocks[index]
-    if not isinstance(block, FunctionBlock):  # a law: friction, a function of one velocity
-        (velocity,) = given
-        return velocity
-    arguments = {
-        f"x{k}": each + ALONE if argument.centre and each != ALONE else each
-        for k, (each, argument) in enumerate(zip(given, block.arguments, strict=True))
-    }
-    (result,) = block.graph.evaluate(arguments, Motions, lambda value: Motions(ALONE if value else []))
-    return result  # type: ignore[no-any-return]
+    return plan.evaluate(_MotionsOf(plan))
 
 
 def groups_of(sets: Iterable[Motions]) -> list[Motions]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bddtorque.words.bounded import ULP, Bounded, Interval, Turn
 from bddtorque.words.formats import Format
+from bddtorque.words.integer_range import index_words, word_range
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,16 @@ class Argument:
     @property
     def lowest(self) -> int:
         """The lowest word."""
-        return -(1 << (self.bits - 1))
+        return word_range(self.bits).low
 
     @property
     def highest(self) -> int:
         """The highest word."""
-        return (1 << (self.bits - 1)) - 1
+        return word_range(self.bits).high
 
     def words(self) -> npt.NDArray[np.int64]:
         """Return all words in the order of a table's index: 0, 1, ..., highest, lowest, ..., −1."""
-        index = np.arange(1 << self.bits, dtype=np.int64)
-        return np.where(index > self.highest, index - (1 << self.bits), index)
+        return index_words(self.bits)
 
     def bounded(self, words: npt.NDArray[np.int64]) -> Bounded | Turn:
         """Return the values of words, with bounds; angles stay exact."""

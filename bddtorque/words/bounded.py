@@ -17,6 +17,10 @@ Floats = npt.NDArray[np.float64]
 
 ULP = 2.0**-52
 """Twice the largest relative error of one float64 operation: the slack also covers the rounding of the radius."""
+ROOM = 1 + 1e-12
+"""Each composed bound is taken so much larger: more than the few float operations behind it can lose."""
+TIE_WINDOW = 1e-9
+"""Units; closer to a tie than this, extended precision decides how a value is rounded."""
 TINY = 1e-290
 """More than any underflow can lose."""
 SINE_RADIUS = 2e-15

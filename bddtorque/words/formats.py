@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.words.integer_range import hold, word_range, wrap
 from bddtorque.words.rounding import half_away
 
 Kind = Literal["angle", "range"]
@@ -114,12 +115,12 @@ class Format:
     @property
     def lowest(self) -> int:
         """The lowest word, -2^(bits-1)."""
-        return -(1 << (self.bits - 1))
+        return word_range(self.bits).low
 
     @property
     def highest(self) -> int:
         """The highest word, 2^(bits-1) - 1."""
-        return (1 << (self.bits - 1)) - 1
+        return word_range(self.bits).high
 
     @cached_property
     def lsb(self) -> float:
@@ -153,7 +154,7 @@ class Format:
         """
         raw = self.sign * (self._checked(x) - self.offset)
         if self.kind == "angle":
-            words = self._wrapped(np.asarray(half_away(wrap_turn(raw) / TURN * (1 << self.bits))).astype(np.int64))
+            words = wrap(np.asarray(half_away(wrap_turn(raw) / TURN * (1 << self.bits))).astype(np.int64), self.bits)
             return words, int(np.count_nonzero((raw < self.low) | (raw > self.high)))
         with np.errstate(over="ignore"):  # an infinite number of units saturates like any other
             units = (raw - self.centre) / self.lsb
@@ -176,12 +177,7 @@ class Format:
         given = np.asarray(words)
         if given.dtype.kind not in "iu":
             raise BddTorqueError(f"{self.name}: integer words required, {given.dtype} given")
-        if self.kind == "angle":
-            return self._wrapped(given.astype(np.int64))
-        if given.dtype == np.uint64:  # clamped before the cast, or large words would turn negative
-            given = np.minimum(given, np.uint64(self.highest))
-        clamped: Words = np.clip(given.astype(np.int64), self.lowest, self.highest)
-        return clamped
+        return hold(given, self.bits, wraps=self.kind == "angle")
 
     def exact(self, word: int) -> ExactValue:
         """Return the exact value at the joint of one word, as rationals: turns · 2π + rest (rest in `unit`)."""
@@ -191,10 +187,6 @@ class Format:
             return ExactValue(Fraction(self.sign * int(word), 1 << self.bits), Fraction(self.offset))
         raw = Fraction(self.centre) + int(word) * Fraction(self.lsb)
         return ExactValue(Fraction(0), Fraction(self.offset) + self.sign * raw)
-
-    def _wrapped(self, words: Words) -> Words:
-        half = 1 << (self.bits - 1)
-        return ((words & ((1 << self.bits) - 1)) ^ half) - half  # keeps the low bits and extends the sign
 
     def _checked(self, x: npt.ArrayLike) -> Floats:
         try:

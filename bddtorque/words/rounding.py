@@ -9,6 +9,8 @@ The functions `half_away` and `half_up_shift` are written so that the same sourc
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,16 @@ def half_up_shift(x: Any, shift: Any) -> Any:
     if shift == 0:
         return x
     return (x >> shift) + ((x >> (shift - 1)) & 1)
+
+
+def half_up(number: Fraction) -> int:
+    """Return floor(number + 1/2) of a rational."""
+    return math.floor(number + Fraction(1, 2))
+
+
+def nearest_words(low: float | Fraction, high: float | Fraction, lsb: Fraction) -> tuple[int, int]:
+    """Return the lowest and the highest word that values from low to high can be rounded to, in units of `lsb`."""
+    return -half_up(-Fraction(low) / lsb), half_up(Fraction(high) / lsb)
 
 
 def round_half_away(x: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -14,7 +14,7 @@ from bddtorque.bench.contenders import BASELINE, PEER_NAMES, VECTOR_BASELINE, Co
 from bddtorque.bench.latency import latency
 from bddtorque.bench.table_sizes import form_sizes, look_ups, straight_sizes
 from bddtorque.bench.timing import interleaved, machine
-from bddtorque.plan.plan import Lookup, Product
+from bddtorque.plan.wires import Lookup, Product
 
 OWN = {
     "words, one state at a time",

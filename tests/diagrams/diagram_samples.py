@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bddtorque.diagrams import Table
-from bddtorque.plan.table import word_range
+from bddtorque.words.integer_range import word_range
 
 
 @st.composite

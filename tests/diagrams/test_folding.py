@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.diagrams import Table, fold, folded_index, folded_lookup, unfold
-from bddtorque.plan.table import word_range
+from bddtorque.words.integer_range import word_range
 
 
 def angle_table(function: object, bits: int, output_bits: int, scale: float) -> Table:

@@ -13,7 +13,8 @@ import bddtorque as bt
 from bddtorque.evaluate.float_code import FloatCode, exact_float, held_in_floats
 from bddtorque.evaluate.straight import TILE, source_of, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
-from bddtorque.plan.plan import Input, Lookup, Output, Plan, Product, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
 
 
 @pytest.fixture(scope="module")

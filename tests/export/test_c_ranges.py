@@ -15,9 +15,11 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_helpers import HELPERS
 from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import INT32, PRODUCTS, Range, known_words, signed_word
-from bddtorque.plan.plan import Product, ProductBlock, Sum
+from bddtorque.export.integer_ranges import PRODUCTS, known_words
+from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import Product, Sum
+from bddtorque.words.integer_range import INT32, Range, word_range
 
 numbers = st.integers(-(2**40), 2**40)
 ranges = st.tuples(numbers, numbers).map(lambda ends: Range(min(ends), max(ends)))
@@ -47,7 +49,7 @@ def test_every_wire_stays_within_what_is_certain_and_what_is_expected(options):
         for word, values in zip(known_words(model.plan, model.tables, products), found, strict=True):
             for each in (word.expected, word.certain):
                 assert each.low <= values.min() and values.max() <= each.high
-            assert word.certain.within(signed_word(word.bits))
+            assert word.certain.within(word_range(word.bits))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def helpers(tmp_path_factory):
 @given(st.data())
 def test_helpers(helpers, data):
     for bits in (32, 64):
-        word = signed_word(bits)
+        word = word_range(bits)
         ends = st.sampled_from([word.low, word.low + 1, -1, 0, 1, word.high - 1, word.high])
         x, low, high = (data.draw(st.integers(word.low, word.high) | ends) for _ in range(3))
         shift = data.draw(st.integers(0, bits - 1))

@@ -12,7 +12,7 @@ import bddtorque as bt
 from bddtorque.export.c_blocks import EXPORTED_FORMS
 from bddtorque.export.exporter import c_files
 from bddtorque.export.integer_ranges import PRODUCTS
-from bddtorque.plan.plan import Product
+from bddtorque.plan.wires import Product
 
 pytestmark = needs_compiler
 TARGETS = ("tables", "host")

@@ -37,7 +37,7 @@ from bddtorque.compiler.verify import verify_bytes
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
 from bddtorque.model.bdt_file import any_from_bytes, to_bytes
-from bddtorque.plan.plan import output_format
+from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.robots.robot_data import robot_from_plain

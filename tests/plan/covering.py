@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.widths import check_widths
+from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.planner.budget import RESERVE
 from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.words.argument import Argument

@@ -13,9 +13,9 @@ from plan_samples import LARGEST, Sample, found_and_proved
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import AngleSum
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import AngleSum
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Target

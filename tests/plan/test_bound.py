@@ -15,8 +15,10 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.compiling import input_arguments
 from bddtorque.graph.tracer import Tracer
+from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.bound import BlockFacts, compose, planned_facts
-from bddtorque.plan.plan import FunctionBlock, Input, Lookup, Output, Plan, Product, ProductBlock, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Target
 from bddtorque.words.argument import Argument

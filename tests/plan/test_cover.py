@@ -15,8 +15,9 @@ from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import AngleSum, Input, Lookup, Plan, Product, ProductBlock, Sum
-from bddtorque.plan.widths import check_widths
+from bddtorque.plan.blocks import ProductBlock
+from bddtorque.plan.plan import Plan, check_widths
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Choices, Target, cover, summand_counts
 from bddtorque.spec import load_spec

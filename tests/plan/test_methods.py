@@ -14,19 +14,12 @@ from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.evaluate.evaluator import BIT_FORMS
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import (
-    Block,
-    Input,
-    Output,
-    Plan,
-    Product,
-    ProductBlock,
-    SquareBlock,
-    output_format,
-    signed_bits,
-)
+from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock, output_format
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import Input, Output, Product
+from bddtorque.words.integer_range import Range
 
 METHODS = ("block", "limbs", "squares", "native")
 KINDS = tuple(("bits" if form in BIT_FORMS else "words", form) for form in FORMS)
@@ -155,4 +148,4 @@ def test_methods_fit_their_words():
         bits = max(model.plan.bits_of(wire.left), model.plan.bits_of(wire.right))
         table = model.plan.blocks[wire.block].input_widths
         assert bits + 1 <= table[0] if wire.method == "squares" else table == (wire.limb_bits, wire.limb_bits)
-        assert signed_bits(wire.low, wire.high) <= 62
+        assert Range(wire.low, wire.high).bits <= 62

@@ -9,7 +9,7 @@ from plan_samples import Sample, found_and_proved
 
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import Lookup
+from bddtorque.plan.wires import Lookup
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Target
 from bddtorque.planner.network import network_of

@@ -7,7 +7,8 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import Lookup, Product, output_format
+from bddtorque.plan.blocks import output_format
+from bddtorque.plan.wires import Lookup, Product
 from bddtorque.planner.budget import paper_extra_bits
 from bddtorque.planner.cover import Choices, Target, cover
 from bddtorque.words.argument import Argument

@@ -15,8 +15,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.compiling import input_arguments, planned
 from bddtorque.compiler.pinning import check_pinned, first_difference, load_plan, plan_to_plain, save_plan
 from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.plan import FunctionBlock, Lookup, Plan, Sum
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.spec import load_spec
 
 OPTIONS: dict[str, Any] = {"bits": 5, "block_bits": 10}

@@ -12,7 +12,8 @@ from bddtorque.diagrams.cost import block_candidates, most_nodes, product_candid
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import OutputBound, compose, planned_facts
-from bddtorque.plan.plan import Plan, Product
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Product
 from bddtorque.spec import load_spec
 
 

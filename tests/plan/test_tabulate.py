@@ -13,9 +13,8 @@ from plan_samples import samples
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.tracer import Tracer
-from bddtorque.laws import extended
 from bddtorque.plan import tabulate as module
-from bddtorque.plan.plan import FunctionBlock, ProductBlock
+from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.tabulate import memory_needed, tabulate
 from bddtorque.words.argument import Argument
 
@@ -103,8 +102,8 @@ def test_what_is_within_1e_12_of_a_tie_is_decided_right(tiny, side):
 
 def test_near_ties_go_to_extended_precision(monkeypatch):
     asked = []
-    right = extended.rounded_exactly
-    monkeypatch.setattr(extended, "rounded_exactly", lambda *given: asked.append(len(given[2])) or right(*given))
+    right = module.rounded_exactly
+    monkeypatch.setattr(module, "rounded_exactly", lambda *given: asked.append(len(given[2])) or right(*given))
     tabulate(CASES["ties everywhere"])
     assert asked == [32]  # the odd words, and no other
 

@@ -11,9 +11,8 @@ from plan_samples import LARGEST, Sample, found_and_proved
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.bound import compose, planned_facts
-from bddtorque.plan.plan import Lookup
-from bddtorque.plan.turning import turning_of
+from bddtorque.plan.bound import compose, planned_facts, turning_of
+from bddtorque.plan.wires import Lookup
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Target
 from bddtorque.words.argument import Argument
@@ -69,7 +68,7 @@ def plan_of(make, accuracy=1.0):
 
 
 def lookups(plan):
-    found = [turning_of(plan, k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup)]
+    found = [turning_of(plan, wire) for wire in plan.wires if isinstance(wire, Lookup)]
     return [each for each in found if each is not None]
 
 

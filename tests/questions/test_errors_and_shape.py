@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.diagrams import Table
-from bddtorque.plan.plan import FunctionBlock, Input
+from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import Input
 from bddtorque.questions import equality, largest, largest_error, smallest, subject, support, symmetries
 from bddtorque.questions import largest_error as errors
 from bddtorque.questions.subjects import _terms

@@ -6,7 +6,7 @@ import pytest
 from every_state import small
 
 import bddtorque as bt
-from bddtorque.plan.plan import Product, Sum
+from bddtorque.plan.wires import Product, Sum
 from bddtorque.questions import subject
 from bddtorque.questions.bounding import largest_sum
 from bddtorque.questions.counting import _in_boxes

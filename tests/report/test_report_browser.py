@@ -10,9 +10,11 @@ from browser import CHROMIUM, Browser
 from report_pages import HOSTILE, compiled, hostile_model, rubbing_model, wild_states, written
 
 import bddtorque as bt
-from bddtorque.plan.plan import AngleSum, Input, Output, Plan, Product, ProductBlock, Sum
+from bddtorque.plan.blocks import ProductBlock
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.plan.wires import AngleSum, Input, Output, Product, Sum
 from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints

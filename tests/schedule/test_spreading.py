@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.plan.plan import AngleSum, Lookup, Product, signed_bits
+from bddtorque.plan.wires import AngleSum, Lookup, Product
 from bddtorque.schedule import (
     BIT_SERIAL,
     WORD_STEPS,
@@ -25,6 +25,7 @@ from bddtorque.schedule import (
 from bddtorque.schedule.scheduling import Placement, Schedule, earliest_ends
 from bddtorque.schedule.spreading import adder_depth, stages, tasks_of
 from bddtorque.schedule.wiring import Word, shifted, signed_digits
+from bddtorque.words.integer_range import Range
 
 PLANS = {
     "terms": {"bits": 6},
@@ -167,7 +168,7 @@ def test_additions_of_single_bits_cost_their_width():
         if isinstance(wire, AngleSum):
             assert each.bits <= wire.bits
         else:
-            assert each.bits == signed_bits(each.low, each.high)
+            assert each.bits == Range(each.low, each.high).bits
 
 
 def test_a_value_beyond_the_ends_it_was_charged_for_is_noticed():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.plan.plan import Lookup, Sum
+from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.sweep import sweep
 from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, coefficients, motions_of, term_errors
 

@@ -1,0 +1,184 @@
+"""The blocks of a plan: truth tables of functions, laws, products and squares, and tables whose words are given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from bddtorque.graph.graph import Graph
+from bddtorque.laws.law import Law
+from bddtorque.words.argument import Argument
+from bddtorque.words.integer_range import Range
+
+
+class PlanPart:
+    """A dataclass that a plan is made of, and what it is written as: its kind, then its fields in their order."""
+
+    kind: ClassVar[str] = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what defines the part as plain data, for files and content keys; rationals as text."""
+        plain = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind, **plain} if self.kind else plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Fraction):
+        return str(value)
+    return value.to_plain() if hasattr(value, "to_plain") else value
+
+
+@dataclass(frozen=True)
+class FunctionBlock(PlanPart):
+    """A truth table of a real function, rounded once: nearest word, ties away from zero.
+
+    Attributes
+    ----------
+    graph : the function; inputs x0, x1, ...; one output
+    arguments : what the words of x0, x1, ... stand for
+    lsb : the value of one unit of the output word
+    low, high : a sound range of the output word
+    """
+
+    graph: Graph
+    arguments: tuple[Argument, ...]
+    lsb: Fraction
+    low: int
+    high: int
+
+    kind: ClassVar[str] = "function"
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return tuple(argument.bits for argument in self.arguments)
+
+
+@dataclass(frozen=True)
+class LawBlock(PlanPart):
+    """A truth table of a law: sign·f − centre, rounded once to the nearest word, ties away from zero, and clamped.
+
+    Attributes
+    ----------
+    law : the function f of the values that the input words stand for
+    arguments : what these are
+    lsb : the value of one unit of the output word
+    low, high : where the words are clamped
+    centre, sign : the value of the output word is sign·(centre + word·lsb)
+    """
+
+    law: Law
+    arguments: tuple[Argument, ...]
+    lsb: Fraction
+    low: int
+    high: int
+    centre: Fraction = Fraction(0)
+    sign: int = 1
+
+    kind: ClassVar[str] = "law"
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return tuple(argument.bits for argument in self.arguments)
+
+
+@dataclass(frozen=True)
+class GivenBlock(PlanPart):
+    """A truth table whose words are given, and known by the key of the table: nobody else can make it.
+
+    Attributes
+    ----------
+    widths : bits of each input word
+    lsb : the value of one unit of the output word
+    low, high : the lowest and the highest word
+    table : the content key of the table
+    error : how far a word can be from the value that it was made of, in values
+    """
+
+    widths: tuple[int, ...]
+    lsb: Fraction
+    low: int
+    high: int
+    table: str
+    error: float
+
+    kind: ClassVar[str] = "given"
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return self.widths
+
+
+@dataclass(frozen=True)
+class ProductBlock(PlanPart):
+    """A truth table of a product of two words, floor(x·y/2^shift + 1/2).
+
+    Signed words are two's complement; unsigned ones serve as the limbs of wider products.
+    """
+
+    widths: tuple[int, int]
+    signed: bool
+    shift: int
+    low: int
+    high: int
+
+    kind: ClassVar[str] = "product"
+
+    @classmethod
+    def of_limbs(cls, bits: int) -> ProductBlock:
+        """Return the table that wide products are put together from, piece by piece: unsigned and exact."""
+        return cls((bits, bits), False, 0, 0, ((1 << bits) - 1) ** 2)
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of each input word."""
+        return self.widths
+
+
+@dataclass(frozen=True)
+class SquareBlock(PlanPart):
+    """A truth table of quarter squares, ⌊x²/4⌋ of a signed word."""
+
+    bits: int
+
+    kind: ClassVar[str] = "square"
+
+    @property
+    def input_widths(self) -> tuple[int, ...]:
+        """Bits of the input word."""
+        return (self.bits,)
+
+    @property
+    def low(self) -> int:
+        """The lowest output word."""
+        return 0
+
+    @property
+    def high(self) -> int:
+        """The highest output word, that of the lowest input word."""
+        return 1 << (2 * self.bits - 4) if self.bits > 1 else 0
+
+
+RealBlock = FunctionBlock | LawBlock | GivenBlock
+"""Tables of real functions, whose words have a unit and an error; those of products are exact."""
+Block = RealBlock | ProductBlock | SquareBlock
+
+
+def output_format(block: Block) -> tuple[int, bool]:
+    """Return the output bits of a block, and whether the word is signed."""
+    if isinstance(block, SquareBlock) or (isinstance(block, ProductBlock) and not block.signed):
+        return max(block.high.bit_length(), 1), False
+    return Range(block.low, block.high).bits, True
+
+
+def block_key(block: Block) -> str:
+    """Return the content key of a block: equal blocks have equal tables."""
+    text = json.dumps(block.to_plain(), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
