@@ -28,7 +28,8 @@ from bddtorque.evaluate.program import assemble
 from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover
 from bddtorque.spec import load_spec
 
 matplotlib.use("Agg")

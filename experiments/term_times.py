@@ -48,7 +48,8 @@ from bddtorque.dynamics.terms import Term, Terms, terms_of
 from bddtorque.graph.graph import Graph, kept
 from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover
 from bddtorque.schedule import operations_of, spread_bits
 from bddtorque.spec import load_spec
 

@@ -33,7 +33,8 @@ from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Sum
 from bddtorque.planner.budget import paper_extra_bits, plan_by_paper, plan_network
-from bddtorque.planner.cover import Target, summand_counts
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import summand_counts
 from bddtorque.planner.extra_terms import COST, with_term
 from bddtorque.proof.certificate import Certificate, Parts, TorqueBound
 from bddtorque.proof.saturation import judge

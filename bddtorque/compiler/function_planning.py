@@ -28,7 +28,7 @@ from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.proof.truth import folding_errors
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
@@ -82,9 +82,8 @@ def checked_graph(graph: Graph, names: Sequence[str], formats: Sequence[Format],
     for name in graph.input_names:
         if name not in names:
             raise BddTorqueError(f"{where}: the inputs {', '.join(names)} required, '{name:.40}' is read")
-    angles = {name: word.kind == "angle" for name, word in zip(names, formats, strict=True)}
     try:
-        with_angle_sums(graph, angles)
+        with_angle_sums(graph, dict(zip(names, formats, strict=True)))
     except BddTorqueError as problem:
         said = str(problem).removeprefix("plan: ")
         raise BddTorqueError(f"{where}: {said}; trace = 'float' takes any function") from None
@@ -107,7 +106,7 @@ def draft_of_graph(
     reach = -reach if graph.outputs[0] & 1 else reach
     output = out.format(reach.low, reach.high)
     (arithmetic,) = folding_errors(graph, ranges)
-    _, sums = with_angle_sums(graph, {name: each.kind == "angle" for name, each in arguments.items()})
+    _, sums = with_angle_sums(graph, arguments)
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
     if sum(word.bits for word in formats) <= block_bits and not shifted:
         block = _graph_block(graph, names, list(arguments.values()), target_of(output), reach)

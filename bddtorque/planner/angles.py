@@ -11,6 +11,8 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Number, Traced, Tracer
+from bddtorque.words import Format
+from bddtorque.words.argument import Argument
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,14 @@ class Combination:
 
     def __float__(self) -> float:
         raise BddTorqueError(f"plan: angles may stand under sines and cosines only, {self.name} stands by itself")
+
+    def argument(self, arguments: Mapping[str, Argument]) -> Argument:
+        """Return what the word of the sum stands for: as many bits as the widest of its angles."""
+        parts = [(arguments[name], multiplier) for name, multiplier in self.multipliers]
+        centre = sum((multiplier * argument.centre for argument, multiplier in parts), self.rest)
+        alone = len(parts) == 1  # no sum at all, the word of the one angle as it is
+        scale = parts[0][1] * parts[0][0].scale if alone else Fraction(1)
+        return Argument("angle", max(argument.bits for argument, _ in parts), scale, centre)
 
     @property
     def name(self) -> str:
@@ -98,14 +108,15 @@ class _Arithmetic:
         return self.tracer.input(name), sign
 
 
-def with_angle_sums(graph: Graph, angles: Mapping[str, bool]) -> tuple[Graph, dict[str, Combination]]:
+def with_angle_sums(graph: Graph, words: Mapping[str, Argument | Format]) -> tuple[Graph, dict[str, Combination]]:
     """Return the graph over inputs and angle sums, and what the sums are by name.
 
-    `angles` tells of every input whether it is an angle; angles may only stand under sines and cosines.
+    `words` tells what every input is; angles may only stand under sines and cosines.
     """
     arithmetic = _Arithmetic()
     inputs = {
-        name: Combination(((name, 1),)) if angles[name] else arithmetic.tracer.input(name) for name in graph.input_names
+        name: Combination(((name, 1),)) if words[name].kind == "angle" else arithmetic.tracer.input(name)
+        for name in graph.input_names
     }
     outputs = graph.evaluate(inputs, arithmetic)
     return arithmetic.tracer.graph(outputs, graph.output_names), arithmetic.sums

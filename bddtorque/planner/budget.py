@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
-from bddtorque.planner.angles import Combination, with_angle_sums
-from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.angles import with_angle_sums
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover
 from bddtorque.planner.host import plan_for_host
-from bddtorque.planner.layout import lay_out
+from bddtorque.planner.layout import Layout
 from bddtorque.planner.network import host_network_of, network_of
 from bddtorque.planner.sizing import size
 from bddtorque.words.argument import Argument
@@ -48,9 +48,8 @@ def plan_network(
     roundings is reduced until the composed bound holds. `spent` is what the graph itself can be off, in units of an
     output: so much less is left for the plan.
     """
-    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
-    rewritten, sums = with_angle_sums(graph, angles)
-    known = {**arguments, **{name: sum_argument(sums[name], arguments) for name in sums}}
+    rewritten, sums = with_angle_sums(graph, arguments)
+    known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
     network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = accuracy - RESERVE - spent
@@ -62,12 +61,12 @@ def plan_network(
 
     def of_host(share: float) -> Plan | None:
         host = host_network_of(rewritten, known, block_bits)
-        return plan_for_host(host, known, sums, targets, block_bits, source, share)
+        return plan_for_host(host, sums, targets, block_bits, source, share)
 
     def of_any(share: float) -> Plan:
         rounding = share * (HOST_SHARE if target == "host" else 1.0)
-        sizes = size(network, known, [float(each.lsb) for each in targets], [rounding] * len(targets))
-        plan = lay_out(network, sizes, known, sums, targets, block_bits, source, target, share)
+        sizes = size(network, [float(each.lsb) for each in targets], rounding)
+        plan = Layout(network, sizes, sums, block_bits, share).plan(targets, source, target)
         check_widths(plan)
         return plan
 
@@ -87,15 +86,6 @@ def plan_network(
         f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
         "a larger accuracy or fewer bits would do"
     )
-
-
-def sum_argument(combination: Combination, arguments: Mapping[str, Argument]) -> Argument:
-    """Return what the word of an angle sum stands for: as many bits as the widest of its angles."""
-    parts = [(arguments[name], multiplier) for name, multiplier in combination.multipliers]
-    centre = sum((multiplier * argument.centre for argument, multiplier in parts), combination.rest)
-    alone = len(parts) == 1  # no sum at all, the word of the one angle as it is
-    scale = parts[0][1] * parts[0][0].scale if alone else Fraction(1)
-    return Argument("angle", max(argument.bits for argument, _ in parts), scale, centre)
 
 
 def plan_by_paper(

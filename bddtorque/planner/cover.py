@@ -17,26 +17,16 @@ from typing import NamedTuple
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
 from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock
+from bddtorque.plan.blocks import Block, ProductBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Output, Product, Wire
+from bddtorque.plan.wires import Method, Output, Product, Wire
 from bddtorque.planner.angles import Combination, with_angle_sums
+from bddtorque.planner.builder import PlanBuilder, Target
+from bddtorque.planner.network import node_supports, ordered
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import IntervalArithmetic
-from bddtorque.words.integer_range import Range, word_range
-from bddtorque.words.rounding import half_up, nearest_words
-
-
-@dataclass(frozen=True)
-class Target:
-    """What an output word means: value = sign·(centre + word·lsb), the word clamped to low..high."""
-
-    name: str
-    lsb: Fraction
-    low: int
-    high: int
-    centre: Fraction = Fraction(0)
-    sign: int = 1
+from bddtorque.words.integer_range import word_range
+from bddtorque.words.rounding import half_up
 
 
 @dataclass(frozen=True)
@@ -71,12 +61,13 @@ def cover(
     source: str = "terms",
 ) -> Plan:
     """Return the plan of a graph whose inputs are the words described by `arguments`."""
-    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
-    rewritten, sums = with_angle_sums(graph, angles)
-    builder = _Builder(rewritten, sums, dict(arguments), block_bits)
+    rewritten, sums = with_angle_sums(graph, arguments)
+    known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
+    builder = _Builder(rewritten, sums, known, block_bits)
     outputs = []
     for place, (reference, target) in enumerate(zip(rewritten.outputs, targets, strict=True)):
-        lsb = target.lsb / (1 << choices.guard[place])
+        guard = choices.guard[place]
+        lsb = target.lsb / (1 << guard)
         width = choices.cascade_bits[place] if choices.cascade_bits else None
         parts, constant = [], -target.centre
         for summand in summands(rewritten, reference):
@@ -87,26 +78,15 @@ def cover(
                 wire, sign = builder.cover_summand(summand, lsb, choices.margin, width)
                 parts.append((wire, sign * target.sign))
         rounded = half_up(constant / lsb)
-        outputs.append(
-            Output(
-                target.name,
-                tuple(parts),
-                rounded,
-                abs(constant / lsb - rounded) / (1 << choices.guard[place]),
-                choices.guard[place],
-                target.low,
-                target.high,
-                target.lsb,
-            )
-        )
+        off = abs(constant / lsb - rounded) / (1 << guard)
+        outputs.append(Output(target.name, tuple(parts), rounded, off, guard, target.low, target.high, target.lsb))
     wires, blocks = builder.with_one_limb_block()
     return Plan(wires, blocks, tuple(outputs), source, "tables", block_bits)
 
 
 def summand_counts(graph: Graph, arguments: Mapping[str, Argument]) -> list[int]:
     """Return, for each output, how many summands it has: p, the paper's number of terms."""
-    angles = {name: arguments[name].kind == "angle" for name in graph.input_names}
-    rewritten, _ = with_angle_sums(graph, angles)
+    rewritten, _ = with_angle_sums(graph, arguments)
     return [len(summands(rewritten, reference)) for reference in rewritten.outputs]
 
 
@@ -119,21 +99,15 @@ def summands(graph: Graph, reference: int) -> list[int]:
     return summands(graph, node.left ^ flip) + summands(graph, node.right ^ flip)
 
 
-class _Builder:
-    """Collects wires and blocks; equal ones are kept once."""
+class _Builder(PlanBuilder):
+    """Covers summands."""
 
     def __init__(
-        self, graph: Graph, sums: Mapping[str, Combination], arguments: dict[str, Argument], block_bits: int
+        self, graph: Graph, sums: Mapping[str, Combination], arguments: Mapping[str, Argument], block_bits: int
     ) -> None:
+        super().__init__(arguments, sums, block_bits)
         self.graph = graph
-        self.sums = sums
-        self.arguments = arguments
-        self.block_bits = block_bits
-        self.wires: list[Wire] = []
-        self.blocks: list[Block] = []
-        for name, combination in sums.items():
-            self.arguments[name] = self._sum_argument(combination)
-        self.support = _supports(graph)
+        self.support = node_supports(graph)
 
     def cover_summand(self, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
         """Return the wire of one summand in units of `lsb`, and the sign it enters with."""
@@ -187,12 +161,12 @@ class _Builder:
         if self._plain(factor):
             (name,) = factor.names
             argument = self.arguments[name]
-            return self._word(name), argument.lowest, argument.highest, argument.scale
+            return self.word(name), argument.lowest, argument.highest, argument.scale
         others = [r for other in factors if other is not factor for r in other.references]
         share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
         own_lsb = Fraction(2) ** math.floor(math.log2(share))
         wire, sign = self._lookup(list(factor.references), 1.0, factor.names, own_lsb)
-        return wire, *self._range(wire), sign * own_lsb
+        return wire, *self.range_of(wire), sign * own_lsb
 
     def _plain(self, factor: _Factor) -> bool:
         """Whether a factor is one input word, proportional to its value."""
@@ -215,11 +189,7 @@ class _Builder:
         groups: dict[frozenset[str], list[int]] = {}
         for factor in found:
             groups.setdefault(self.support[factor >> 1], []).append(factor)
-        return constant, [_Factor(tuple(refs), self._ordered(support)) for support, refs in groups.items()]
-
-    def _ordered(self, names: frozenset[str]) -> tuple[str, ...]:
-        """Angles first, then by name: equal functions of different joints then have equal tables."""
-        return tuple(sorted(names, key=lambda name: (self.arguments[name].kind != "angle", name)))
+        return constant, [_Factor(tuple(refs), ordered(support, self.arguments)) for support, refs in groups.items()]
 
     def _bits(self, names: Sequence[str] | set[str]) -> int:
         return sum(self.arguments[name].bits for name in names)
@@ -246,30 +216,28 @@ class _Builder:
         self, references: Sequence[int], constant: float, names: Sequence[str], lsb: Fraction
     ) -> tuple[int, int]:
         """Return the wire of a table of constant · product in units of |lsb|, and its sign."""
-        ordered = self._ordered(frozenset(names))
-        graph = self._traced(references, constant, ordered)
+        names = ordered(frozenset(names), self.arguments)
+        graph = self._traced(references, constant, names)
         sign = -1 if (graph.outputs[0] & 1) != (lsb < 0) else 1
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
-        arguments = tuple(self.arguments[name] for name in ordered)
+        arguments = tuple(self.arguments[name] for name in names)
         reach = graph.evaluate({f"x{k}": a.interval() for k, a in enumerate(arguments)}, IntervalArithmetic)[0]
-        lsb = abs(lsb)
-        low, high = nearest_words(reach.low, reach.high, lsb)
-        block = self._block(FunctionBlock(graph, arguments, lsb, low, high))
         label = "·".join(self._label(r) for r in references)
-        return self._wire(Lookup(label, block, tuple(self._word(name) for name in ordered))), sign
+        words = tuple(self.word(name) for name in names)
+        return self.table(label, graph, arguments, words, abs(lsb), reach), sign
 
     def _label(self, reference: int) -> str:
         node = self.graph.nodes[reference >> 1]
         if node.op is Op.INPUT:
             return node.name
-        names = ",".join(self._ordered(self.support[reference >> 1]))
+        names = ",".join(ordered(self.support[reference >> 1], self.arguments))
         if node.op in (Op.SINE, Op.COSINE) and self.graph.nodes[node.left >> 1].op is Op.INPUT:
             return f"{'sin' if node.op is Op.SINE else 'cos'}({names})"
         return f"f({names})"
 
     def _product(self, left: int, right: int, shift: int) -> int:
         """Return the wire of a rounded product: one block where both words fit it, else limbs."""
-        words = self._range(left), self._range(right)
+        words = self.range_of(left), self.range_of(right)
         low, high = (words[0] * words[1]).rounded(shift)
         widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
@@ -277,60 +245,20 @@ class _Builder:
         if sum(widths) <= self.block_bits:
             # the table answers for every pattern of its input bits, also those the wires never carry
             reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
-            block, limb = self._block(ProductBlock(widths, True, shift, *reach)), 0
+            block, limb = self.block(ProductBlock(widths, True, shift, *reach)), 0
         else:
             magnitude = max(word.magnitude.bit_length() for word in words)
             method, block, limb = "limbs", -1, min(self.block_bits // 2, -(-magnitude // 2))
-        return self._wire(Product(name, left, right, shift, method, block, limb, low, high))
+        return self.wire(Product(name, left, right, shift, method, block, limb, low, high))
 
     def with_one_limb_block(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
         """Return wires and blocks with one limb table for all wide products: the widest that any of them asks for."""
         limb = max((wire.limb_bits for wire in self.wires if isinstance(wire, Product)), default=0)
         if not limb:
             return tuple(self.wires), tuple(self.blocks)
-        block = self._block(ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2))
+        block = self.block(ProductBlock.of_limbs(limb))
         wires = (
             replace(wire, block=block, limb_bits=limb) if isinstance(wire, Product) and wire.limb_bits else wire
             for wire in self.wires
         )
         return tuple(wires), tuple(self.blocks)
-
-    def _range(self, wire: int) -> Range:
-        return self.wires[wire].range(self.blocks)
-
-    def _word(self, name: str) -> int:
-        """Return the wire of an input or of an angle sum."""
-        if name not in self.sums:
-            argument = self.arguments[name]
-            return self._wire(Input(name, argument.bits, argument.kind == "angle"))
-        bits = self.arguments[name].bits
-        parts = []
-        for each, multiplier in self.sums[name].multipliers:
-            argument = self.arguments[each]
-            parts.append((self._word(each), multiplier * int(argument.scale), bits - argument.bits))
-        return self._wire(AngleSum(name, bits, tuple(parts)))
-
-    def _sum_argument(self, combination: Combination) -> Argument:
-        parts = [(self.arguments[name], multiplier) for name, multiplier in combination.multipliers]
-        return Argument(
-            "angle",
-            max(argument.bits for argument, _ in parts),
-            Fraction(1),
-            sum((multiplier * argument.centre for argument, multiplier in parts), Fraction(0)),
-        )
-
-    def _wire(self, wire: Wire) -> int:
-        if wire not in self.wires:
-            self.wires.append(wire)
-        return self.wires.index(wire)
-
-    def _block(self, block: Block) -> int:
-        if block not in self.blocks:
-            self.blocks.append(block)
-        return self.blocks.index(block)
-
-
-def _supports(graph: Graph) -> list[frozenset[str]]:
-    """Return the inputs that each node depends on."""
-    everything = Graph(graph.nodes, tuple(2 * k for k in range(len(graph.nodes))), ())
-    return everything.supports()

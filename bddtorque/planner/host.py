@@ -16,16 +16,13 @@ from fractions import Fraction
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.graph import Op
-from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.plan.plan import MOST_TABLE_BITS, Plan, check_widths
 from bddtorque.planner.angles import Combination
-from bddtorque.planner.cover import Target
-from bddtorque.planner.layout import Layout
+from bddtorque.planner.builder import Target
+from bddtorque.planner.layout import Layout, Part
 from bddtorque.planner.network import Form, Monomial, Network
-from bddtorque.planner.sizing import Floats, Sizes, adjoint_bounds
+from bddtorque.planner.sizing import Floats, Sizes, adjoint_bounds, equal_shares, share_finest
 from bddtorque.planner.units import choose_units
-from bddtorque.words.argument import Argument
 from bddtorque.words.ordered_sums import added
 from bddtorque.words.rounding import half_up
 
@@ -62,18 +59,10 @@ class HostSizes:
 class Sizer:
     """Decides the words of a network for a host."""
 
-    def __init__(
-        self, network: Network, arguments: Mapping[str, Argument], units: Sequence[Fraction], budget: float
-    ) -> None:
+    def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:
         self.network = network
-        self.arguments = arguments
-        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
-        ranges = node_ranges(network.graph, inputs)
-        self.magnitudes = {node: max(ranges[node].magnitude, 1e-300) for node in network.order}
         self.budget = np.full(len(units), budget)
-        self.adjoints, self.dropped = adjoint_bounds(
-            network, arguments, self.magnitudes, np.array([float(unit) for unit in units]), self.budget
-        )
+        self.adjoints, self.dropped = adjoint_bounds(network, np.array([float(unit) for unit in units]), self.budget)
         self.output_units = tuple(units)
         self.units = choose_units(network, units, self.dropped)
         self.live = [node for node in network.order if self.adjoints[node].any()]
@@ -146,9 +135,8 @@ class Sizer:
 
     def _size(self, word: int | str) -> float:
         """Return the largest magnitude of a word, in its unit."""
-        if isinstance(word, str):
-            return float(-self.arguments[word].lowest)
-        return self.magnitudes[word] / float(self.units[word])
+        size = self.network.size_of(word)
+        return size if isinstance(word, str) else max(size, 1e-300) / float(self.units[word])
 
     def _steps(self) -> dict[tuple[int, Monomial], int]:
         """Return how fine every factor must be: an equal share of the budget each, and equal factors alike."""
@@ -198,17 +186,12 @@ class Sizer:
     def _shares(self, rounded: Iterable[int]) -> dict[int, int]:
         """Give every table and every rounded sum the same part of each budget; sines and cosines share one table."""
         tables = [node for node in self.live if node in self.network.tables]
-        exponents = {}
+        exponents: dict[int, int] = {}
         for sources, share in ((tables, TABLE_SHARE), (sorted(rounded), 1 - TABLE_SHARE - CONSTANT_SHARE)):
-            count = sum(((self.adjoints[node] > 0).astype(np.int64) for node in sources), np.zeros(len(self.budget)))
-            for node in sources:
-                reached = self.adjoints[node] > 0
-                half = (share * self.budget[reached] / count[reached] / self.adjoints[node][reached]).min()
-                exponents[node] = math.floor(math.log2(2 * half / float(self.units[node])))
+            exponents |= equal_shares(sources, self.adjoints, share * self.budget, self.units)
         for node in tables:
             exponents[node] = max(exponents[node], math.ceil(math.log2(self._size(node))) + 2 - MOST_TABLE_BITS)
-        turned = [node for node in tables if self.network.graph.nodes[node].op in (Op.SINE, Op.COSINE)]
-        exponents.update(dict.fromkeys(turned, min((exponents[node] for node in turned), default=0)))
+        share_finest(exponents, self.network)
         return exponents
 
     def _to_round(self, key: int, exponents: Mapping[int, int], rounded: frozenset[int]) -> int | None:
@@ -263,14 +246,11 @@ class HostLayout(Layout):
         network: Network,
         sizes: HostSizes,
         sizer: Sizer,
-        arguments: Mapping[str, Argument],
         sums: Mapping[str, Combination],
         block_bits: int,
     ) -> None:
-        plain = Sizes(
-            {node: sizes.exponents[node] for node in sizer.live}, sizer.magnitudes, sizer.adjoints, sizer.dropped
-        )
-        super().__init__(network, plain, arguments, sums, block_bits, 1.0)
+        plain = Sizes({node: sizes.exponents[node] for node in sizer.live}, sizer.dropped)
+        super().__init__(network, plain, sums, block_bits, 1.0)
         self.host = sizes
 
     def step_of(self, node: int) -> Fraction:
@@ -280,32 +260,25 @@ class HostLayout(Layout):
     def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         return 0  # products are exact
 
-    def _factors(
-        self,
-        key: int,
-        monomials: Sequence[Monomial],
-        ratios: Sequence[Fraction],
-        words: Sequence[int],
-        constant: Fraction,
-    ) -> tuple[int, list[int]]:
+    def _factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
         own = 0 if key < 0 else self.host.exponents[key]
         steps = [
-            self.host.steps[key, monomial]
-            + sum(self.host.exponents[word] for word in monomial if not isinstance(word, str))
+            self.host.steps[key, part.monomial]
+            + sum(self.host.exponents[word] for word in part.monomial if not isinstance(word, str))
             - own
-            for monomial in monomials
+            for part in parts
         ]
         finest = min([0, *steps])
         factors = [
-            half_up(ratio / Fraction(2) ** step) << (step - finest) for ratio, step in zip(ratios, steps, strict=True)
+            half_up(part.ratio / Fraction(2) ** step) << (step - finest)
+            for part, step in zip(parts, steps, strict=True)
         ]
         return -finest, factors
 
 
 def plan_for_host(
     network: Network,
-    arguments: Mapping[str, Argument],
     sums: Mapping[str, Combination],
     targets: Sequence[Target],
     block_bits: int,
@@ -313,11 +286,11 @@ def plan_for_host(
     share: float,
 ) -> Plan | None:
     """Return the plan of a network in words that float64 holds, or None where they do not fit."""
-    sizer = Sizer(network, arguments, [target.lsb for target in targets], share)
+    sizer = Sizer(network, [target.lsb for target in targets], share)
     sizes = sizer.sizes()
     if sizes is None:
         return None
-    plan = HostLayout(network, sizes, sizer, arguments, sums, block_bits).plan(targets, source, "host")
+    plan = HostLayout(network, sizes, sizer, sums, block_bits).plan(targets, source, "host")
     try:
         check_widths(plan)
     except BddTorqueError:

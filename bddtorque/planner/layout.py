@@ -6,20 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from bddtorque.graph.graph import Graph, Op
-from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBlock
+from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Output, Product, Sum, Wire
+from bddtorque.plan.wires import AngleSum, Method, Output, Product, Sum, Wire
 from bddtorque.planner.angles import Combination
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import PlanBuilder, Target
 from bddtorque.planner.network import Form, Monomial, Network, TableValue
 from bddtorque.planner.sizing import Sizes
 from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import Range
-from bddtorque.words.rounding import half_up, nearest_words
+from bddtorque.words.rounding import half_up
 
 FACTOR_TOLERANCE = Fraction(1, 64)
 """Units: what rounding the factors of one sum may cost it."""
@@ -34,48 +34,32 @@ WIDEST_SQUARE = 14
 """Input bits of the table of quarter squares at most: beyond, its diagram outgrows four look-ups of limbs."""
 
 
-def lay_out(
-    network: Network,
-    sizes: Sizes,
-    arguments: Mapping[str, Argument],
-    sums: Mapping[str, Combination],
-    targets: Sequence[Target],
-    block_bits: int,
-    source: str,
-    target: str,
-    share: float,
-) -> Plan:
-    """Return the plan of a network with words of the given sizes; `share` is what roundings may cost an output."""
-    return Layout(network, sizes, arguments, sums, block_bits, share).plan(targets, source, target)
+class Part(NamedTuple):
+    """A summand on its way into a sum: its word, its factor before that is rounded, and the most its word can be."""
+
+    monomial: Monomial
+    wire: int
+    ratio: Fraction
+    most: int
 
 
-class Layout:
-    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass."""
+class Layout(PlanBuilder):
+    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass.
+
+    `share` is what roundings may cost an output.
+    """
 
     def __init__(
-        self,
-        network: Network,
-        sizes: Sizes,
-        arguments: Mapping[str, Argument],
-        sums: Mapping[str, Combination],
-        block_bits: int,
-        share: float,
+        self, network: Network, sizes: Sizes, sums: Mapping[str, Combination], block_bits: int, share: float
     ) -> None:
+        super().__init__(network.arguments, sums, block_bits)
         self.network = network
         self.sizes = sizes
-        self.arguments = arguments
-        self.sums = sums
-        self.block_bits = block_bits
         # a small budget wants finer factors as well as finer words; powers of two, so that plans do not change with it
         finer = Fraction(2) ** min(0, math.floor(math.log2(share)) + 3)
         self.factor_tolerance, self.product_tolerance = FACTOR_TOLERANCE * finer, PRODUCT_TOLERANCE * finer
-        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
-        self.ranges = node_ranges(network.graph, inputs)
-        self.wires: list[Wire] = []
-        self.places: dict[Wire, int] = {}
-        self.blocks: list[Block] = []
-        self.block_places: dict[Block, int] = {}
-        self.words: dict[int | str, int] = {}
+        self.words: dict[int, int] = {}
+        """By node."""
         self.lsb: dict[int, Fraction] = {}
         """Of each wire: the value of one unit; 1 for inputs, whose scale is in the coefficients."""
         self.error: dict[int, Fraction] = {}
@@ -102,19 +86,8 @@ class Layout:
             signed = {monomial: coefficient * each.sign for monomial, coefficient in form.items()}
             signed[()] = signed.get((), Fraction(0)) - each.centre
             total, _ = self._joined(-1 - k, signed, each.lsb, each.name)
-            outputs.append(
-                Output(
-                    each.name,
-                    total.parts,
-                    total.constant,
-                    total.constant_error,
-                    total.shift,
-                    each.low,
-                    each.high,
-                    each.lsb,
-                    total.dropped,
-                )
-            )
+            exact = (total.parts, total.constant, total.constant_error, total.shift)
+            outputs.append(Output(each.name, *exact, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self._with_methods(target)
         return Plan(wires, blocks, tuple(outputs), source, target, self.block_bits)
 
@@ -146,7 +119,7 @@ class Layout:
 
     def _table(self, node: int, value: TableValue, lsb: Fraction) -> int:
         """Return the wire of a table; a sine is the cosine of a quarter turn less, so that both share one table."""
-        graph, sources = value.function, tuple(self._word(name) for name in value.names)
+        graph, sources = value.function, tuple(self.word(name) for name in value.names)
         arguments = tuple(self.arguments[name] for name in value.names)
         label = _label(self.network.graph, node, value.names)
         if self.network.graph.nodes[node].op is Op.SINE and len(graph.nodes) == 2 and _plain_angle(arguments[0]):
@@ -156,71 +129,58 @@ class Layout:
         flip = graph.outputs[0] & 1
         label = f"-{label}" if flip else label  # a wire of its own: what its unit is worth has the other sign
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
-        reach = -self.ranges[node] if flip else self.ranges[node]
-        low, high = nearest_words(reach.low, reach.high, lsb)
-        wire = self._wire(Lookup(label, self._block(FunctionBlock(graph, arguments, lsb, low, high)), sources))
+        reach = -self.network.ranges[node] if flip else self.network.ranges[node]
+        wire = self.table(label, graph, arguments, sources, lsb, reach)
         self.lsb[wire], self.error[wire] = (-lsb if flip else lsb), lsb / 2
         return wire
 
     def _sum(self, node: int, form: Form, lsb: Fraction) -> int:
         name = f"s{node}"
         total, error = self._joined(node, form, lsb, name)
-        reach, slack = self.ranges[node], error
+        reach, slack = self.network.ranges[node], error
         low = max(total.low, math.floor((Fraction(reach.low) - slack) / lsb))
         high = min(total.high, math.ceil((Fraction(reach.high) + slack) / lsb))
-        wire = self._wire(replace(total, low=low, high=high))
+        wire = self.wire(replace(total, low=low, high=high))
         self.lsb[wire], self.error[wire] = lsb, error
         return wire
 
     def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction]:
         """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
         left_out = self.sizes.dropped.get(key, frozenset())
-        parts: list[tuple[int, Fraction]] = []
-        monomials: list[Monomial] = []
+        parts: list[Part] = []
         dropped, error = Fraction(0), Fraction(0)
         for monomial, coefficient in form.items():
             if not monomial:
                 continue
             if monomial in left_out:
-                dropped += abs(coefficient) * math.prod(Fraction(self._magnitude(word)) for word in monomial)
+                dropped += abs(coefficient) * math.prod(Fraction(self.network.size_of(word)) for word in monomial)
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
-            parts.append((wire, coefficient * self.lsb[wire] / lsb))
-            monomials.append(monomial)
+            # the true word may lie beyond the word's range by its error
+            most = self.range_of(wire).magnitude + math.ceil(self.error[wire] / abs(self.lsb[wire]))
+            parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
-        # the true word may lie beyond the word's range by its error
-        words = [self._most(wire) + math.ceil(self.error[wire] / abs(self.lsb[wire])) for wire, _ in parts]
-        shift, factors = self._factors(key, monomials, [ratio for _, ratio in parts], words, constant)
+        shift, factors = self._factors(key, parts, constant)
         whole = half_up(constant * (1 << shift))
-        off = abs(constant - Fraction(whole, 1 << shift)) + sum(
-            (
-                abs(ratio - Fraction(factor, 1 << shift)) * most
-                for (_, ratio), factor, most in zip(parts, factors, words, strict=True)
-            ),
-            Fraction(0),
-        )
+        off = abs(constant - Fraction(whole, 1 << shift))
+        exact = Range(whole, whole)
+        for part, factor in zip(parts, factors, strict=True):
+            off += abs(part.ratio - Fraction(factor, 1 << shift)) * part.most
+            exact += self.range_of(part.wire) * factor
         error += lsb * off + dropped + (lsb / 2 if shift else 0)
-        words_in = [self.range_of(wire) * factor for (wire, _), factor in zip(parts, factors, strict=True)]
-        low, high = sum(words_in, start=Range(whole, whole)).rounded(shift)
-        joined = tuple((wire, factor) for (wire, _), factor in zip(parts, factors, strict=True) if factor)
+        joined = tuple((part.wire, factor) for part, factor in zip(parts, factors, strict=True) if factor)
+        low, high = exact.rounded(shift)
         return Sum(name, joined, whole, shift, low, high, lsb, rounded_up(off), rounded_up(dropped / lsb)), error
 
-    def _factors(
-        self,
-        key: int,
-        monomials: Sequence[Monomial],
-        ratios: Sequence[Fraction],
-        words: Sequence[int],
-        constant: Fraction,
-    ) -> tuple[int, list[int]]:
+    def _factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
-        shift = _shift(ratios, words, constant, self.factor_tolerance)
-        return shift, [half_up(ratio * (1 << shift)) for ratio in ratios]
+        shift = _shift(parts, constant, self.factor_tolerance)
+        return shift, [half_up(part.ratio * (1 << shift)) for part in parts]
 
     def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
-        wires = [self.words[word] if not isinstance(word, str) else self._word(word) for word in monomial]
+        wires = [self.words[word] if not isinstance(word, str) else self.word(word) for word in monomial]
         for wire in wires:
             self.lsb.setdefault(wire, Fraction(1))
             self.error.setdefault(wire, Fraction(0))
@@ -230,8 +190,8 @@ class Layout:
         shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
         low, high = (self.range_of(left) * self.range_of(right)).rounded(shift)
         name = f"{self.wires[left].name}·{self.wires[right].name}"
-        wire = self._wire(Product(name, left, right, shift, "limbs", -1, 1, low, high))
-        most = [self._most(each) * abs(self.lsb[each]) + self.error[each] for each in wires]
+        wire = self.wire(Product(name, left, right, shift, "limbs", -1, 1, low, high))
+        most = [self.range_of(each).magnitude * abs(self.lsb[each]) + self.error[each] for each in wires]
         self.lsb[wire] = self.lsb[left] * self.lsb[right] * (1 << shift)
         self.error[wire] = most[0] * self.error[right] + most[1] * self.error[left]
         self.error[wire] += abs(self.lsb[wire]) / 2 if shift else 0
@@ -247,10 +207,10 @@ class Layout:
             wire for wire in products if target == "tables" and widths[wire] < min(self.block_bits, WIDEST_SQUARE)
         }
         others = [wire for wire in products if wire not in squared]
-        square = self._block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
+        square = self.block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
         largest = HOST_LIMB if target == "host" else self.block_bits // 2
         limb = min(self.block_bits // 2, largest, -(-max((widths[wire] for wire in others), default=2) // 2))
-        limbs = self._block(ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2)) if others else -1
+        limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
         method: Method = "native" if target == "host" else "limbs"
 
         def chosen(wire: Wire) -> Wire:
@@ -262,64 +222,24 @@ class Layout:
 
         return tuple(map(chosen, self.wires)), tuple(self.blocks)
 
-    def _word(self, name: str) -> int:
-        """Return the wire of an input, or of a sum of angles."""
-        if name in self.words:
-            return self.words[name]
-        combination = self.sums.get(name)
-        if combination is None or len(combination.multipliers) == 1:
-            base = name if combination is None else combination.multipliers[0][0]
-            argument = self.arguments[base]
-            wire = self._wire(Input(base, argument.bits, argument.kind == "angle"))
-        else:
-            bits = self.arguments[name].bits
-            parts = []
-            for each, multiplier in combination.multipliers:
-                argument = self.arguments[each]
-                parts.append((self._word(each), multiplier * int(argument.scale), bits - argument.bits))
-            wire = self._wire(AngleSum(name, bits, tuple(parts)))
-        self.words[name] = wire
-        return wire
-
     def _behind(self, name: str, wire: int) -> int:
         """Return the wire of an angle less a quarter turn."""
         bits = self.arguments[name].bits
         quarter = -(1 << bits >> 2)
         angle = self.wires[wire]
         parts = angle.parts if isinstance(angle, AngleSum) else ((wire, 1, 0),)
-        return self._wire(AngleSum(f"{name}-90°", bits, parts, quarter))
-
-    def range_of(self, wire: int) -> Range:
-        """Return the range of a wire's word."""
-        return self.wires[wire].range(self.blocks)
-
-    def _most(self, wire: int) -> int:
-        return self.range_of(wire).magnitude
-
-    def _magnitude(self, word: int | str) -> float:
-        return float(-self.arguments[word].lowest) if isinstance(word, str) else self.sizes.magnitudes[word]
-
-    def _wire(self, wire: Wire) -> int:
-        if wire not in self.places:
-            self.places[wire] = len(self.wires)
-            self.wires.append(wire)
-        return self.places[wire]
-
-    def _block(self, block: Block) -> int:
-        if block not in self.block_places:
-            self.block_places[block] = len(self.blocks)
-            self.blocks.append(block)
-        return self.block_places[block]
+        return self.wire(AngleSum(f"{name}-90°", bits, parts, quarter))
 
 
-def _shift(ratios: Sequence[Fraction], words: Sequence[int], constant: Fraction, tolerance: Fraction) -> int:
+def _shift(parts: Sequence[Part], constant: Fraction, tolerance: Fraction) -> int:
     """Return the shift of a sum: none of its factors is rounded if that costs few bits, else all finely enough."""
-    exact = max([ratio.denominator.bit_length() - 1 for ratio in [*ratios, constant]], default=0)
-    reach = sum((abs(ratio) * most for ratio, most in zip(ratios, words, strict=True)), abs(constant)) + 1
+    numbers = [*(part.ratio for part in parts), constant]
+    exact = max(number.denominator.bit_length() - 1 for number in numbers)
+    reach = sum((abs(part.ratio) * part.most for part in parts), abs(constant)) + 1
     room = SUM_BITS - math.ceil(math.log2(reach))
-    if all(_is_power(ratio.denominator) for ratio in [*ratios, constant]) and exact <= room:
+    if all(_is_power(number.denominator) for number in numbers) and exact <= room:
         return exact
-    wanted = math.ceil(math.log2((sum(words) + 1) / (2 * tolerance)))
+    wanted = math.ceil(math.log2((sum(part.most for part in parts) + 1) / (2 * tolerance)))
     return max(1, min(wanted, room))
 
 

@@ -14,11 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
+from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import Interval
 
 Monomial = tuple[int | str, ...]
 """A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
@@ -40,6 +43,7 @@ class Network:
 
     Attributes
     ----------
+    arguments : what the words of the graph's inputs stand for
     tables : by node number
     sums : by node number
     outputs : one form an output
@@ -47,10 +51,26 @@ class Network:
     """
 
     graph: Graph
+    arguments: Mapping[str, Argument]
     tables: dict[int, TableValue] = field(default_factory=dict)
     sums: dict[int, Form] = field(default_factory=dict)
     outputs: list[Form] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
+
+    @cached_property
+    def ranges(self) -> list[Interval]:
+        """The range of each node of the graph."""
+        inputs = {name: each.interval() for name, each in self.arguments.items() if each.kind == "word"}
+        return node_ranges(self.graph, inputs)
+
+    def size_of(self, word: int | str) -> float:
+        """Return the largest magnitude of a word: of an input in its units, whose scale is in the coefficients."""
+        return float(-self.arguments[word].lowest) if isinstance(word, str) else self.ranges[word].magnitude
+
+    @cached_property
+    def turned(self) -> list[int]:
+        """The sines and cosines, in order: one table serves them all."""
+        return [node for node in self.order if self.graph.nodes[node].op in (Op.SINE, Op.COSINE)]
 
 
 def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> Network:
@@ -76,11 +96,10 @@ class _Reader:
         self.graph = graph
         self.arguments = arguments
         self.block_bits = block_bits
-        everything = Graph(graph.nodes, tuple(2 * k for k in range(len(graph.nodes))), ())
-        self.support = everything.supports()
+        self.support = node_supports(graph)
         self.direct = self._direct_nodes() if direct_summands else set()
         self.words = self._must_be_words()
-        self.result = Network(graph)
+        self.result = Network(graph, arguments)
         self.forms: dict[int, Form] = {}
 
     def network(self) -> Network:
@@ -220,6 +239,11 @@ class _HostReader(_Reader):
 
     def _is_table(self, index: int) -> bool:
         return self.graph.nodes[index].op in (Op.SINE, Op.COSINE)
+
+
+def node_supports(graph: Graph) -> list[frozenset[str]]:
+    """Return the inputs that each node depends on."""
+    return Graph(graph.nodes, tuple(2 * k for k in range(len(graph.nodes))), ()).supports()
 
 
 def ordered(names: frozenset[str], arguments: Mapping[str, Argument]) -> tuple[str, ...]:

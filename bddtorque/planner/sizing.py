@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.graph.graph import Op
-from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.plan.plan import MOST_BITS, MOST_TABLE_BITS
 from bddtorque.planner.network import Form, Monomial, Network
-from bddtorque.words.argument import Argument
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,56 +34,45 @@ class Sizes:
     Attributes
     ----------
     exponents : by node number: one unit is 2^exponent
-    magnitudes : by node number: the largest |value|
-    adjoints : by node number: (outputs,), output units per unit of value
     dropped : by node number (−1 − k for output k): the monomials left out
     """
 
     exponents: dict[int, int]
-    magnitudes: dict[int, float]
-    adjoints: dict[int, Floats]
     dropped: dict[int, frozenset[Monomial]]
 
 
-def size(network: Network, arguments: Mapping[str, Argument], units: Sequence[float], budget: Sequence[float]) -> Sizes:
-    """Return sizes with which all roundings together cost each output at most its budget, in units of its last bit.
+def size(network: Network, units: Sequence[float], budget: float) -> Sizes:
+    """Return sizes with which all roundings together cost each output at most `budget`, in units of its last bit.
 
     `units` is the value of one unit of each output.
     """
-    inputs = {name: argument.interval() for name, argument in arguments.items() if argument.kind == "word"}
-    ranges = node_ranges(network.graph, inputs)
-    magnitudes = {node: ranges[node].magnitude for node in network.order}
-    allowed = np.asarray(budget, dtype=np.float64)
-    adjoints, dropped = adjoint_bounds(network, arguments, magnitudes, np.asarray(units), allowed)
-    exponents = _equal_shares(network, adjoints, allowed)
-    _fit(network, exponents, magnitudes)
-    _give_back(network, exponents, magnitudes, adjoints, allowed)
-    return Sizes(exponents, magnitudes, adjoints, dropped)
+    allowed = np.full(len(units), budget)
+    adjoints, dropped = adjoint_bounds(network, np.asarray(units), allowed)
+    sources = [node for node in network.order if adjoints[node].any()]
+    exponents = equal_shares(sources, adjoints, allowed, {})
+    share_finest(exponents, network)
+    _fit(network, exponents)
+    _give_back(network, exponents, adjoints, allowed)
+    return Sizes(exponents, dropped)
 
 
 def adjoint_bounds(
-    network: Network,
-    arguments: Mapping[str, Argument],
-    magnitudes: Mapping[int, float],
-    units: Floats,
-    allowed: Floats,
+    network: Network, units: Floats, allowed: Floats
 ) -> tuple[dict[int, Floats], dict[int, frozenset[Monomial]]]:
-    """Go back from the outputs; on the way, leave out what cannot matter."""
+    """Return the adjoint of each word, (outputs,) in output units per unit of value, and the monomials left out.
+
+    The way goes back from the outputs; what cannot matter is left out, by node number (−1 − k for output k).
+    """
     outputs = len(network.outputs)
     adjoints = {node: np.zeros(outputs) for node in network.order}
     turned: dict[int, dict[int, Floats]] = {node: {} for node in network.order}
     dropped: dict[int, frozenset[Monomial]] = {}
     share = allowed * DROP_SHARE / (len(network.order) + outputs)
 
-    def size_of(word: int | str) -> float:
-        if isinstance(word, str):
-            return float(-arguments[word].lowest)  # inputs count in words: their scale is in the coefficient
-        return magnitudes[word]
-
     def pass_on(key: int, form: Form, adjoint: Floats) -> None:
         small = set()
         for monomial, coefficient in form.items():
-            reach = abs(float(coefficient)) * math.prod(map(size_of, monomial))
+            reach = abs(float(coefficient)) * math.prod(map(network.size_of, monomial))
             if monomial and (reach * adjoint <= share / len(form)).all():
                 small.add(monomial)
                 continue
@@ -94,7 +82,7 @@ def adjoint_bounds(
                     weight = abs(float(coefficient)) * adjoint
                     angle = _angle(network, others)
                     if angle is None:
-                        adjoints[word] += weight * math.prod(map(size_of, others))
+                        adjoints[word] += weight * math.prod(map(network.size_of, others))
                     else:  # of a sine and a cosine of one angle, not both are 1
                         turned[word].setdefault(angle[0], np.zeros((2, outputs)))[angle[1]] += weight
         if small:
@@ -123,48 +111,43 @@ def _angle(network: Network, words: Sequence[int | str]) -> tuple[int, int] | No
     return (node.left >> 1, int(node.op is Op.SINE)) if node.op in (Op.SINE, Op.COSINE) else None
 
 
-def _equal_shares(network: Network, adjoints: Mapping[int, Floats], allowed: Floats) -> dict[int, int]:
-    """Give every rounding the same part of each budget; tables of one function are made equally fine."""
-    sources = [node for node in network.order if adjoints[node].any()]
+def equal_shares(
+    sources: Sequence[int], adjoints: Mapping[int, Floats], allowed: Floats, units: Mapping[int, Fraction]
+) -> dict[int, int]:
+    """Return the exponents with which every rounding takes the same part of each budget; units are 1 if not given."""
     count = sum(((adjoints[node] > 0).astype(np.int64) for node in sources), np.zeros(len(allowed), np.int64))
     exponents = {}
     for node in sources:
         reached = adjoints[node] > 0
         half_units = (allowed[reached] / count[reached] / adjoints[node][reached]).min()
-        exponents[node] = math.floor(math.log2(2 * half_units))
-    trigonometric = [
-        node for node in sources if node in network.tables and network.graph.nodes[node].op in (Op.SINE, Op.COSINE)
-    ]
-    if trigonometric:
-        finest = min(exponents[node] for node in trigonometric)
-        exponents.update(dict.fromkeys(trigonometric, finest))
+        exponents[node] = math.floor(math.log2(2 * half_units / float(units.get(node, 1))))
     return exponents
 
 
-def _fit(network: Network, exponents: dict[int, int], magnitudes: Mapping[int, float]) -> None:
+def share_finest(exponents: dict[int, int], network: Network) -> None:
+    """Make sines and cosines equally fine, so that they share one table."""
+    turned = [node for node in network.turned if node in exponents]
+    exponents.update(dict.fromkeys(turned, min((exponents[node] for node in turned), default=0)))
+
+
+def _fit(network: Network, exponents: dict[int, int]) -> None:
     """Make words coarser that no table holds, or whose products no integer does; the others must do with less."""
     forms = [*network.sums.values(), *network.outputs]
     factors = {word for form in forms for monomial in form if len(monomial) == 2 for word in monomial}
     for node, exponent in exponents.items():
         if node in network.tables or node in factors:
-            whole = math.ceil(math.log2(max(magnitudes[node], 1e-300)))
+            whole = math.ceil(math.log2(max(network.size_of(node), 1e-300)))
             exponents[node] = max(exponent, whole + 2 - WIDEST_FACTOR)  # a sign, and the end itself
 
 
-def _give_back(
-    network: Network,
-    exponents: dict[int, int],
-    magnitudes: Mapping[int, float],
-    adjoints: Mapping[int, Floats],
-    allowed: Floats,
-) -> None:
+def _give_back(network: Network, exponents: dict[int, int], adjoints: Mapping[int, Floats], allowed: Floats) -> None:
     """Make words coarser, the widest first, while every budget still holds."""
     spent = sum(
         (adjoints[node] * 2.0 ** (exponent - 1) for node, exponent in exponents.items()), np.zeros(len(allowed))
     )
 
     def width(node: int) -> float:
-        return math.log2(max(magnitudes[node], 1e-300)) - exponents[node]
+        return math.log2(max(network.size_of(node), 1e-300)) - exponents[node]
 
     movable = [node for node in exponents if node in network.sums]
     while movable:

@@ -9,7 +9,8 @@ from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.planner.budget import RESERVE
-from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover
 from bddtorque.words.argument import Argument
 
 MOST_GUARD = 24

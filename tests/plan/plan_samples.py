@@ -15,7 +15,7 @@ from bddtorque.plan.bound import compose
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
 
 LARGEST = 1 << 30

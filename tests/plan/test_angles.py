@@ -18,10 +18,11 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import AngleSum
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.spec import JointSpec, Ranges
 from bddtorque.words.argument import Argument
 
+ANGLE, WORD = Argument("angle", 6), Argument("word", 6)
 PLANNERS = [plan_within, lambda *given: plan_network(*given, source="recursive")]
 signs = st.sampled_from([1, -1])
 
@@ -96,7 +97,7 @@ def test_angles_that_cancel_leave_a_constant():
     tracer = Tracer()
     a, b, v = (tracer.input(name) for name in "abv")
     graph = tracer.graph([tracer.cos(2 * a + b - a - a - b) * v + tracer.sin(2 * a - a - a) * v], ["y"])
-    rewritten, sums = with_angle_sums(graph, {"a": True, "b": True, "v": False})
+    rewritten, sums = with_angle_sums(graph, {"a": ANGLE, "b": ANGLE, "v": WORD})
     assert rewritten.input_names == ("v",) and not sums
 
 
@@ -104,7 +105,7 @@ def test_constants_that_look_alike_are_told_apart():
     tracer = Tracer()
     a = tracer.input("a")
     graph = tracer.graph([tracer.cos(a + 0.3) - tracer.cos(a + 0.30000001)], ["y"])
-    rewritten, sums = with_angle_sums(graph, {"a": True})
+    rewritten, sums = with_angle_sums(graph, {"a": ANGLE})
     assert len(sums) == len(rewritten.input_names) == 2
 
 
@@ -123,7 +124,7 @@ def test_angles_outside_sines_are_refused(build):
     tracer = Tracer()
     graph = tracer.graph([build(tracer, tracer.input("a"), tracer.input("v"))], ["y"])
     with pytest.raises(BddTorqueError, match=r"^plan: "):
-        with_angle_sums(graph, {"a": True, "v": False})
+        with_angle_sums(graph, {"a": ANGLE, "v": WORD})
 
 
 def test_combinations_read_as_people_write_them():

@@ -20,7 +20,7 @@ from bddtorque.plan.bound import BlockFacts, compose, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
 
 relaxed = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

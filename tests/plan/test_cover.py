@@ -19,7 +19,8 @@ from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Choices, Target, cover, summand_counts
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover, summand_counts
 from bddtorque.spec import load_spec
 from bddtorque.words.argument import Argument
 

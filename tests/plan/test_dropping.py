@@ -14,7 +14,7 @@ import bddtorque as bt
 from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {

@@ -11,7 +11,7 @@ from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.wires import Lookup
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.planner.network import network_of
 from bddtorque.words.argument import Argument
 

@@ -10,7 +10,8 @@ from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.wires import Lookup, Product
 from bddtorque.planner.budget import paper_extra_bits
-from bddtorque.planner.cover import Choices, Target, cover
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import Choices, cover
 from bddtorque.words.argument import Argument
 
 

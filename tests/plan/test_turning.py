@@ -14,7 +14,7 @@ from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.bound import compose, planned_facts, turning_of
 from bddtorque.plan.wires import Lookup
 from bddtorque.planner.budget import plan_network
-from bddtorque.planner.cover import Target
+from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
 
 
