@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import config
 from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+DISABLE_JIT: bool = bool(vars(config)["DISABLE_JIT"])
+"""Whether NUMBA_DISABLE_JIT is set: compiled functions are then plain Python, and addresses of arrays cannot be read."""
 
 
 def njit(function: Function) -> Function:

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import choose_forms
-from bddtorque.diagrams.forms import FORMS, Form
-from bddtorque.evaluate.generated import private_folder
-from bddtorque.evaluate.inline import program_kernel, straight_kernel
-from bddtorque.evaluate.machine import run_states
-from bddtorque.evaluate.parallel import Runner, Spread
-from bddtorque.evaluate.program import QUANTITIES, Program, assemble, limits
-from bddtorque.evaluate.single import LEFT, One, Single, common_arrays, machine_single, straight_single
-from bddtorque.evaluate.straight import TILE, straight
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.table import Table
+from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.evaluate.program import QUANTITIES, Program, limits
+from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
+from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.plan.wires import Input
-from bddtorque.words import Format, Formats
-from bddtorque.work.caching import cache_directory
+from bddtorque.words import Format
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
-_ADDRESSES = ("_kernel", "_single", "_places", "_one_words", "_one_floats")
 _array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
 
-BIT_FORMS = ("lockstep", "bits")
-WORD_FORMS = (
-    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight",
-)  # fmt: skip
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": BIT_FORMS,
     "words": WORD_FORMS,
@@ -44,30 +32,6 @@ EVALUATORS: dict[str, tuple[str, ...]] = {
 }
 """The evaluators, and the forms each can run, the first by default. `straight` is code made for the one plan, `chosen`
 the form of least cost for each block by itself; the others are blocks' forms."""
-
-
-class Runnable(Protocol):
-    """What an evaluator runs: words, a plan, and one table and one diagram per block."""
-
-    @property
-    def formats(self) -> Formats:
-        """The words that go in and come out."""
-
-    @property
-    def plan(self) -> Plan:
-        """What is computed, wire by wire."""
-
-    @property
-    def tables(self) -> Sequence[Table]:
-        """One per block of the plan."""
-
-    @property
-    def diagrams(self) -> Sequence[Diagram]:
-        """One per block of the plan."""
-
-    @property
-    def memory(self) -> int:
-        """Bytes that the forms of the blocks may take together."""
 
 
 class Evaluator:
@@ -90,8 +54,11 @@ class Evaluator:
     Attributes
     ----------
     out_of_range : (3, n) int64, how many positions, velocities and accelerations were out of range since the start.
-        Positions of revolute joints wrap and are only counted; everything else saturates.
+        Positions of revolute joints wrap and are only counted; everything else saturates. States that are refused are
+        not counted. Threads that share an evaluator add up their counts.
     """
+
+    _counting = threading.Lock()
 
     def __init__(
         self,
@@ -103,28 +70,24 @@ class Evaluator:
     ) -> None:
         if kind not in EVALUATORS:
             raise BddTorqueError(
-                f"evaluator: {', '.join(EVALUATORS)} required, {kind!r} given{nearest(kind, EVALUATORS)}"
+                f"unknown evaluator {kind!r}{nearest(kind, EVALUATORS)}: it must be {', '.join(EVALUATORS)}"
             )
-        form = form or ("straight" if kind != "bits" and model.plan.target == "host" else EVALUATORS[kind][0])
-        if form not in EVALUATORS[kind]:
-            known = EVALUATORS[kind]
-            raise BddTorqueError(
-                f"evaluator {kind}: form {' or '.join(known)} required, {form!r} given{nearest(str(form), known)}"
-            )
+        forms = EVALUATORS[kind]
+        form = form or ("straight" if kind != "bits" and model.plan.target == "host" else forms[0])
+        if form not in forms:
+            hint = nearest(str(form), forms)
+            raise BddTorqueError(f"unknown form {form!r}{hint}: evaluator '{kind}' has {', '.join(forms)}")
         if on_range not in ("saturate", "raise"):
-            raise BddTorqueError(f"evaluator: on_range 'saturate' or 'raise' required, {on_range!r} given")
+            raise BddTorqueError(f"on_range must be 'saturate' or 'raise', got {on_range!r}")
         if kind != "parallel" and processors is not None:
-            raise BddTorqueError(
-                f"evaluator {kind}: no processors required, {processors!r:.40} given (parallel has them)"
-            )
+            raise BddTorqueError("processors is only valid for the evaluator 'parallel'")
         self.processors = checked_processors(processors) if kind == "parallel" else 1
         self.model = model
         self.kind = kind
         self.form = form
         self.on_range = on_range
         self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        self._runner: Runner
-        self._runner = _Straight(model) if form == "straight" else _Machine(model, form, tables_only=form in BIT_FORMS)
+        self._runner: Runner = Compiled(model) if form == "straight" else Interpreted(model, form)
         if kind == "parallel":
             self._runner = Spread(self._runner, min(self.processors, usable_processors()))
         read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
@@ -140,13 +103,16 @@ class Evaluator:
         self._forget_addresses()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what holds addresses of this process: a copy makes its own."""
-        return {name: value for name, value in vars(self).items() if name not in _ADDRESSES}
+        """Return what a copy is made from: it has compiled code, threads and addresses of its own."""
+        given = {name: vars(self)[name] for name in ("model", "kind", "form", "on_range")}
+        processors = self.processors if self.kind == "parallel" else None
+        return {**given, "processors": processors, "out_of_range": self.out_of_range.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what another evaluator gave."""
-        vars(self).update(state)
-        self._forget_addresses()
+        """Make an evaluator that counts on from where the other was."""
+        counts = state.pop("out_of_range")
+        Evaluator.__init__(self, **state)
+        self.out_of_range[:] = counts
 
     def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
@@ -158,7 +124,8 @@ class Evaluator:
         `out_of_range` and never raises. Floats are refused.
 
         A single state is fastest as arrays (n,) of int64. `out`, an int64 array of the result's shape, takes the
-        torques of a batch and is returned: memory that is new each time costs as much as a small arm's torques.
+        torques of a batch and is returned: memory that is new each time costs as much as a small arm's torques. It may
+        overlap the words that go in, which costs a copy.
         """
         # one compiled call for the arguments it is made for; anything else goes the ordinary way below
         if q.__class__ is _array and q.ndim == 1 and out is None:
@@ -171,25 +138,32 @@ class Evaluator:
             except ValueError:
                 pass
         rows, single = self._words(q=q, qd=qd, qdd=qdd)
-        tau = np.empty_like(rows[0]) if out is None else self._taken(out, rows[0], single)
-        self._runner.run(rows[0], rows[1], rows[2], tau, self.out_of_range)
+        tau = np.empty_like(rows[0]) if out is None else self._place(out, rows, single)
+        counts = np.zeros_like(self.out_of_range)
+        self._runner.run(rows[0], rows[1], rows[2], tau, counts)
         for place, joint in self._unread:
-            self.out_of_range[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
+            counts[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
+        self._count(counts)
         if out is not None:
             if not np.may_share_memory(tau, out):
                 out[...] = tau[0] if single else tau
             return out
         return tau[0] if single else tau
 
-    def _taken(self, out: Any, rows: Integers, single: bool) -> Integers:
-        """Return the array (N, n) that torques are written to: `out` itself where it lies as the states do."""
-        shape = rows.shape[1:] if single else rows.shape
+    def _place(self, out: Any, rows: Sequence[Integers], single: bool) -> Integers:
+        """Return the array (N, n) that torques are written to: `out` itself if it lies as the states do, and apart."""
+        first = rows[0]
+        shape = first.shape[1:] if single else first.shape
         if out.__class__ is not _array or out.dtype != _WORD or out.shape != shape or not out.flags.writeable:
             given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-            raise BddTorqueError(f"out: a writable int64 array of shape {shape} required, {given} given")
+            raise BddTorqueError(f"out must be a writable int64 array of shape {shape}, got {given}")
         tau = np.atleast_2d(out)
-        alike = tau.flags.c_contiguous if rows.flags.c_contiguous else tau.flags.f_contiguous
-        return tau if alike else np.empty_like(rows)
+        alike = tau.flags.c_contiguous if first.flags.c_contiguous else tau.flags.f_contiguous
+        return tau if alike and not any(np.may_share_memory(out, row) for row in rows) else np.empty_like(first)
+
+    def _count(self, counts: Integers) -> None:
+        with Evaluator._counting:
+            self.out_of_range += counts
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
@@ -206,30 +180,25 @@ class Evaluator:
                 self._be_careful()
             except ValueError:
                 pass
-        words = []
-        for place, (name, given) in enumerate(zip(QUANTITIES, (q, qd, qdd), strict=True)):
-            formats = getattr(self.model.formats, name)
-            quantised, outside = formats.quantise_counted(given)
-            if self.on_range == "raise" and outside.any():
-                joint = int(outside.argmax())
-                raise BddTorqueError(
-                    f"{formats.name}: values within {formats[joint].span[0]:.6g} to {formats[joint].span[1]:.6g} "
-                    f"{formats[joint].unit} required for joint '{self.model.formats.joint_names[joint]}', "
-                    f"{outside[joint]} of them lie outside"
-                )
-            self.out_of_range[place] += outside
+        words, outside = [], np.zeros_like(self.out_of_range)
+        for place, (formats, values) in enumerate(zip(self.model.formats.inputs, (q, qd, qdd), strict=True)):
+            quantised, outside[place] = formats.quantise_counted(values)
+            if self.on_range == "raise" and outside[place].any():
+                joint = int(outside[place].argmax())
+                raise BddTorqueError(_out_of_range(formats[joint], np.asarray(values)[..., joint]))
             words.append(quantised)
-        counted = self.out_of_range.copy()
-        torques = self.torque_words(*words)
-        self.out_of_range[:] = counted  # the words themselves were in range: nothing is counted twice
-        return self.model.formats.tau.dequantise(torques)
+        rows, single = self._words(q=words[0], qd=words[1], qdd=words[2])
+        torques = np.empty_like(rows[0])
+        self._runner.run(rows[0], rows[1], rows[2], torques, np.zeros_like(outside))  # floats were counted, not words
+        self._count(outside)
+        return self.model.formats.tau.dequantise(torques[0] if single else torques)
 
     @property
     def program(self) -> Program:
         """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
         runner = self._runner.runner if isinstance(self._runner, Spread) else self._runner
-        if not isinstance(runner, _Machine):
-            raise BddTorqueError(f"evaluator: a form of blocks required for a program, '{self.form}' given")
+        if not isinstance(runner, Interpreted):
+            raise BddTorqueError(f"a program needs a form of blocks: the evaluator has the form '{self.form}'")
         return runner.program
 
     @property
@@ -238,6 +207,8 @@ class Evaluator:
 
         It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
         """
+        if DISABLE_JIT:
+            raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
         if self._kernel is None:
             self._kernel = self._runner.kernel(len(self.model.formats.q))
         return self._kernel
@@ -259,8 +230,7 @@ class Evaluator:
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
         common = common_arrays(self.model.formats, self.out_of_range, self._unread)
-        runner = self._runner.runner if isinstance(self._runner, Spread) else self._runner
-        single = runner.single(common, self.on_range == "raise") if isinstance(runner, _Machine | _Straight) else None
+        single = None if DISABLE_JIT else self._runner.single(common, self.on_range == "raise")
         if single is None:
             self._one_words = self._one_floats = _leave
             raise ValueError(LEFT)
@@ -270,7 +240,7 @@ class Evaluator:
 
     def _are_batches(self, q: Any, qd: Any, qdd: Any) -> bool:
         """Whether three things are arrays (N, n) of int64 as the runner takes them, all of one shape and order."""
-        columns = getattr(self._runner, "takes_columns", False) and not (q.__class__ is _array and q.flags.c_contiguous)
+        columns = self._runner.takes_columns and not (q.__class__ is _array and q.flags.c_contiguous)
         return all(
             each.__class__ is _array
             and each.dtype is _WORD
@@ -294,12 +264,10 @@ class Evaluator:
             formats = getattr(self.model.formats, name)
             array = np.asarray(given)
             if array.dtype.kind not in "iu":
-                raise BddTorqueError(
-                    f"{formats.name}: integer words required, {array.dtype} given (torque takes floats)"
-                )
+                raise BddTorqueError(f"{formats.name} must be integer words, got {array.dtype} (torque takes floats)")
             if array.ndim not in (1, 2) or array.shape[-1] != len(formats):
                 n = len(formats)
-                raise BddTorqueError(f"{formats.name}: shape ({n},) or (N, {n}) required, {array.shape} given")
+                raise BddTorqueError(f"{formats.name} must have shape ({n},) or (N, {n}), got {array.shape}")
             if array.dtype == np.uint64:  # before the cast, or large words would turn negative; angles keep low bits
                 wraps = np.array([each.kind == "angle" for each in formats])
                 array = np.where(wraps, array, np.minimum(array, np.uint64(2**62)))
@@ -307,15 +275,24 @@ class Evaluator:
             rows.append(np.atleast_2d(array.astype(np.int64, copy=False)))
         lengths = {len(row) for row in rows} - {1}
         if len(lengths) > 1:
-            raise BddTorqueError(f"states: the same number of rows required, {[len(row) for row in rows]} given")
+            raise BddTorqueError(f"q, qd and qdd must have the same number of rows, got {[len(row) for row in rows]}")
         shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
         spread = [np.broadcast_to(row, shape) for row in rows]
         columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
-        order: Literal["C", "F"] = "F" if columns and getattr(self._runner, "takes_columns", False) else "C"
+        order: Literal["C", "F"] = "F" if columns and self._runner.takes_columns else "C"
         rows = [np.asarray(row, order=order) for row in spread]
         for row in rows:
             row.flags.writeable = False  # views already are, and so must copies be: one type, compiled once
         return rows, single
+
+
+def _renew_lock() -> None:
+    """Start with a free lock in a forked child: the thread that held it is not there."""
+    Evaluator._counting = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _outside(word: Format, words: Integers) -> int:
@@ -324,6 +301,15 @@ def _outside(word: Format, words: Integers) -> int:
     held = word.held(words) if word.kind == "angle" else words
     within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
     return int(np.count_nonzero(~within))
+
+
+def _out_of_range(word: Format, values: Any) -> str:
+    """Return what is wrong with values of one joint, some of which are out of range: the worst of them is named."""
+    low, high = sorted(word.sign * end + word.offset for end in (word.low, word.high))
+    first, last = (low, high) if word.kind == "angle" else word.span
+    worst = np.ravel(values)[np.maximum(first - values, values - last).argmax()]
+    words = f" (its words end at {first:.6g} and {last:.6g})" if low <= worst <= high else ""
+    return f"{word.name} must be between {low:.6g} and {high:.6g} {word.unit}{words}, got {worst:.6g}"
 
 
 def _leave(*given: Any) -> None:
@@ -341,61 +327,3 @@ def _carefully(one: One, dtype: Any) -> One:
             raise ValueError(LEFT)
 
     return call
-
-
-class _Machine:
-    """Runs a plan as a program under the one precompiled kernel."""
-
-    def __init__(self, model: Runnable, form: str, tables_only: bool) -> None:
-        if form == "chosen":
-            orders = [diagram.order for diagram in model.diagrams]
-            forms = [choice.form for choice in choose_forms(model.tables, orders, model.memory)]
-        else:
-            forms = [_lowered(model, k, form) for k in range(len(model.tables))]
-        self.program: Program = assemble(model.plan, model.formats, forms, tables_only)
-        self.registers = len(model.plan.wires)
-
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
-        run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
-
-    def kernel(self, joints: int) -> Callable[..., None]:
-        return program_kernel(self.program, self.registers, joints)
-
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
-        return machine_single(self.program, self.registers, common, raises)
-
-
-class _Straight:
-    """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
-
-    def __init__(self, model: Runnable) -> None:
-        cache = cache_directory()
-        folder = private_folder() if cache is None else cache / "plans"
-        self.code = straight(model.plan, model.formats, model.tables, folder)
-        self.folder = folder
-        self.takes_columns = self.code.columns is not None
-
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
-        code = self.code
-        if code.tiles is None or code.columns is None or len(q) < TILE:
-            code.states(q, qd, qdd, tau, code.table, code.constants, counts)
-            return
-        rows, out = np.empty(code.rows * TILE), np.empty(tau.shape[1] * TILE, dtype=np.int64)
-        if q.flags.c_contiguous:
-            code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
-        else:
-            code.columns(q.T, qd.T, qdd.T, tau.T, code.table, code.constants, counts, rows, out)
-
-    def kernel(self, joints: int) -> Callable[..., None]:
-        return straight_kernel(self.code, joints)
-
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
-        return straight_single(self.code, self.folder, common, raises)
-
-
-def _lowered(model: Runnable, block: int, form: str) -> Form:
-    """Return a block in a form; the diagram that was sifted gives the order of the variables."""
-    diagram = model.diagrams[block]
-    if form in BIT_FORMS:
-        return FORMS[form].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
-    return FORMS[form].from_table(model.tables[block], diagram.order)

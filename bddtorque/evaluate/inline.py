@@ -18,6 +18,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
@@ -74,7 +75,7 @@ def _bits(typing: Any, value: Any) -> Any:
 
 
 _pointer_to: Any = intrinsic(_pointer)
-bits_of: Any = intrinsic(_bits)
+bits_of: Any = (lambda value: np.float64(value).view(np.int64)) if DISABLE_JIT else intrinsic(_bits)
 stack_of: Any = intrinsic(_stack)
 _check_types: Any = intrinsic(_check)
 

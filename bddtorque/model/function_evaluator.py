@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.evaluator import Evaluator, OnRange, Runnable
+from bddtorque.evaluate.evaluator import Evaluator, OnRange
 from bddtorque.evaluate.inline import carray, stack_of
+from bddtorque.evaluate.runners import Runnable
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input
 from bddtorque.words import Format, Formats, JointFormats

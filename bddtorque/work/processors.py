@@ -33,7 +33,5 @@ def checked_processors(given: Any) -> int:
     except TypeError:
         count = -1
     if count < 1:
-        raise BddTorqueError(
-            f"evaluator parallel: processors a whole number of 1 or more required, {given!r:.40} given"
-        )
+        raise BddTorqueError(f"processors must be an integer of at least 1, got {given!r:.40}")
     return count

@@ -83,10 +83,10 @@ def test_floats_go_through_the_words():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        (("word",), r"bits, words, parallel required, 'word' given \(did you mean 'words'"),
-        (("bits", "dense"), "evaluator bits: form lockstep or bits required, 'dense' given"),
-        (("words", "denser"), "evaluator words: form .* required, 'denser' given"),
-        (("words", None, "wrap"), "on_range 'saturate' or 'raise' required"),
+        (("word",), r"unknown evaluator 'word' \(did you mean 'words'\?\): it must be bits, words"),
+        (("bits", "dense"), "unknown form 'dense': evaluator 'bits' has lockstep, bits"),
+        (("words", "denser"), r"unknown form 'denser' \(did you mean 'dense'\?\): evaluator 'words' has"),
+        (("words", None, "wrap"), "^on_range must be 'saturate' or 'raise', got 'wrap'$"),
     ],
 )
 def test_evaluators_that_do_not_exist_are_refused(given, match):

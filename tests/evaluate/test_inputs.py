@@ -65,13 +65,13 @@ def test_shapes_follow_the_input_and_single_states_are_repeated():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ((np.zeros((3, 2)), [0, 0], [0, 0]), "positions: integer words required, float64 given"),
-        (([0, 0], np.zeros(2, np.float32), [0, 0]), "velocities: integer words required"),
-        (([0, 0], [0, 0], [True, False]), "accelerations: integer words required, bool given"),
-        (([0, 0, 0], [0, 0], [0, 0]), r"positions: shape \(2,\) or \(N, 2\) required, \(3,\) given"),
-        (([0, 0], [[[0, 0]]], [0, 0]), r"velocities: shape \(2,\) or \(N, 2\) required"),
-        (([0, 0], 0, [0, 0]), "velocities: shape"),
-        (([[0, 0]] * 3, [[0, 0]] * 2, [0, 0]), r"the same number of rows required, \[3, 2, 1\] given"),
+        ((np.zeros((3, 2)), [0, 0], [0, 0]), "positions must be integer words, got float64"),
+        (([0, 0], np.zeros(2, np.float32), [0, 0]), "velocities must be integer words"),
+        (([0, 0], [0, 0], [True, False]), "accelerations must be integer words, got bool"),
+        (([0, 0, 0], [0, 0], [0, 0]), r"positions must have shape \(2,\) or \(N, 2\), got \(3,\)"),
+        (([0, 0], [[[0, 0]]], [0, 0]), r"velocities must have shape \(2,\) or \(N, 2\)"),
+        (([0, 0], 0, [0, 0]), "velocities must have shape"),
+        (([[0, 0]] * 3, [[0, 0]] * 2, [0, 0]), r"the same number of rows, got \[3, 2, 1\]"),
     ],
 )
 def test_what_are_no_words_is_refused(given, match):
@@ -107,11 +107,47 @@ def test_a_value_within_half_a_unit_above_the_top_word_is_in_range():
     evaluator = arm(6, workers=1).evaluator(on_range="raise")
     top = evaluator.model.formats.qd[0]
     evaluator.torque([0, 0], [top.span[1] + 0.499 * top.lsb, 0], [0, 0])
-    with pytest.raises(
-        bt.BddTorqueError, match=r"velocities: values within .* required for joint 'shoulder', 1 of them"
-    ):
+    with pytest.raises(bt.BddTorqueError, match=r"-1 and 1 rad/s \(its words end at -1 and 0.96875\), got 0.984"):
         evaluator.torque([0, 0], [top.span[1] + 0.501 * top.lsb, 0], [0, 0])
     assert not evaluator.out_of_range.any()
+
+
+def test_raising_names_the_limits_of_the_joint_and_not_the_ends_of_its_words():
+    model = bt.compile("planar2r", bits=4, position=[[2.0, 4.5], [-0.5, 0.5]], workers=1, cache=None)
+    evaluator = model.evaluator(on_range="raise")
+    for q, message in (
+        ([[3.0, 0.6], [3.0, -0.7]], "^position of joint 'elbow' must be between -0.5 and 0.5 rad, got -0.7$"),
+        ([5.0, 0.0], "^position of joint 'shoulder' must be between 2 and 4.5 rad, got 5$"),
+    ):
+        with pytest.raises(bt.BddTorqueError, match=message):
+            evaluator.torque(q, [0.0, 0.0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("bad", ["nan", "rows", "shape"])
+def test_states_that_are_refused_are_not_counted(bad):
+    evaluator = arm(6, workers=1).evaluator()
+    wild = np.full((4, 2), 3.5)
+    last = {"nan": np.full((4, 2), np.nan), "rows": np.zeros((3, 2)), "shape": np.zeros((4, 3))}[bad]
+    with pytest.raises(bt.BddTorqueError):
+        evaluator.torque(wild, wild, last)
+    assert not evaluator.out_of_range.any()
+
+
+@pytest.mark.parametrize("kind", [("words", "dense"), ("words", "straight"), ("parallel", "straight")], ids=str)
+@pytest.mark.parametrize("place", range(3))
+def test_out_may_overlap_what_goes_in(kind, place):
+    model = arm(6, workers=1, target="host")
+    words = random_words(model, 1000)
+    expected = reference(model, words)
+    evaluator = model.evaluator(*kind)
+    for ahead, behind in ((1, 0), (0, 1), (0, 0)):  # whole rows on, and back, and in place
+        memory = np.zeros((1001, 2), dtype=np.int64)
+        overlapping = list(words)
+        overlapping[place] = memory[behind : behind + 1000]
+        overlapping[place][:] = words[place]
+        out = memory[ahead : ahead + 1000]
+        assert evaluator.torque_words(*overlapping, out=out) is out
+        assert np.array_equal(out, expected)
 
 
 @pytest.mark.parametrize(

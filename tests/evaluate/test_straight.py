@@ -1,5 +1,8 @@
 """Straight-line code: words in floats or integers, states alone, in tiles and in columns, alike to the last bit."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -176,3 +179,20 @@ def test_only_numbers_that_are_floats_become_floats():
     assert exact_float(Fraction(3, 8)) == 0.375
     with pytest.raises(ArithmeticError, match="no float64"):
         exact_float(Fraction(1, 3))
+
+
+@pytest.mark.parametrize("target", ["tables", "host"])
+def test_straight_code_runs_where_numba_is_told_to_compile_nothing(target):
+    code = f"""
+import bddtorque as bt
+model = bt.compile("planar2r", bits=2, target="{target}", workers=1, cache=None)
+straight, dense = model.evaluator("words", "straight"), model.evaluator("words", "dense")
+states = [[[1, -2]] * 40] * 3
+assert straight.torque_words(*states).tolist() == dense.torque_words(*states).tolist()
+assert straight.torque_words([1, 1], [0, 1], [1, -1]).tolist() == dense.torque_words([1, 1], [0, 1], [1, -1]).tolist()
+straight.kernel
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    message = "a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set"
+    assert done.returncode == 1 and done.stderr.strip().endswith(message), done.stderr

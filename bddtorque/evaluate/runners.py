@@ -1,0 +1,189 @@
+"""What runs a plan: `Interpreted` under the one precompiled kernel, `Compiled` as code of its own, `Spread` in threads.
+
+States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
+copy nothing. What a machine of any number of processors would make of a *single* state is counted, not run: see
+`bddtorque.schedule`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.choosing import choose_forms
+from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.evaluate.generated import private_folder
+from bddtorque.evaluate.inline import program_kernel, straight_kernel
+from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.program import Program, assemble
+from bddtorque.evaluate.single import Single, machine_single, straight_single
+from bddtorque.evaluate.straight import TILE, straight
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
+from bddtorque.words import Formats
+from bddtorque.work.caching import cache_directory
+
+Integers = npt.NDArray[np.int64]
+
+BIT_FORMS = ("lockstep", "bits")
+WORD_FORMS = (
+    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight",
+)  # fmt: skip
+FEWEST_STATES = 512
+"""Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
+
+
+class Runnable(Protocol):
+    """What an evaluator runs: words, a plan, and one table and one diagram per block."""
+
+    @property
+    def formats(self) -> Formats:
+        """The words that go in and come out."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is computed, wire by wire."""
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """One per block of the plan."""
+
+    @property
+    def diagrams(self) -> Sequence[Diagram]:
+        """One per block of the plan."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the forms of the blocks may take together."""
+
+
+class Runner(Protocol):
+    """What runs a plan: words (N, n) in, torque words (N, n) out, out-of-range words counted in (3, n)."""
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether arrays in Fortran's order are taken as they are."""
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        """Run N states; safe in threads, and the GIL is released."""
+
+    def kernel(self, joints: int) -> Callable[..., None]:
+        """Return kernel(q, qd, qdd, tau) of one state."""
+
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        """Return the compiled calls for single states, if there are any."""
+
+
+class Interpreted:
+    """Runs a plan, its blocks in one form or each in the cheapest, as a program under the one precompiled kernel."""
+
+    takes_columns = False
+
+    def __init__(self, model: Runnable, form: str) -> None:
+        if form == "chosen":
+            orders = [diagram.order for diagram in model.diagrams]
+            forms = [choice.form for choice in choose_forms(model.tables, orders, model.memory)]
+        else:
+            forms = [_lowered(model, k, form) for k in range(len(model.tables))]
+        self.program: Program = assemble(model.plan, model.formats, forms, tables_only=form in BIT_FORMS)
+        self.registers = len(model.plan.wires)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        """Run N states."""
+        run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
+
+    def kernel(self, joints: int) -> Callable[..., None]:
+        """Return the kernel of one state."""
+        return program_kernel(self.program, self.registers, joints)
+
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        """Return the compiled calls for single states."""
+        return machine_single(self.program, self.registers, common, raises)
+
+
+class Compiled:
+    """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
+
+    def __init__(self, model: Runnable) -> None:
+        cache = cache_directory()
+        self.folder = private_folder() if cache is None else cache / "plans"
+        self.code = straight(model.plan, model.formats, model.tables, self.folder)
+        self.takes_columns = self.code.columns is not None
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        """Run N states."""
+        code = self.code
+        if code.tiles is None or code.columns is None or len(q) < TILE:
+            code.states(q, qd, qdd, tau, code.table, code.constants, counts)
+            return
+        rows, out = np.empty(code.rows * TILE), np.empty(tau.shape[1] * TILE, dtype=np.int64)
+        if q.flags.c_contiguous:
+            code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
+        else:
+            code.columns(q.T, qd.T, qdd.T, tau.T, code.table, code.constants, counts, rows, out)
+
+    def kernel(self, joints: int) -> Callable[..., None]:
+        """Return the kernel of one state."""
+        return straight_kernel(self.code, joints)
+
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        """Return the compiled calls for single states."""
+        return straight_single(self.code, self.folder, common, raises)
+
+
+class Spread:
+    """Runs batches of another runner in `threads` threads; single states and short batches in the caller's own."""
+
+    def __init__(self, runner: Runner, threads: int) -> None:
+        self.runner = runner
+        self.threads = threads
+        self.takes_columns, self.kernel, self.single = runner.takes_columns, runner.kernel, runner.single
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+
+    def pool(self) -> ThreadPoolExecutor:
+        """Return the threads of this process: a forked child has none of its parent's, and starts its own."""
+        process = os.getpid()
+        if self._pool is None or self._pool[0] != process:
+            # the caller's own thread takes a piece too
+            self._pool = process, ThreadPoolExecutor(self.threads - 1, thread_name_prefix="bddtorque")
+        return self._pool[1]
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        """Run N states; as the runner itself would."""
+        parts = pieces(len(q), self.threads)
+        if len(parts) == 1:
+            self.runner.run(q, qd, qdd, tau, counts)
+            return
+        own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
+        pool = self.pool()
+        waiting = [
+            pool.submit(self.runner.run, q[part], qd[part], qdd[part], tau[part], counted)
+            for part, counted in zip(parts[1:], own[1:], strict=True)
+        ]
+        first = parts[0]
+        self.runner.run(q[first], qd[first], qdd[first], tau[first], own[0])
+        for each in waiting:
+            each.result()
+        counts += own.sum(axis=0)
+
+
+def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:
+    """Return at most `threads` pieces of almost equal length that cover the states, none shorter than `fewest`."""
+    count = max(1, min(threads, states // fewest))
+    ends = [states * k // count for k in range(count + 1)]
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _lowered(model: Runnable, block: int, form: str) -> Form:
+    """Return a block in a form; the diagram that was sifted gives the order of the variables."""
+    diagram = model.diagrams[block]
+    if form in BIT_FORMS:
+        return FORMS[form].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
+    return FORMS[form].from_table(model.tables[block], diagram.order)
