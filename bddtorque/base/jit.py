@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 DISABLE_JIT: bool = bool(vars(config)["DISABLE_JIT"])
-"""Whether NUMBA_DISABLE_JIT is set: compiled functions are then plain Python, and addresses of arrays cannot be read."""
+"""Whether NUMBA_DISABLE_JIT is set: compiled functions are plain Python then, and cannot read addresses."""
 
 
 def njit(function: Function) -> Function:
