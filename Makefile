@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all cascade bench experiments fuzz lint types clean docs
+.PHONY: help demo test test-fast test-all coverage cascade bench experiments fuzz lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
-	@echo "make test       lint, types and the whole suite"
-	@echo "make test-fast  the suite without the slow checks"
+	@echo "make test       lint, types and the suite (six minutes on two cores)"
+	@echo "make test-fast  the suite without what takes seconds"
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
+	@echo "make coverage   the suite, and the lines of bddtorque it did not run (Numba's compiled code is not seen)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
 	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
@@ -49,10 +50,13 @@ test: lint types
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n auto -q -m "not slow and not everything"
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow and not everything"
 
 test-all: lint types
-	$(BIN)/python -m pytest -n auto -q -m ""
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m ""
+
+coverage: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -q --cov --cov-report=term-missing
 
 bench: $(READY)
 	$(BIN)/python experiments/bench_words.py

@@ -1,4 +1,4 @@
-"""Compiled models to save, and .bdt files written by hand as docs/format.md says, whole or with anything wrong."""
+"""Compiled models as files, and .bdt files written by hand as docs/format.md says, whole or with anything wrong."""
 
 import hashlib
 import io
@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from compiled import compiled
 
-import bddtorque as bt
 from bddtorque.model.bdt_file import to_bytes
 
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
@@ -20,24 +20,8 @@ SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")
 
 
 @cache
-def compiled(robot: str = "planar2r", **options: Any) -> bt.Model:
-    return bt.compile(robot, workers=1, cache=None, **options)
-
-
-@cache
 def saved(robot: str = "planar2r", **options: Any) -> bytes:
     return to_bytes(compiled(robot, **options))
-
-
-def random_words(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.ndarray]:
-    """Return q, qd and qdd words, the lowest and the highest among them."""
-    rng = np.random.default_rng(seed)
-    states = []
-    for formats in model.formats.inputs:
-        words = np.stack([rng.integers(each.lowest, each.highest, count, endpoint=True) for each in formats], axis=1)
-        words[0], words[1] = formats.lowest, formats.highest
-        states.append(words)
-    return states
 
 
 def taken_apart(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -1,29 +1,50 @@
-"""Compiled models for tests, each made once a process, and states to try them on."""
+"""Compiled models for tests, each made once per session, the states to try them on, and what is true of those."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import bddtorque as bt
+from bddtorque.base.writing import write_whole
 from bddtorque.plan.reference import run_plan
 
 
 @cache
-def arm(bits: int = 6, **options) -> bt.Model:
-    """Return planar2r compiled without any cache on disk."""
-    return bt.compile("planar2r", bits=bits, cache=None, **options)
+def compiled(robot: str = "planar2r", **options: Any) -> bt.Model:
+    """Return a compiled arm: made by one process of the session, and read by the others."""
+    key = hashlib.sha256(repr((robot, sorted(options.items()))).encode()).hexdigest()
+    file = Path(os.environ["BDDTORQUE_TEST_MODELS"], key)
+    if file.exists():
+        model: bt.Model = pickle.loads(file.read_bytes())
+        return model
+    model = bt.compile(robot, **{"workers": 1, **options})
+    write_whole(file, pickle.dumps(model))
+    return model
 
 
-def random_words(model: bt.Model, count: int, seed: int = 0) -> list[np.ndarray]:
-    """Return position, velocity and acceleration words, (count, n) each: random ones."""
+def arm(bits: int = 6, **options: Any) -> bt.Model:
+    """Return planar2r."""
+    return compiled("planar2r", bits=bits, **options)
+
+
+def random_words(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.ndarray]:
+    """Return position, velocity and acceleration words, (count, n) each: the lowest, the highest, and random ones."""
     rng = np.random.default_rng(seed)
-    return [
-        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
+    states = []
+    for kind in model.formats.inputs:
+        words = rng.integers(kind.lowest, kind.highest, (count, len(kind)), endpoint=True)
+        words[:2] = np.array([kind.lowest, kind.highest])[:count]
+        states.append(words)
+    return states
 
 
 def corner_words(model: bt.Model) -> list[np.ndarray]:
@@ -40,20 +61,31 @@ def some_words(model: bt.Model, count: int, seed: int = 0) -> list[np.ndarray]:
     return [np.concatenate(pair) for pair in pairs]
 
 
-def reference(model: bt.Model, words: list[np.ndarray]) -> np.ndarray:
+def reference(model: bt.Model, words: Sequence[np.ndarray]) -> np.ndarray:
     """Return torque words by the plain interpreter, (N, n)."""
     n = len(model.formats.q)
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
     columns = [column for each in words for column in np.asarray(each).T]
-    return np.stack(run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True))), axis=1)
+    rows = run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True)))
+    return np.stack([np.broadcast_to(row, len(words[0])) for row in rows], axis=1)
 
 
-def found_errors(model: bt.Model, words: list[np.ndarray], tau: np.ndarray) -> np.ndarray:
-    """Return the largest |compiled − clamp(true)| of each torque in units, the truth by float Newton-Euler, (n,)."""
-    states = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    true = bt.inverse_dynamics(model.robot, *states)
-    worst = []
-    for j, word in enumerate(model.formats.tau):
-        units = np.clip((word.sign * true[:, j] - word.centre) / word.lsb, word.lowest, word.highest)
-        worst.append(np.abs(tau[:, j] - units).max())
-    return np.array(worst)
+def values_of(model: bt.Model, words: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return what position, velocity and acceleration words stand for."""
+    return [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+
+
+def true_units(model: bt.Model, words: Sequence[np.ndarray], torques: np.ndarray | None = None) -> np.ndarray:
+    """Return the torques of some states in units, clamped to their words, (N, n): by float Newton-Euler, or those given."""
+    if torques is None:
+        torques = bt.inverse_dynamics(model.robot, *values_of(model, words))
+    tau = model.formats.tau
+    units = [(word.sign * torques[:, j] - word.centre) / word.lsb for j, word in enumerate(tau)]
+    return np.clip(np.stack(units, axis=1), tau.lowest, tau.highest)
+
+
+def found_errors(
+    model: bt.Model, words: Sequence[np.ndarray], tau: np.ndarray, torques: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the largest |compiled − clamp(true)| of each torque in units, (n,); for `torques` see `true_units`."""
+    return np.abs(tau - true_units(model, words, torques)).max(axis=0)

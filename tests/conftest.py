@@ -2,8 +2,11 @@
 
 import hashlib
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Numba notices a change of the file a cached function stands in, but not of the files it calls into: compiled code is
@@ -16,3 +19,18 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".pytest_cache" / "numba" /
 # A check that decides what lands tries the same examples each time; elsewhere every run tries new ones.
 settings.register_profile("bddtorque", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("bddtorque")
+
+_SHARED = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all processes of the session share what is compiled: each block is made once, and the user's are not read."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.stash[_SHARED] = tempfile.mkdtemp(prefix="bddtorque-tests-")
+        os.environ["BDDTORQUE_CACHE"] = f"{config.stash[_SHARED]}/blocks"
+        os.environ["BDDTORQUE_TEST_MODELS"] = config.stash[_SHARED]  # for compiled.py
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(_SHARED, None):
+        shutil.rmtree(folder, ignore_errors=True)

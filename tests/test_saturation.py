@@ -46,7 +46,7 @@ def test_a_range_too_small_is_shown_to_saturate(accuracy, torque):
 
 
 def arm_with(torque, **options):
-    return bt.compile("planar2r", torque=torque, workers=1, cache=None, **options)
+    return bt.compile("planar2r", torque=torque, workers=1, **options)
 
 
 def test_the_bound_holds_against_the_clamped_truth():
@@ -67,7 +67,7 @@ def test_the_range_that_would_do_does():
 
 def test_a_range_between_need_and_proof_is_left_open():
     # 152.54 N·m are needed at 10 bits; the proof, which adds up terms, reaches further
-    model = bt.compile("planar2r", torque=[156.0, 100.0], bits=5, input_bits=5, workers=1, cache=None)
+    model = bt.compile("planar2r", torque=[156.0, 100.0], bits=5, input_bits=5, workers=1)
     first = model.certificate.torques[0]
     assert first.saturation == "not excluded" and first.witness is None
     assert "not excluded" in str(model.certificate)

@@ -29,7 +29,7 @@ PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocch
 
 @pytest.fixture(scope="module", params=["tables", "host"])
 def model(request: pytest.FixtureRequest) -> bt.Model:
-    return bt.compile("planar2r", bits=8, target=request.param, workers=1, cache=None)
+    return bt.compile("planar2r", bits=8, target=request.param, workers=1)
 
 
 @pytest.fixture(scope="module")

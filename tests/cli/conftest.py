@@ -19,7 +19,7 @@ class Ran(NamedTuple):
 
 @pytest.fixture(scope="session")
 def model() -> Model:
-    return bt.compile("planar2r", bits=6, block_bits=12, workers=1, cache=None)
+    return bt.compile("planar2r", bits=6, block_bits=12, workers=1)
 
 
 @pytest.fixture(scope="session")

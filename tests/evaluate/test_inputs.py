@@ -170,7 +170,7 @@ def test_angle_words_count_against_the_limits_of_the_joint_modulo_a_turn(low, hi
 
 
 def test_positions_wrap_and_are_only_counted():
-    model = bt.compile("planar2r", bits=4, position=[[2.0, 4.5], [-0.5, 0.5]], workers=1, cache=None)
+    model = bt.compile("planar2r", bits=4, position=[[2.0, 4.5], [-0.5, 0.5]], workers=1)
     evaluator = model.evaluator()
     words = np.arange(-8, 8)
     q = np.stack([words, np.zeros(16, np.int64)], axis=1)
@@ -186,7 +186,7 @@ def test_positions_wrap_and_are_only_counted():
 
 def test_inputs_that_no_torque_reads_are_counted_too():
     robot = bt.load_robot("scara")  # nothing depends on its first position
-    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1, cache=None)
+    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1)
     assert not any(getattr(wire, "name", "") == "q1" for wire in model.plan.wires)
     evaluator = model.evaluator()
     zero = np.zeros(4, dtype=np.int64)

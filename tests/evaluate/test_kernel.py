@@ -88,7 +88,7 @@ def test_a_kernel_takes_any_integers_and_any_strides(types, form):
 
 @pytest.mark.parametrize("target", ["tables", "host"])
 def test_a_kernel_outlives_its_model(target):
-    model = bt.compile("planar2r", bits=5, target=target, workers=1, cache=None)
+    model = bt.compile("planar2r", bits=5, target=target, workers=1)
     words = random_words(model, 2000)
     expected = model.torque_words(*words)
     loop = looped(model.kernel())
@@ -130,7 +130,7 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
         import bddtorque as bt
         from numba.core.errors import NumbaWarning
 
-        model = bt.compile("planar2r", bits=int(sys.argv[1]), target=sys.argv[2], workers=1, cache=None)
+        model = bt.compile("planar2r", bits=int(sys.argv[1]), target=sys.argv[2], workers=1)
         kernel = model.kernel()
 
         @numba.njit(cache=True)

@@ -47,7 +47,7 @@ def test_floats(pair, angles, values):
 
 def test_inputs_that_no_torque_reads_are_counted_once():
     robot = bt.load_robot("scara")  # nothing depends on its first position
-    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1, cache=None)
+    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1)
     single, batch = model.evaluator(), model.evaluator()
     rng = np.random.default_rng(5)
     words = rng.integers(-9, 9, (200, 3, 4))
@@ -114,7 +114,7 @@ def test_copies_have_counts_and_arrays_of_their_own():
 
 
 def test_a_model_that_was_used_can_be_pickled():
-    model = bt.compile("planar2r", bits=4, workers=1, cache=None)
+    model = bt.compile("planar2r", bits=4, workers=1)
     zero = np.zeros(2, dtype=np.int64)
     tau = model.torque_words(zero, zero, zero)
     again = pickle.loads(pickle.dumps(model))

@@ -33,7 +33,7 @@ offset = -1.0
 @pytest.fixture(scope="module")
 def mounted() -> bt.Model:
     """An arm whose encoders and converters have signs, offsets and ranges that are not even."""
-    model = bt.compile(from_toml(SPEC), cache=None, workers=1)
+    model = bt.compile(from_toml(SPEC), workers=1)
     words = [word for kind in (*model.formats.inputs, model.formats.tau) for word in kind]
     assert {word.sign for word in words} == {1, -1} and any(word.offset for word in words)
     assert any(word.centre for word in words)

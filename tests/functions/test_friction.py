@@ -122,7 +122,7 @@ def folder_with_samples() -> Path:
 @cache
 def arm(**options) -> bt.Model:
     spec = spec_from_toml(SPEC, "rubbing.toml", folder_with_samples())
-    return bt.compile(spec, cache=None, workers=1, **options)
+    return bt.compile(spec, workers=1, **options)
 
 
 def words_of(model: bt.Model, count: int = 400):
@@ -216,10 +216,10 @@ link = { mass = 2.0, centre_of_mass = [0, 0, 0], inertia = [0, 0, 0] }
 def test_samples_must_reach_as_far_as_the_velocities():
     robot = bt.load_robot("planar2r").with_friction({"elbow": {"samples": folder_with_samples() / "elbow.csv"}})
     with pytest.raises(BddTorqueError, match="friction of joint 'elbow': samples over all velocities from -2"):
-        bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, cache=None, workers=1)
+        bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, workers=1)
     held = {"samples": folder_with_samples() / "elbow.csv", "extrapolation": "hold"}
     robot = robot.with_friction({"elbow": held})
-    model = bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, cache=None, workers=1)
+    model = bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, workers=1)
     assert bt.inverse_dynamics(model.robot, [0, 0], [0, 2.0], [0, 0])[1] == pytest.approx(
         bt.inverse_dynamics(bt.load_robot("planar2r"), [0, 0], [0, 2.0], [0, 0])[1] + 3.5
     )

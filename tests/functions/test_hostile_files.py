@@ -22,7 +22,7 @@ from bddtorque.plan.plan_data import plan_from_plain
 def files() -> dict[str, bytes]:
     v = np.linspace(-1, 1, 5)
     robot = bt.load_robot("planar2r").with_friction({"elbow": bt.Friction(1.0, 2.0, 3.0, 0.1), "shoulder": 2.0})
-    arm = bt.compile(robot, bits=3, velocity=1.0, acceleration=1.0, torque=200.0, cache=None, workers=1)
+    arm = bt.compile(robot, bits=3, velocity=1.0, acceleration=1.0, torque=200.0, workers=1)
     assert plan_from_plain(arm.plan.to_plain()) == arm.plan
     models = {
         "traced": bt.compile_function(lambda x, y: x * y + x, inputs=[(3, 1.0), (3, 2.0)], output=4),

@@ -93,8 +93,8 @@ SAMPLES = (
 
 def make_seeds(folder: Path) -> None:
     """Write the seeds to folders of a folder, one a kind of file."""
-    arm = bt.compile("planar2r", bits=3, workers=1, cache=None)
-    host = bt.compile("planar2r", bits=3, target="host", workers=1, cache=None)
+    arm = bt.compile("planar2r", bits=3, workers=1)
+    host = bt.compile("planar2r", bits=3, target="host", workers=1)
     rubbing = bt.compile(bt.load_robot("planar2r").with_friction({"elbow": bt.Friction(0.5, 0.2)}), **RANGES)
     function = bt.compile_function(lambda x, y: x * y, inputs={"x": (3, 1.0), "y": (3, 2.0)}, output=(4, 3.0))
     data = bt.compile_samples(np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]), inputs={"x": 4})

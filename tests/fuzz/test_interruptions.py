@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ BITS = "6"
 COMMANDS: dict[str, list[str]] = {
     "compile": ["compile", "planar2r", "--bits", BITS, "--workers", "1", "-o", "OUT"],
     "compile in processes": ["compile", "planar2r", "--bits", BITS, "--workers", "2", "-o", "OUT"],
-    "sweep": ["sweep", "ARM", "--states", "3000000", "--csv", "OUT"],
+    "sweep": ["sweep", "ARM", "--states", "300000", "--csv", "OUT"],
     "verify": ["verify", "ARM"],
     "export": ["export", "ARM", "--c", "OUT"],
 }
@@ -43,19 +42,38 @@ def swept(tmp_path: Path) -> Iterator[None]:
     shutil.rmtree(scratch_of(tmp_path), ignore_errors=True)
 
 
-def started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+CODE = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the suite may have Ctrl-C ignored
+count, moment, own = 0, int(sys.argv[1]), os.getpid()
+
+def watch(event, given):
+    global count
+    if counting and event in ("open", "import", "os.rename", "os.listdir", "os.mkdir", "os.remove"):
+        count += 1
+        if count == moment and os.getpid() == own:
+            os.killpg(0, signal.SIGINT)
+
+counting = True
+sys.addaudithook(watch)
+from bddtorque.__main__ import run
+sys.argv[1:] = sys.argv[2:]
+code = run()
+counting = False
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over: what follows is Python's own
+print(count, file=sys.stderr)
+sys.exit(code)
+"""
+"""Runs a command and sends Ctrl-C to all its processes, as a terminal does, when it opens its n-th file or the like."""
+
+
+def started(arguments: list[str], folder: Path, moment: int = 0) -> subprocess.Popen[str]:
     """Start a command in a session of its own, with a folder of its own for whatever is temporary."""
     scratch = scratch_of(folder)
     scratch.mkdir(exist_ok=True)
-    # whoever runs the suite in the background may have Ctrl-C ignored, and children inherit that
-    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code += (
-        f"from bddtorque.__main__ import run; sys.argv[1:] = {arguments}\nprint('ready', flush=True); code = run()\n"
-    )
-    code += "signal.signal(signal.SIGINT, signal.SIG_IGN); sys.exit(code)"  # it is over: what follows is Python's own
     environment = {**os.environ, "BDDTORQUE_CACHE": str(folder / "cache"), "TMPDIR": str(scratch)}
     return subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", CODE, str(moment), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -64,62 +82,61 @@ def started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def interrupted(arguments: list[str], folder: Path, wait: float) -> tuple[int, str]:
-    """Run a command and send Ctrl-C to all its processes, as a terminal does; return the code and standard error."""
-    process = started(arguments, folder)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(wait)
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    return process.returncode, said
+def ended(process: subprocess.Popen[str]) -> int:
+    """Wait for a command that nobody interrupts; return how many moments it had."""
+    _, said = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    assert said.strip().isdecimal(), said  # nothing else was said
+    return int(said)
 
 
-def check(name: str, moments: list[float], arm: Path, folder: Path) -> None:
-    """Interrupt a command at some moments after it began; then let it end, and compare."""
+def check(name: str, shares: list[float], arm: Path, folder: Path) -> None:
+    """Let a command end, to know its moments; interrupt it at some of them, and look at what is left."""
     out = folder / "out"
     out.mkdir()
     target = out / ("c" if name == "export" else "result")
     given = [each.replace("OUT", str(target)).replace("ARM", str(arm)) for each in COMMANDS[name]]
-    count = 0
-    for wait in moments:
-        code, said = interrupted(given, folder, wait)
-        if code == 0:  # it was faster
-            continue
-        count += 1
-        assert (code, said) == (130, "bddtorque: interrupted\n"), (name, wait)
-        assert list(out.iterdir()) == [], (name, wait)
-        left = [path.name for path in scratch_of(folder).iterdir()]
-        assert left == [], (name, wait)
-        assert not list((folder / "cache").rglob(".unfinished-*")), (name, wait)
-    assert count or len(moments) < 3
-    process = started(given, folder)
-    _, said = process.communicate(timeout=100)
-    assert (process.returncode, said) == (0, ""), name
+
+    def begun(moment: int = 0) -> subprocess.Popen[str]:
+        shutil.rmtree(folder / "cache", ignore_errors=True)
+        return started(given, folder, moment)
+
+    moments = ended(begun())
     if name.startswith("compile"):
         assert target.read_bytes() == arm.read_bytes()
+    for share in shares:
+        shutil.rmtree(out)
+        out.mkdir()
+        while (process := begun(round(share * moments))).wait(600) == 0:  # Numba's cache was warm: there were fewer
+            fewer = ended(process)
+            assert fewer < share * moments
+            moments = fewer
+            shutil.rmtree(out)
+            out.mkdir()
+        said = process.communicate()[1]
+        assert (process.returncode, said) == (130, "bddtorque: interrupted\n130\n"), (name, share)
+        assert list(out.iterdir()) == [], (name, share)
+        assert list(scratch_of(folder).iterdir()) == [], (name, share)
+        assert not list((folder / "cache").rglob(".unfinished-*")), (name, share)
 
 
-@pytest.mark.parametrize("name", ["compile", "export"])
+@pytest.mark.parametrize("name", ["compile", "compile in processes", "export"])
 def test_ctrl_c(name: str, arm: Path, tmp_path: Path) -> None:
-    check(name, [0.02, 0.4], arm, tmp_path)
+    check(name, [0.6, 0.98], arm, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_at_many_moments(name: str, arm: Path, tmp_path: Path) -> None:
-    check(name, [0.1, 0.3, 0.5, 0.8], arm, tmp_path)
+    check(name, [0.02, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99], arm, tmp_path)
 
 
 @pytest.mark.slow
 def test_two_processes_on_one_cache(arm: Path, tmp_path: Path) -> None:
     """Both compile the same arm at once and share what they make; the files are the same to the byte."""
     files = [tmp_path / f"{k}.bdt" for k in range(2)]
-    running = [started([*COMMANDS["compile"][:-1], str(path)], tmp_path) for path in files]
-    for process in running:
-        _, said = process.communicate(timeout=100)
-        assert (process.returncode, said) == (0, "")
+    for process in [started([*COMMANDS["compile"][:-1], str(path)], tmp_path) for path in files]:
+        ended(process)
     assert {hashlib.sha256(path.read_bytes()).digest() for path in (*files, arm)} == {
         hashlib.sha256(arm.read_bytes()).digest()
     }

@@ -58,7 +58,7 @@ friction = { samples = "elbow.csv" }
 
 @cache
 def small() -> bytes:
-    return to_bytes(bt.compile("planar2r", bits=4, cache=None, workers=1))
+    return to_bytes(bt.compile("planar2r", bits=4, workers=1))
 
 
 def content(model) -> list[str]:
@@ -83,21 +83,21 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_arms_are_proved(options):
-    assert content(bt.compile("planar2r", cache=None, workers=1, **options)) == STEPS
+    assert content(bt.compile("planar2r", workers=1, **options)) == STEPS
 
 
 @pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}, {"accuracy": "paper"}], ids=str)
 def test_friction_signs_offsets_and_uneven_ranges(options, tmp_path):
     (tmp_path / "arm.toml").write_text(SPEC)
     (tmp_path / "elbow.csv").write_text("v,f\n-1,-2\n-0.5,-1.5\n0,0\n0.5,1.4\n1,2\n")
-    assert content(bt.compile(str(tmp_path / "arm.toml"), cache=None, workers=1, **options)) == STEPS
+    assert content(bt.compile(str(tmp_path / "arm.toml"), workers=1, **options)) == STEPS
 
 
 @pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}], ids=str)
 def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
     (tmp_path / "two.urdf").write_text(TWO_LINKS)
     path, ranges = str(tmp_path / "two.urdf"), {"acceleration": 4.0, "torque": 60.0}
-    assert content(bt.compile(path, bits=5, cache=None, workers=1, **ranges, **options)) == STEPS
+    assert content(bt.compile(path, bits=5, workers=1, **ranges, **options)) == STEPS
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -108,7 +108,7 @@ def test_random_arms(seed):
     robot = random_robot(kinds, ["tilted", "perpendicular", "tilted"][: len(kinds)], seed, payload=seed % 2 == 0)
     options = {"velocity": 2.0, "acceleration": 3.0, "torque": 300.0, "position": [[-0.5, 0.75]] * len(kinds)}
     for target in ("tables", "host"):
-        content(bt.compile(robot, bits=4, cache=None, workers=1, target=target, **options))
+        content(bt.compile(robot, bits=4, workers=1, target=target, **options))
 
 
 @pytest.mark.slow
@@ -223,7 +223,7 @@ def test_its_newton_euler_is_pinocchios(kinds, seed):
 
 
 def test_another_arm_is_no_proof_of_this_one():
-    model = bt.compile("planar2r", bits=4, cache=None, workers=1)
+    model = bt.compile("planar2r", bits=4, workers=1)
     heavier = replace(model.robot.links[1], mass=9.0)
     other = replace(model, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
     found = check_bytes(to_bytes(other))

@@ -95,7 +95,7 @@ ROUNDED = {
 
 
 def arm(**options) -> Callable[[], bytes]:
-    return lambda: to_bytes(bt.compile("planar2r", cache=None, workers=1, **options))
+    return lambda: to_bytes(bt.compile("planar2r", workers=1, **options))
 
 
 def function(*args, **options) -> Callable[[], bytes]:

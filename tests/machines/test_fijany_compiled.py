@@ -15,7 +15,7 @@ ROUNDING = 1e-6
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar2r", "ur5", "puma560"])
 def test_tables_are_within_their_bound_of_the_array(name: str) -> None:
-    model = bt.compile(name, bits=8, cache=None)
+    model = bt.compile(name, bits=8)
     n, rng = model.robot.degrees_of_freedom, np.random.default_rng(8)
     words = [
         np.stack([rng.integers(word.lowest, word.highest, 2000, endpoint=True) for word in kind], axis=1)

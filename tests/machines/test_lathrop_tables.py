@@ -28,6 +28,6 @@ def test_two_turning_joints() -> None:
 
 @pytest.mark.slow
 def test_the_stanford_arm_with_its_sliding_joint() -> None:
-    model = bt.compile("stanford", bits=8, cache=None)
+    model = bt.compile("stanford", bits=8)
     for form in ("linear", "logarithmic"):
         assert_within_the_bound(model, form, 50_000)

@@ -54,7 +54,7 @@ LARGE = ("planar3r_b", "stanford", "puma560", "ur5")
 
 @pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
 def test_within_the_certificate_of_every_machine(name: str) -> None:
-    model = bt.compile(name, bits=8, cache=None)
+    model = bt.compile(name, bits=8)
     words = random_words(model, STATES, 21)
     compiled = model.torque_words(*words)
     states = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]

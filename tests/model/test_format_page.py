@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from bdt_files import compiled, random_words, saved, signed, taken_apart
+from bdt_files import saved, signed, taken_apart
+from compiled import compiled, random_words
 from independent_reader import expanded, keys, output_of, read, run, tabulated
 
 from bddtorque.model.bdt_file import ARRAYS, KEYS

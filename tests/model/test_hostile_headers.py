@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bdt_files import digest_of, random_words, saved, sha256, signed, taken_apart, written, zip_of
+from bdt_files import digest_of, saved, sha256, signed, taken_apart, written, zip_of
+from compiled import random_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_altered_files import SMALL, refused

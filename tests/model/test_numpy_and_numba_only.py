@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bdt_files import compiled, random_words
+from compiled import compiled, random_words
 
 FORBIDDEN = ("dd", "msgspec", "typer", "click", "rich", "mpmath", "yourdfpy", "matplotlib", "trimesh", "lxml", "scipy")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bdt_files import compiled, digest_of, random_words, saved, signed, taken_apart
+from bdt_files import digest_of, saved, signed, taken_apart
+from compiled import compiled, random_words
 
 import bddtorque as bt
 from bddtorque.model.bdt_file import from_bytes, to_bytes
@@ -106,7 +107,7 @@ def test_whole_and_numpy_numbers_in_a_robot_are_numbers() -> None:
     joints = tuple(replace(joint, velocity=1, rotor_inertia=0, lower=-3, upper=3) for joint in robot.joints)
     frame = replace(robot.tip, translation=(1, 0, np.int64(0)))
     whole = replace(robot, joints=joints, tip=frame, allow_unphysical=np.bool_(False))
-    model = bt.compile(whole, bits=2, acceleration=1, torque=200, workers=1, cache=None)
+    model = bt.compile(whole, bits=2, acceleration=1, torque=200, workers=1)
     assert from_bytes(to_bytes(model)).digest == model.digest
 
 

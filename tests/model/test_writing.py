@@ -6,7 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from bdt_files import compiled, saved
+from bdt_files import saved
+from compiled import compiled
 
 import bddtorque as bt
 from bddtorque.base.writing import whole_file, write_whole

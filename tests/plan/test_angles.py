@@ -78,7 +78,7 @@ def test_a_robot_with_encoders_the_other_way_round_keeps_its_bound(accuracy):
         ),
         accuracy=accuracy,
     )
-    model = bt.compile(spec, workers=1, cache=None)
+    model = bt.compile(spec, workers=1)
     rng = np.random.default_rng(5)
     words = [
         np.stack([rng.integers(w.lowest, w.highest, 50_000, endpoint=True) for w in kind], axis=1)

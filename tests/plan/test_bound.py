@@ -55,7 +55,7 @@ def _scales(sample):
 
 @pytest.fixture(scope="module", params=[3, 4])
 def arm(request):
-    return bt.compile("planar2r", bits=request.param, workers=1, cache=None)
+    return bt.compile("planar2r", bits=request.param, workers=1)
 
 
 def true_units(model, q1):

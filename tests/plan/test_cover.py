@@ -109,7 +109,7 @@ def test_block_bits_too_small_are_refused_with_what_would_do(block_bits):
     ):
         plan_within(graph, arguments, targets, 1.0, block_bits)
     with pytest.raises(BddTorqueError, match="block_bits"):
-        bt.compile("planar2r", bits=8, block_bits=block_bits, workers=1, cache=None)
+        bt.compile("planar2r", bits=8, block_bits=block_bits, workers=1)
     assert plan_within(graph, arguments, targets, 1.0, 8)
 
 
@@ -167,7 +167,6 @@ def test_asymmetric_ranges_of_velocity_and_torque_keep_their_bound():
         acceleration=[[-1.0, 0.5], [0.25, 1.0]],
         torque=[[-120.0, 220.0], [-60.0, 110.0]],
         workers=1,
-        cache=None,
     )
     assert all(word.centre for word in (*model.formats.qd, *model.formats.tau, *model.formats.qdd))
     rng = np.random.default_rng(2)

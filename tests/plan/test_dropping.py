@@ -80,7 +80,7 @@ def test_a_feather_on_a_heavy_arm_is_dropped(source):
     inertia = tuple(tuple(tiny * entry for entry in row) for row in feather.inertia)
     robot = replace(robot, links=(robot.links[0], replace(feather, mass=tiny * feather.mass, inertia=inertia)))
     given = {"velocity": 2.0, "acceleration": 5.0, "torque": 50.0}
-    model = bt.compile(robot, bits=8, source=source, workers=1, cache=None, **given)
+    model = bt.compile(robot, bits=8, source=source, workers=1, **given)
     parts = [torque.parts for torque in model.certificate.torques]
     assert parts[1].dropped > 0
     assert model.plan.outputs[1].parts == ()  # nothing of the feather's own torque matters

@@ -63,7 +63,7 @@ def swing() -> Model:
     """A compiled one-joint arm, whose parts serve plans made by hand."""
     robot = random_robot(["revolute"], ["general"], 0)
     given = {"velocity": 1.0, "acceleration": 1.0, "torque": 20.0}
-    return bt.compile(robot, bits=6, workers=1, cache=None, **given)
+    return bt.compile(robot, bits=6, workers=1, **given)
 
 
 def multiplier(swing: Model, widths: tuple[int, int], shift: int) -> Model:
@@ -129,7 +129,7 @@ def test_quarter_squares_know_the_lowest_word():
 @pytest.mark.parametrize("target", ["tables", "host"])
 @pytest.mark.parametrize("method", ["limbs", "squares", "native"])
 def test_a_plan_gives_the_same_words_by_any_method(method, target):
-    model = bt.compile("planar3r_a", bits=8, target=target, source="recursive", workers=1, cache=None)
+    model = bt.compile("planar3r_a", bits=8, target=target, source="recursive", workers=1)
     other = with_method(model, method)
     methods = {wire.method for wire in other.plan.wires if isinstance(wire, Product)}
     assert method in methods and (target == "host" or methods == {method})
@@ -141,7 +141,7 @@ def test_a_plan_gives_the_same_words_by_any_method(method, target):
 
 
 def test_methods_fit_their_words():
-    model = bt.compile("planar3r_b", bits=12, source="recursive", workers=1, cache=None)
+    model = bt.compile("planar3r_b", bits=12, source="recursive", workers=1)
     products = [wire for wire in model.plan.wires if isinstance(wire, Product)]
     assert {wire.method for wire in products} == {"squares", "limbs"}
     for wire in products:

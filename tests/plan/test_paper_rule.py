@@ -17,7 +17,7 @@ from bddtorque.words.argument import Argument
 
 @pytest.fixture(scope="module")
 def model():
-    return bt.compile("planar2r", bits=8, accuracy="paper", cache=None)
+    return bt.compile("planar2r", bits=8, accuracy="paper")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_word_inside_a_cascade_has_all_its_bits(bits, constant):
 
 
 def test_input_bits_given_are_kept():
-    model = bt.compile("planar2r", bits=5, input_bits=4, accuracy="paper", workers=1, cache=None)
+    model = bt.compile("planar2r", bits=5, input_bits=4, accuracy="paper", workers=1)
     assert model.formats.q.bits == model.formats.qd.bits == (4, 4)
     assert [output.shift for output in model.plan.outputs] == [2, 2]
 
@@ -90,4 +90,4 @@ def test_input_bits_given_are_kept():
 @pytest.mark.parametrize(("given", "reason"), [({"target": "host"}, "tables"), ({"source": "recursive"}, "terms")])
 def test_the_rule_knows_only_terms_in_tables(given, reason):
     with pytest.raises(bt.BddTorqueError, match=rf"paper.*{reason}"):
-        bt.compile("planar2r", bits=5, accuracy="paper", workers=1, cache=None, **given)
+        bt.compile("planar2r", bits=5, accuracy="paper", workers=1, **given)

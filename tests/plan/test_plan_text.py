@@ -19,7 +19,7 @@ from bddtorque.spec import load_spec
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return bt.compile("planar2r", bits=7, block_bits=10, workers=1, cache=None)
+    return bt.compile("planar2r", bits=7, block_bits=10, workers=1)
 
 
 def plan_and_bounds(name: str, **options: object) -> tuple[Plan, list[OutputBound]]:

@@ -29,7 +29,7 @@ MODELS = {
 
 @cache
 def compiled(name: str) -> bt.Model:
-    return bt.compile(name.split(maxsplit=1)[0], workers=1, cache=None, **MODELS[name])
+    return bt.compile(name.split(maxsplit=1)[0], workers=1, **MODELS[name])
 
 
 @cache
@@ -44,7 +44,7 @@ def hostile_model() -> bt.Model:
     joints = [replace(joint, name=f"{HOSTILE}{k}") for k, joint in enumerate(robot.joints)]
     links = [replace(link, name=HOSTILE) for link in robot.links]
     named = replace(robot, name=HOSTILE, joints=tuple(joints), links=tuple(links), source=HOSTILE)
-    return bt.compile(named, bits=4, workers=1, cache=None)
+    return bt.compile(named, bits=4, workers=1)
 
 
 @cache
@@ -54,7 +54,7 @@ def rubbing_model() -> bt.Model:
     first = bt.Friction(viscous=2.0, coulomb=(3.0, 4.0), static=(6.0, 5.0), stribeck_velocity=0.1)
     knots = {"knots": [[-1.0, -0.2, 0.3, 1.0]], "values": [-4.0, -1.0, 2.0, 3.0]}
     second = {"kind": "interpolant", **knots, "around": [False], "hold": True}
-    return bt.compile(robot.with_friction({"shoulder": first, "elbow": second}), bits=6, workers=1, cache=None)
+    return bt.compile(robot.with_friction({"shoulder": first, "elbow": second}), bits=6, workers=1)
 
 
 @dataclass

@@ -88,7 +88,7 @@ def test_the_certificate_is_all_there():
 
 
 def test_a_torque_that_can_saturate_shows_the_state():
-    model = bt.compile("planar2r", bits=4, torque=[20.0, 100.0], workers=1, cache=None)
+    model = bt.compile("planar2r", bits=4, torque=[20.0, 100.0], workers=1)
     (torque,) = (each for each in model.certificate.torques if each.saturation == "can")
     text = read(report_page(model)[0]).identifiers["proved"].whole_text
     assert "CAN: see below" in text
@@ -136,7 +136,7 @@ def test_names_are_escaped_everywhere():
 
 def test_half_a_pair_in_a_name_is_no_reason_to_fail():
     robot = replace(bt.load_robot("planar2r"), name="half \ud800", source="\udfff")
-    page, _ = report_page(bt.compile(robot, bits=3, workers=1, cache=None))
+    page, _ = report_page(bt.compile(robot, bits=3, workers=1))
     assert read(page).root.all("h1")[0].text == "half \\ud800"
 
 
@@ -157,7 +157,7 @@ def test_tables_that_are_too_large_are_left_out_and_that_is_said():
 def test_arms_of_one_joint_with_hardly_a_table(kind, gravity):
     joint = Joint("only", kind, velocity=1.0, acceleration=1.0, effort=30.0, lower=-1.0, upper=1.0)
     robot = Robot("single", (joint,), (Link("bob", 2.0, (0.5, 0.0, 0.0)),), gravity=gravity)
-    model = bt.compile(robot, bits=6, workers=1, cache=None)
+    model = bt.compile(robot, bits=6, workers=1)
     page, report = report_page(model)
     assert report.live
     assert report.maps == 1

@@ -34,13 +34,13 @@ def rubbing_arm():
 @pytest.fixture(scope="module")
 def with_friction():
     ranges = {"velocity": 2.0, "acceleration": 2.0, "torque": [300, 150]}
-    return bt.compile(rubbing_arm(), bits=6, workers=1, cache=None, **ranges)
+    return bt.compile(rubbing_arm(), bits=6, workers=1, **ranges)
 
 
 @pytest.fixture(scope="module")
 def sliding():
     """An arm with a prismatic joint."""
-    return bt.compile("scara", bits=6, workers=1, cache=None)
+    return bt.compile("scara", bits=6, workers=1)
 
 
 @pytest.mark.parametrize("name", ["model", "with_friction", "sliding"])
@@ -75,7 +75,7 @@ def test_the_terms_of_the_two_joint_arm_are_all_there(model):
 
 def test_the_paper_gives_every_term_half_a_unit_of_the_widened_word():
     """W = r + m, m = int(log2(p + 1)): one table errs at most 1/2^(m+1) of the torque's unit; p = 5 for T1."""
-    model = bt.compile("planar2r", bits=6, accuracy="paper", workers=1, cache=None)
+    model = bt.compile("planar2r", bits=6, accuracy="paper", workers=1)
     found = {term.name: term.largest for term in term_errors(model, random_words(model, 4_000))}
     for name in ("J11", "J12", "C1_22", "J21", "J22", "C2_11"):
         assert 0.1 < found[name] <= 1 / 8
@@ -153,11 +153,11 @@ def test_coefficients_at_once_are_those_one_by_one(name):
 
 
 def test_what_has_no_terms_is_refused():
-    shared = bt.compile("planar2r", bits=4, source="recursive", workers=1, cache=None)
+    shared = bt.compile("planar2r", bits=4, source="recursive", workers=1)
     with pytest.raises(bt.BddTorqueError, match="source 'terms' required"):
         sweep(shared, 10, terms=True)
     skewed = bt.spec.from_toml(
         'robot = "planar2r"\nbits = 4\n[ranges]\nvelocity = [-1.0, 2.0]\nacceleration = 1.0\ntorque = 200.0\n'
     )
     with pytest.raises(bt.BddTorqueError, match=r"velocity of joint 'shoulder' with 0 .* it is 0.5 rad/s"):
-        sweep(bt.compile(skewed, workers=1, cache=None), 10, terms=True)
+        sweep(bt.compile(skewed, workers=1), 10, terms=True)

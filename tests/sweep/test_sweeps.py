@@ -92,7 +92,7 @@ def test_exceeding_allows_only_for_the_float_truth(model):
 
 
 def test_saturated_torques_are_compared_at_the_end_of_the_range():
-    small = bt.compile("planar2r", bits=5, torque=[60, 30], workers=1, cache=None)
+    small = bt.compile("planar2r", bits=5, torque=[60, 30], workers=1)
     found = sweep(small, 5_000)
     assert all(joint.saturated > 100 for joint in found.joints)
     assert not found.exceeding
@@ -104,7 +104,7 @@ def test_encoders_may_be_mounted_either_way(sign):
     spec = bt.spec.from_toml(
         f'robot = "planar2r"\nbits = 5\n[ranges]\nvelocity = 1.0\nacceleration = [-1.0, 0.5]\ntorque = 200.0\n{joints}'
     )
-    found = sweep(bt.compile(spec, workers=1, cache=None), 5_000)
+    found = sweep(bt.compile(spec, workers=1), 5_000)
     assert not found.exceeding
 
 

@@ -52,7 +52,7 @@ def test_a_range_to_one_side_of_zero_is_refused():
     spec = bt.spec.from_toml(
         'robot = "planar2r"\nbits = 4\n[ranges]\nvelocity = [1.0, 2.0]\nacceleration = 1.0\ntorque = 200.0\n'
     )
-    one_sided = bt.compile(spec, workers=1, cache=None)
+    one_sided = bt.compile(spec, workers=1)
     with pytest.raises(bt.BddTorqueError, match="velocity of joint 'shoulder': a range on both sides of zero required"):
         sweep(one_sided, 10, trajectory="sine")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bdt_files import compiled
+from compiled import compiled
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from bdt_files import compiled, saved
+from bdt_files import saved
+from compiled import compiled
 
 import bddtorque as bt
 from bddtorque.compiler.verify import Check, check_block, verify, verify_bytes
