@@ -76,7 +76,7 @@ def values_of(model: bt.Model, words: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def true_units(model: bt.Model, words: Sequence[np.ndarray], torques: np.ndarray | None = None) -> np.ndarray:
-    """Return the torques of some states in units, clamped to their words, (N, n): by float Newton-Euler, or those given."""
+    """Return torques in units, clamped to their words, (N, n): those of float Newton-Euler, or `torques`."""
     if torques is None:
         torques = bt.inverse_dynamics(model.robot, *values_of(model, words))
     tau = model.formats.tau

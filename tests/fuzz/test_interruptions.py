@@ -13,7 +13,7 @@ import pytest
 
 import bddtorque as bt
 
-BITS = "6"
+BITS = "4"
 COMMANDS: dict[str, list[str]] = {
     "compile": ["compile", "planar2r", "--bits", BITS, "--workers", "1", "-o", "OUT"],
     "compile in processes": ["compile", "planar2r", "--bits", BITS, "--workers", "2", "-o", "OUT"],
@@ -53,14 +53,15 @@ def watch(event, given):
         if count == moment and os.getpid() == own:
             os.killpg(0, signal.SIGINT)
 
-counting = True
-sys.addaudithook(watch)
 from bddtorque.__main__ import run
 sys.argv[1:] = sys.argv[2:]
+counting = True
+sys.addaudithook(watch)
 code = run()
 counting = False
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over: what follows is Python's own
-print(count, file=sys.stderr)
+if code == 0:
+    print(count, file=sys.stderr)
 sys.exit(code)
 """
 """Runs a command and sends Ctrl-C to all its processes, as a terminal does, when it opens its n-th file or the like."""
@@ -89,6 +90,10 @@ def ended(process: subprocess.Popen[str]) -> int:
     return int(said)
 
 
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def check(name: str, shares: list[float], arm: Path, folder: Path) -> None:
     """Let a command end, to know its moments; interrupt it at some of them, and look at what is left."""
     out = folder / "out"
@@ -101,6 +106,7 @@ def check(name: str, shares: list[float], arm: Path, folder: Path) -> None:
         return started(given, folder, moment)
 
     moments = ended(begun())
+    whole = files_in(out)
     if name.startswith("compile"):
         assert target.read_bytes() == arm.read_bytes()
     for share in shares:
@@ -113,15 +119,15 @@ def check(name: str, shares: list[float], arm: Path, folder: Path) -> None:
             shutil.rmtree(out)
             out.mkdir()
         said = process.communicate()[1]
-        assert (process.returncode, said) == (130, "bddtorque: interrupted\n130\n"), (name, share)
-        assert list(out.iterdir()) == [], (name, share)
+        assert (process.returncode, said) == (130, "bddtorque: interrupted\n"), (name, share)
+        assert files_in(out) in ({}, whole), (name, share)  # nothing, or all of it
         assert list(scratch_of(folder).iterdir()) == [], (name, share)
         assert not list((folder / "cache").rglob(".unfinished-*")), (name, share)
 
 
 @pytest.mark.parametrize("name", ["compile", "compile in processes", "export"])
 def test_ctrl_c(name: str, arm: Path, tmp_path: Path) -> None:
-    check(name, [0.6, 0.98], arm, tmp_path)
+    check(name, [0.5, 0.95], arm, tmp_path)
 
 
 @pytest.mark.everything

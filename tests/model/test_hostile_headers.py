@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_altered_files import SMALL, refused
 
+import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.bdt_file import from_bytes
 
@@ -102,7 +103,7 @@ def test_any_value_in_any_place(place: tuple, value: Any) -> None:
         (
             ("version",),
             2,
-            "format version 1 to 1 required, 2 given: it was written by bddtorque 0.1.0, a newer release",
+            f"format version 1 to 1 required, 2 given: it was written by bddtorque {bt.__version__}, a newer release",
         ),
         (("version",), 0, "format version 1 to 1 required, 0 given"),
         (("version",), True, "version: int required"),
