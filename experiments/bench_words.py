@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import TIMED, Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
@@ -85,7 +85,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
     }
 
 
-def judge(report: Report, verdicts: Verdicts) -> list[str]:
+def judge(report: Report, checks: list[Check]) -> list[str]:
     """Add the speed goals of a model, and return the names of those it misses."""
     one = report.timing(ONE)
     batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
@@ -99,7 +99,7 @@ def judge(report: Report, verdicts: Verdicts) -> list[str]:
         bars.append(("words one by one / T", 2.0, one.ratio))
     missed = []
     for what, bar, found in bars:
-        verdicts.goal(f"{report.robot} {report.target}: {what}", f"<= {bar:.2f}", f"{found:.2f}", found <= bar)
+        checks.append(Check("ours", f"{report.robot} {report.target}: {what}", found, TIMED, goal=at_most(bar)))
         missed += [what] if found > bar else []
     return missed
 
@@ -124,14 +124,14 @@ def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str
 def main() -> None:
     quick = arguments(__doc__).quick
     print(", ".join(f"{key} {value}" for key, value in machine().items()), "\n")
-    verdicts, rows, reports, profiles = Verdicts(), [], [], []
+    checks, rows, reports, profiles = [], [], [], []
     for arm in ARMS[:1] if quick else ARMS:
         for target in ("host", "tables"):
             model = bt.compile(arm, target=target)
             report = measure(model, states=25_600, rounds=5 if quick else 15, with_latency=True)
             reports.append(report)
             rows.append(row(report, model))
-            missed = judge(report, verdicts)
+            missed = judge(report, checks)
             if missed:
                 profiles.append(explain(missed, report, profile(model)))
     keys = list(rows[0])
@@ -143,10 +143,9 @@ def main() -> None:
     write_csv("bench_contenders", every)
     save_figure("bench_words", bench_figure(reports))
     save_figure("bench_host", bench_figure([each for each in reports if each.target == "host"]))
-    print()
-    verdicts.show()
     for line in profiles:
         print(f"\n{line}")
+    finish(checks)
 
 
 def flat(timing: object) -> dict[str, object]:

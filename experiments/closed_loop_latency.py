@@ -10,9 +10,10 @@ schedules and on the simulated systolic pipeline, on the same cycles.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import matplotlib
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Sinusoid, simulate
@@ -32,7 +33,7 @@ import matplotlib.pyplot as plt
 KINDS = ["revolute"] * 3
 BENT = (0.5, 0.4, 0.3)
 CYCLE = 2e-6
-"""s a processor cycle, as in digest 6.5; a multiplication takes 4, an addition 3."""
+"""s a processor cycle; a multiplication takes 4, an addition 3."""
 TASKS = {"0.4 sin t": Sinusoid((0.4, 0.4, 0.4)), "0.2 sin 10t": FAST}
 
 
@@ -56,7 +57,7 @@ def machines() -> list[tuple[str, Method, float, int]]:
     return found
 
 
-def growing(robot: bt.Robot, verdicts: Verdicts, most: int) -> list[dict[str, object]]:
+def growing(robot: bt.Robot, checks: list[Check], most: int) -> list[dict[str, object]]:
     """Return errors and verdicts of the serial loop at 2 ms with latencies of 0 to `most` samples."""
     responses = impulse_responses(robot, SERIAL, BENT)
     rows = []
@@ -69,15 +70,16 @@ def growing(robot: bt.Robot, verdicts: Verdicts, most: int) -> list[dict[str, ob
     first_lost = next((int(row["latency, samples"]) for row in rows if row["at 2 ms"] != "tracks"), most + 1)
     predicted = next((int(row["latency, samples"]) for row in rows if row["critical ωT"] < 10 * 2e-3), most + 1)
     if most >= 40:
-        verdicts.add("NL", "latency from which serial control at T = 2 ms is lost: linear limit, simulated", predicted,
-                     first_lost, 0 <= first_lost - predicted <= 4, "growth is slow near the limit")  # fmt: skip
-    ordered = [float(row["critical ωT"]) for row in rows]
-    falling = ordered == sorted(ordered, reverse=True)
-    verdicts.add("NL", "limits fall with every sample of latency", "yes", "yes" if falling else "no", falling)
+        late = Rule("oscillates if late enough", lambda ours: ours[1] <= most)
+        checks.append(Check("Nigam and Lee", "samples of latency from which serial control at 2 ms is lost: linear "
+                            "limit, simulated", (predicted, first_lost), (32, 35), late))  # fmt: skip
+    limits = [float(row["critical ωT"]) for row in rows]
+    rises = sum(later > earlier for earlier, later in pairwise(limits))
+    checks.append(Check("ours", "samples of latency that raise the limit", rises, 0))
     return rows
 
 
-def at_own_rates(robot: bt.Robot, verdicts: Verdicts, duration: float) -> list[dict[str, object]]:
+def at_own_rates(robot: bt.Robot, checks: list[Check], duration: float) -> list[dict[str, object]]:
     """Run every machine at its own interval and latency."""
     rows = []
     for name, method, interval, latency in machines():
@@ -90,17 +92,18 @@ def at_own_rates(robot: bt.Robot, verdicts: Verdicts, duration: float) -> list[d
         rows.append(row)
     by_name = {row["machine"]: row for row in rows}
     systolic, plain = by_name["Lathrop linear, systolic"], by_name["Lathrop linear, no pipelining"]
-    verdicts.add("LAT", "interval of the linear pipeline, cycles (1m + 3a)", 13, systolic["interval, cycles"],
-                 systolic["interval, cycles"] == 13)  # fmt: skip
-    verdicts.add("LAT", "latency of the linear form, n = 3, cycles: eq (5), 11m + 27a", 125, plain["interval, cycles"],
-                 plain["interval, cycles"] == 125)  # fmt: skip
+    checks.append(Check("LAT eq. (5)", "cycles between torques of the linear pipeline (1m + 3a)",
+                        systolic["interval, cycles"], 13, 13))  # fmt: skip
+    checks.append(Check("LAT eq. (5)", "cycles of the linear form, n = 3 (11m + 27a)", plain["interval, cycles"],
+                        125, 125))  # fmt: skip
     for task in TASKS:
         best = min(rows, key=lambda row, task=task: row[task])["machine"]
-        verdicts.add("ours", f"least error at own rates, {task}", "an exact machine with the freshest torque", best,
-                     best.startswith("Lathrop"))  # fmt: skip
-        gain = float(plain[task]) / float(systolic[task])
-        verdicts.add("ours", f"what pipelining gains, {task}: error without over with", "below 2", f"{gain:.2f}",
-                     gain < 2.0, "the torque is as old either way; only the hold is shorter")  # fmt: skip
+        checks.append(Check("ours", f"least error at own rates, {task}", best, "Lathrop logarithmic, systolic"))
+        checks.append(
+            Check("ours", f"error of the linear machine without pipelining over with, {task}",
+                  float(plain[task]) / float(systolic[task]), near(1.37, absolute=0.02),
+                  note="the torque is as old either way; only the hold is shorter")
+        )  # fmt: skip
     return rows
 
 
@@ -132,19 +135,18 @@ def draw(late: list[dict[str, object]], rows: list[dict[str, object]]) -> None:
 
 def main() -> None:
     quick = arguments(__doc__).quick
-    verdicts = Verdicts()
+    checks: list[Check] = []
     robot = bt.load_robot("planar3r_b")
-    late = growing(robot, verdicts, 16 if quick else 40)
+    late = growing(robot, checks, 16 if quick else 40)
     show_table(late[:: 2 if quick else 4])
     print()
-    rows = at_own_rates(robot, verdicts, 2.2 if quick else 6.0)
+    rows = at_own_rates(robot, checks, 2.2 if quick else 6.0)
     show_table(rows)
     print()
     write_csv("closed_loop_latency", late)
     write_csv("closed_loop_own_rates", rows)
     draw(late, rows)
-    verdicts.show()
-    verdicts.exit()
+    finish(checks)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Stability of computed-torque control with old data at frozen configurations (digest 6.2; F32, F33).
+"""Stability of computed-torque control with old data at frozen configurations (F32, F33).
 
-For each robot, configuration and method, the smallest ωT (K_p = ω², K_v = 2ω, period T) at which the loop is unstable,
-beside the digest's; the closed form of the limit, the mode that goes unstable, and what whole samples of torque latency
+For each robot, configuration and method, the smallest ωT (K_p = ω², K_v = 2ω, period T) at which the loop is unstable;
+the closed form of the limit, the mode that goes unstable, and what whole samples of torque latency
 do to it. The picture shows the limits, and the spectral radius over ωT.
 
     python experiments/closed_loop_stability.py [--quick]
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.hamilton.frozen_stability import (
@@ -30,7 +30,7 @@ import matplotlib.pyplot as plt
 METHODS = (SERIAL, BINDER_HERZOG, NEWBOX, NEW, FIRST_ORDER)
 POSES = {"(0,0,0)": (0, 0, 0), "(.5,.4,.3)": (0.5, 0.4, 0.3), "(.3,.5,.7)": (0.3, 0.5, 0.7),
          "(0,π/2,π/2)": (0, np.pi / 2, np.pi / 2)}  # fmt: skip
-EXPECTED = {
+RECORDED = {
     ("A", "(0,0,0)"): "1.0 0.00941 0.0198 0.0280 0.0005",
     ("A", "(.5,.4,.3)"): "1.0 0.0124 0.0252 0.0368 0.0007",
     ("A", "(.3,.5,.7)"): "1.0 0.0153 0.0313 0.0475 <0.001",
@@ -41,9 +41,9 @@ EXPECTED = {
     ("B", "(0,π/2,π/2)"): "1.0 0.2867 0.1816 0.1401 0.0227",
 }
 LATE = {
-    "bh": "0.0339 0.0603 0.0339 0.0413",
-    "new": "0.1070 0.0661 0.0843 0.0661",
-    "newbox": "0.0661 0.1070 0.0661 0.0843",
+    "bh": (0.0339, 0.0603, 0.0339, 0.0413),
+    "new": (0.1070, 0.0661, 0.0843, 0.0661),
+    "newbox": (0.0661, 0.1070, 0.0661, 0.0843),
 }
 
 
@@ -55,15 +55,20 @@ def agrees(found: float, printed: str) -> bool:
     return abs(found - float(printed)) <= 0.51 * 10.0**-digits + (1e-9 if digits < 4 else 0.0)
 
 
-def limits(robots: dict[str, bt.Robot], verdicts: Verdicts, steps: int) -> list[dict[str, object]]:
-    """Compute the table of digest 6.2."""
-    rows = []
-    for (name, pose), printed in EXPECTED.items():
+def as_written(digits: str) -> Rule:
+    """Allow numbers that round to these."""
+    return Rule(digits, lambda ours: all(map(agrees, ours, digits.split())))
+
+
+def limits(robots: dict[str, bt.Robot], checks: list[Check], steps: int) -> list[dict[str, object]]:
+    """Return the limits, and check that *new* tolerates more than bh."""
+    rows, more = [], Rule("new tolerates more than bh", lambda ours: ours[3] > ours[1])
+    for (name, pose), digits in RECORDED.items():
         found = [
             critical_product(impulse_responses(robots[name], m, POSES[pose]), steps_per_decade=steps) for m in METHODS
         ]
-        right = all(map(agrees, found, printed.split()))
-        verdicts.add("F32", f"critical ωT, {name} at {pose}", printed, " ".join(f"{x:.5f}" for x in found), right)
+        what = f"critical ωT of {', '.join(m.name for m in METHODS)}, {name} at {pose}"
+        checks.append(Check("F32", what, found, as_written(digits), more))
         older = critical_product(impulse_responses(robots[name], YAMAKITA, POSES[pose]), steps_per_decade=steps)
         rows.append(
             {"robot": name, "q": pose}
@@ -73,28 +78,34 @@ def limits(robots: dict[str, bt.Robot], verdicts: Verdicts, steps: int) -> list[
     return rows
 
 
-def modes(robots: dict[str, bt.Robot], verdicts: Verdicts) -> None:
-    """Compare closed form, root and shape of the unstable mode."""
+def modes(robots: dict[str, bt.Robot], checks: list[Check]) -> None:
+    """Check closed form, root and shape of the unstable mode."""
+    leads = Rule("the last joint leads", lambda ours: max(ours) == ours[-1] > ours[-2])
     for name, limit, period, root, shape in (
         ("A", "0.009407", 0.002, -1.22, (0.29, 0.81, 1.0)),
         ("B", "0.02834", 0.005, -1.20, (0.14, 0.53, 1.0)),
     ):
         straight = impulse_responses(robots[name], BINDER_HERZOG, (0, 0, 0))
         closed, scanned = alternating_limit(straight), critical_product(straight)
-        verdicts.add("6.2", f"closed form 1/λ_max, bh, {name} at (0,0,0)", limit, f"{closed:.6f} (scan {scanned:.6f})",
-                     agrees(closed, limit) and abs(closed / scanned - 1) < 1e-5)  # fmt: skip
-        mode = leading_mode(
-            loop_matrix(impulse_responses(robots[name], BINDER_HERZOG, (0.5, 0.4, 0.3)), period, 100, 20), 3
-        )
-        found = np.abs(mode.shape)
-        verdicts.add("6.2", f"root, bh, {name}, ω = 10, T = {period * 1e3:.0f} ms", root, f"{mode.root.real:.3f}",
-                     abs(mode.root - root) < 0.005)  # fmt: skip
-        verdicts.add("F33", f"shape of that mode, {name}: the last joint leads", shape, np.round(found, 2).tolist(),
-                     bool(np.allclose(found, shape, atol=0.006)))  # fmt: skip
+        bent = impulse_responses(robots[name], BINDER_HERZOG, (0.5, 0.4, 0.3))
+        mode = leading_mode(loop_matrix(bent, period, 100, 20), 3)
+        when = f"bh, {name}, ω = 10, T = {period * 1e3:.0f} ms"
+        checks += [
+            Check("ours", f"closed form of the limit, 1/λ_max, bh, {name} at (0,0,0)", [closed], as_written(limit)),
+            Check("ours", "the same over the limit found by searching", closed / scanned, near(1.0, absolute=1e-5)),
+            Check("ours", f"root, {when}", [mode.root.real, mode.root.imag], near((root, 0.0), absolute=0.005)),
+            Check("F33", f"shape of that mode, {when}", list(np.abs(mode.shape)), near(shape, absolute=0.006), leads),
+        ]
+    marginal = Rule("1, marginally stable", lambda ours: bool(np.allclose(ours, 1.0, atol=1e-6)))
+    for method, half, recorded in ((BINDER_HERZOG, 0.017, 0.986), (NEW, 0.0535, 0.9635)):
+        responses = impulse_responses(robots["B"], method, (0.5, 0.4, 0.3))
+        radius = spectral_radius(loop_matrix(responses, half, 1.0, 2.0))
+        what = f"spectral radius at half the limit, {method.name}, B at (.5,.4,.3)"
+        checks.append(Check("HAM", what, radius, near(recorded, absolute=1e-4), marginal))
 
 
-def latencies(robot: bt.Robot, verdicts: Verdicts, steps: int) -> list[dict[str, object]]:
-    """Compare limits with latencies of whole samples; return them up to 12 samples."""
+def latencies(robot: bt.Robot, checks: list[Check], steps: int) -> list[dict[str, object]]:
+    """Return limits with latencies of whole samples, up to 12."""
     rows: list[dict[str, object]] = [{"latency": m} for m in range(13)]
     for method in (SERIAL, BINDER_HERZOG, NEWBOX, NEW):
         responses = impulse_responses(robot, method, (0.5, 0.4, 0.3))
@@ -102,9 +113,8 @@ def latencies(robot: bt.Robot, verdicts: Verdicts, steps: int) -> list[dict[str,
             row[method.name] = critical_product(responses, int(row["latency"]), steps_per_decade=steps)
         if method.name in LATE:
             found = [float(row[method.name]) for row in rows[:4]]
-            right = all(abs(x - float(p)) < 6e-5 for x, p in zip(found, LATE[method.name].split(), strict=True))
-            verdicts.add("6.2", f"critical ωT, B at (.5,.4,.3), latency 0 to 3, {method.name}", LATE[method.name],
-                         " ".join(f"{x:.4f}" for x in found), right)  # fmt: skip
+            what = f"critical ωT, B at (.5,.4,.3), latency 0 to 3, {method.name}"
+            checks.append(Check("ours", what, found, near(LATE[method.name], absolute=6e-5)))
     return rows
 
 
@@ -143,20 +153,19 @@ def draw(robots: dict[str, bt.Robot], rows: list[dict[str, object]], late: list[
 def main() -> None:
     quick = arguments(__doc__).quick
     steps = 40 if quick else 200
-    verdicts = Verdicts()
+    checks: list[Check] = []
     robots = {letter: bt.load_robot(f"planar3r_{letter.lower()}") for letter in "AB"}
-    rows = limits(robots, verdicts, steps)
+    rows = limits(robots, checks, steps)
     show_table(rows)
     print()
-    modes(robots, verdicts)
-    late = latencies(robots["B"], verdicts, steps)
+    modes(robots, checks)
+    late = latencies(robots["B"], checks, steps)
     show_table(late)
     print()
     write_csv("closed_loop_stability", rows)
     write_csv("closed_loop_stability_latency", late)
     draw(robots, rows, late)
-    verdicts.show()
-    verdicts.exit()
+    finish(checks)
 
 
 if __name__ == "__main__":

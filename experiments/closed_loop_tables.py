@@ -1,4 +1,4 @@
-"""The compiled tables as a controller of the planar arms A and B, at 8, 10 and 12 bits, beside float (digest 6.1).
+"""The compiled tables as a controller of the planar arms A and B, at 8, 10 and 12 bits, beside float.
 
 Four controllers: float; float torques of quantised positions, velocities and commands; the same rounded to torque
 words; the compiled tables (their kernel runs inside the compiled loop). So it is seen what words of the inputs cost,
@@ -15,7 +15,7 @@ import math
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Run, simulate
@@ -37,6 +37,8 @@ import matplotlib.pyplot as plt
 ON_WORDS = ("float on words", "rounded float", "tables")
 TASKS = {"slow": SLOW, "fast": FAST}
 PERIODS_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+LIMIT_PERIODS = {"A": (96, 3.6), "B": (106, 12.6)}
+"""ms, of the tables and of old data, in steps of 5 %."""
 TOO_FAR = 0.2
 """rad, for the limit period; the float loop's own error stays below a tenth of it."""
 
@@ -101,14 +103,14 @@ def limits(arm: str, controllers: Controllers) -> list[dict[str, object]]:
     ]
 
 
-def converged(model: bt.Model, verdicts: Verdicts, states: int) -> None:
+def converged(model: bt.Model, states: int) -> list[Check]:
     """Compare the tables with every method's torques on frozen words, after as many iterations as it takes."""
     random = np.random.default_rng(3)
     bits = model.formats.q[0].bits
     words = [random.integers(-(1 << (bits - 1)), 1 << (bits - 1), (states, 3)) for _ in range(3)]
     values = [getattr(model.formats, name).dequantise(w) for name, w in zip(("q", "qd", "qdd"), words, strict=True)]
     formats = model.formats.tau
-    compiled = model.torque_words(*words)
+    compiled, checks = model.torque_words(*words), []
     for method in METHODS:
         machine, count = (
             SpeculativeMachine(model.robot, method),
@@ -118,34 +120,32 @@ def converged(model: bt.Model, verdicts: Verdicts, states: int) -> None:
         units = tau / [each.lsb for each in formats]
         units = np.clip(units, [each.lowest for each in formats], [each.highest for each in formats])
         worst = np.abs(compiled - units).max(axis=0)
-        verdicts.add("cert", f"{model.robot.name}, {bits} bits: tables against converged {method.name}, units",
-                     "<= " + " ".join(f"{x:.3f}" for x in model.certificate.bounds),
-                     " ".join(f"{x:.3f}" for x in worst),
-                     bool((worst <= np.array(model.certificate.bounds) + 1e-9).all()))  # fmt: skip
+        what = f"{model.robot.name}, {bits} bits: tables against converged {method.name}, units"
+        checks.append(Check("ours", what, list(worst), at_most(np.array(model.certificate.bounds) + 1e-9)))
+    return checks
 
 
-def judge(
-    rows: list[dict[str, object]], found: list[dict[str, object]], bits: tuple[int, ...], verdicts: Verdicts
-) -> None:
-    """State what the tables show, so that a change of it is noticed."""
+def compared(rows: list[dict[str, object]], found: list[dict[str, object]], bits: tuple[int, ...]) -> list[Check]:
+    """Check what the tables show."""
+    checks = []
+    close = Rule("words < tables < 2 × rounded", lambda ours: ours[0] < ours[2] < 2 * ours[1])
     for arm in dict.fromkeys(row["arm"] for row in rows):
         slow = {row["controller"]: row for row in rows if (row["arm"], row["task"]) == (arm, "slow")}
         for r in bits:
-            words, rounded, tables = (float(slow[f"{kind}, {r} bits"]["1 ms"]) for kind in ON_WORDS)
-            verdicts.add("ours", f"{arm}, {r} bits, slow task at 1 ms: words, rounded, tables", "tables < 2 × rounded",
-                         f"{words:.1e}, {rounded:.1e}, {tables:.1e}", words < tables < 2 * rounded)  # fmt: skip
+            errors = [float(slow[f"{kind}, {r} bits"]["1 ms"]) for kind in ON_WORDS]
+            what = f"{arm}, {r} bits, slow task at 1 ms: error of words, rounded, tables"
+            checks.append(Check("ours", what, errors, close))
         falls = float(slow[f"tables, {bits[0]} bits"]["1 ms"]) / float(slow[f"tables, {bits[-1]} bits"]["1 ms"])
-        verdicts.add("ours", f"{arm}: error of the tables at {bits[0]} bits over {bits[-1]} bits",
-                     f"about {2 ** (bits[-1] - bits[0])}", f"{falls:.0f}",
-                     0.4 < falls / 2 ** (bits[-1] - bits[0]) < 4)  # fmt: skip
+        finer = 2 ** (bits[-1] - bits[0])
+        what = f"{arm}: error of the tables at {bits[0]} bits over {bits[-1]} bits"
+        checks.append(Check("ours", what, falls, between(0.4 * finer, 4 * finer)))
         period = {row["controller"]: float(row["limit period, ms"]) for row in found if row["arm"] == arm}
-        worst = min(period[f"tables, {r} bits"] for r in bits)
-        verdicts.goal(
-            f"{arm}: limit period of the tables (worst word length) against old data (new), ms",
-            f"> 10 × {period['float, new']:.1f}",
-            f"{worst:.0f}",
-            worst > 10 * period["float, new"],
-        )
+        checks.append(
+            Check("ours", f"{arm}: limit period, ms, of the tables (worst word length), of old data (new)",
+                  (min(period[f"tables, {r} bits"] for r in bits), period["float, new"]),
+                  near(LIMIT_PERIODS[arm], relative=0.06), goal=Rule("ten times old data", lambda o: o[0] > 10 * o[1]))
+        )  # fmt: skip
+    return checks
 
 
 def draw(rows: list[dict[str, object]], found: list[dict[str, object]]) -> None:
@@ -179,13 +179,12 @@ def draw(rows: list[dict[str, object]], found: list[dict[str, object]]) -> None:
 def main() -> None:
     quick = arguments(__doc__).quick
     bits = (8,) if quick else (8, 10, 12)
-    verdicts = Verdicts()
-    rows, found = [], []
+    rows, found, checks = [], [], []
     for letter in "B" if quick else "AB":
         controllers = Controllers(f"planar3r_{letter.lower()}", bits)
         rows += tracking(letter, controllers)
         found += limits(letter, controllers)
-        converged(controllers.loops[8].model, verdicts, 200 if quick else 2000)
+        checks += converged(controllers.loops[8].model, 200 if quick else 2000)
     show_table(rows)
     print()
     show_table(found)
@@ -193,10 +192,9 @@ def main() -> None:
     write_csv("closed_loop_tables", rows)
     write_csv("closed_loop_limit_periods", found)
     if not quick:
-        judge(rows, found, bits, verdicts)
+        checks += compared(rows, found, bits)
     draw(rows, found)
-    verdicts.show()
-    verdicts.exit()
+    finish(checks)
 
 
 if __name__ == "__main__":

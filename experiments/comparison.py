@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 import matplotlib
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
@@ -47,6 +47,17 @@ MOST_BYTES = 64e6
 MOST_JOINTS_IN_TERMS = 6
 """Beyond, terms take long to expand, and tables of their coefficients are out of the question."""
 MODELS = ("word", "bit", "cell")
+RECORDED = {
+    "planar2r": ([32, 32], [13, 20, 27, 298], [178, 240]),
+    "planar3r_a": ([35, 39], [11, 33, 46, 521], [339, 591]),
+    "planar3r_b": ([35, 39], [13, 38, 53, 521], [496, 704]),
+    "scara": ([41, 50], [13, 32, 54, 715], [501, 803]),
+    "stanford": ([44, 65], [34, 104, 185, 1161], [675, 1945]),
+    "puma560": ([44, 64], [39, 139, 197, 1190], [610, 1713]),
+    "ur5": ([43, 63], [33, 112, 190, 1190], [696, 3867]),
+    "panda": ([45, 73], [42, 169, 348, 1413], [3438, 4292]),
+}
+"""Word steps of Lathrop's machines, of those that share processors, and bit steps of tables and of recursions."""
 STYLES = {
     "Newton-Euler general": ("0.6", "s"),
     "Newton-Euler": ("k", "s"),
@@ -179,31 +190,26 @@ def family_of(name: str) -> str:
     return name.split(",", maxsplit=1)[0]
 
 
-def judge(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...], verdicts: Verdicts) -> None:
+def checks_of(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...]) -> list[Check]:
     """Hold claims of the papers against the table."""
+    checks = []
+    rising = Rule("in this order", lambda ours: ours == sorted(ours))
     for arm in arms:
-        word = {each.name: each for each in found[arm, "word"] if each.time is not None}
-
-        def told(names: tuple[str, ...], figures: dict[str, Machine] = word) -> str:
-            return ", ".join(f"{figures[name].time:.0f}" for name in names)
-
-        n = bt.load_robot(arm).degrees_of_freedom
-        if n > 2:
-            pair = ("Lathrop logarithmic", "Lathrop linear")
-            holds = word[pair[0]].time < word[pair[1]].time
-            verdicts.add("LAT", f"{arm}: logarithmic before linear", "n > 2", told(pair), holds)
+        word = {each.name: each.time for each in found[arm, "word"] if each.time is not None}
+        lathrop, hamilton, bits = RECORDED[arm]
+        if bt.load_robot(arm).degrees_of_freedom > 2:
+            pair = [round(word[name]) for name in ("Lathrop logarithmic", "Lathrop linear")]
+            checks.append(Check("LAT", f"{arm}: word steps of logarithmic, linear (n > 2)", pair, lathrop, rising))
         order = ("Hamilton new", "Binder/Herzog", "Luh-Lin", "Newton-Euler general, serial")
-        times = [word[name].time for name in order]
-        verdicts.add("HAM", f"{arm}: {' < '.join(order)}", "in this order", told(order), times == sorted(times))
+        times = [round(word[name]) for name in order]
+        checks.append(Check("HAM", f"{arm}: word steps of {', '.join(order)}", times, hamilton, rising))
         best, other = (fastest(each) for each in apart(found[arm, "bit"]))
-        verdicts.add(
-            "BDD2R",
-            f"{arm}: one-bit processors without limit: tables before any recursion",
-            "so",
-            f"{best.time:.0f}, {other.time:.0f} ({other.name})",
-            best.time < other.time,
-            "a product is b² steps of one processor",
-        )
+        checks.append(
+            Check("BDD2R", f"{arm}: bit steps of tables, of the fastest recursion, processors without limit",
+                  [round(best.time), round(other.time)], bits, rising,
+                  note=f"{other.name}; a product is b² steps of one processor")
+        )  # fmt: skip
+    return checks
 
 
 def against_recursions(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -232,7 +238,7 @@ def main() -> None:
     options = arguments(__doc__)
     arms = ("planar2r", "scara") if options.quick else ARMS
     found: dict[tuple[str, str], list[Machine]] = {}
-    rows, verdicts = [], Verdicts()
+    rows = []
     for arm in arms:
         models = compiled(arm)
         plan = models[-1].plan
@@ -247,13 +253,11 @@ def main() -> None:
     gains = against_recursions(found, arms)
     show_table(gains)
     print()
-    judge(found, arms, verdicts)
-    verdicts.show()
     write_csv("comparison", rows)
     write_csv("comparison_gains", gains)
     for model in ("word", "bit"):
         draw(found, arms, model)
-    verdicts.exit()
+    finish(checks_of(found, arms))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What compiling costs: seconds, peak memory and file size of every built-in arm, beside the bars set for them.
 
-    python experiments/compile_cost.py [--quick] [--full] [--bits 12] [--workers 2] [--arms ur5,panda] [--csv FILE]
+    python experiments/compile_cost.py [--quick] [--full] [--bits 12] [--workers 2] [--arms ur5,panda]
 
 Each arm is compiled in a process of its own, from nothing (no cache), so that peak memory is its own. Planning is
 included; loading Python is not. Without `--full` only arms that have a bar are compiled, as `bt.compile` does it if
@@ -9,8 +9,6 @@ nothing is said of source and target; with it every arm, from both sources and f
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from reporting import RESULTS
+from reporting import TIMED, Check, at_most, below, finish, parser, show_table, write_csv
 
 from bddtorque.spec import spec_names
 
@@ -31,21 +29,6 @@ BARS = {
 }
 """Seconds on two cores, and bytes of memory, at 12 bits."""
 FILE_BARS = {"ur5": 16e6}
-COLUMNS = (
-    "arm",
-    "source",
-    "target",
-    "seconds",
-    "bar_s",
-    "planning_s",
-    "peak_MB",
-    "bar_MB",
-    "file_MB",
-    "bar_file_MB",
-    "bound",
-    "verdict",
-)
-
 CHILD = """
 import json, os, sys, bddtorque as bt
 name, source, target, bits, workers, path = sys.argv[1:]
@@ -75,55 +58,50 @@ def measured(name: str, source: str, target: str, bits: int, workers: int) -> di
 
 def row(name: str, source: str, target: str, found: dict[str, object]) -> dict[str, object]:
     """Return one line of the table."""
-    line: dict[str, object] = {"arm": name, "source": source, "target": target}
-    if "refused" in found:
-        return line | {"verdict": f"refused: {found['refused']}"}
+    line: dict[str, object] = {"arm": name, "source": found.get("source", source), "target": target}
+    figures = {"seconds": "seconds", "planning_s": "planning_seconds", "bound": "bound"}
+    line |= {column: round(found[key], 4) if key in found else "" for column, key in figures.items()}
+    sizes = {"peak_MB": "peak_bytes", "file_MB": "file"}
+    line |= {column: round(found[key] / 1e6, 2) if key in found else "" for column, key in sizes.items()}
+    return line | {"refused": found.get("refused", "")}
+
+
+def checks_of(line: dict[str, object]) -> list[Check]:
+    """Check the bars of one compilation: of time it is a goal."""
+    if line["refused"]:
+        return []
+    name = line["arm"]
     seconds, memory = BARS.get(name, (None, None))
-    size = FILE_BARS.get(name)
-    kept = [
-        (found["seconds"], seconds),
-        (found["peak_bytes"], memory),
-        (found["file"], size),
-    ]
-    return line | {
-        "source": found["source"],
-        "seconds": round(found["seconds"], 1),
-        "bar_s": seconds,
-        "planning_s": round(found["planning_seconds"], 1),
-        "peak_MB": round(found["peak_bytes"] / 1e6),
-        "bar_MB": memory and round(memory / 1e6),
-        "file_MB": round(found["file"] / 1e6, 2),
-        "bar_file_MB": size and size / 1e6,
-        "bound": round(found["bound"], 4),
-        "verdict": "ok" if all(bar is None or value <= bar for value, bar in kept) else "ABOVE ITS BAR",
-    }
+    what = f"{name}, {line['source']}, {line['target']}"
+    checks = [Check("ours", f"{what}: bound, units", line["bound"], below(1))]
+    if seconds:
+        checks.append(Check("ours", f"{what}: seconds", line["seconds"], TIMED, goal=at_most(seconds)))
+    if memory:
+        checks.append(Check("ours", f"{what}: peak MB", line["peak_MB"], at_most(memory / 1e6)))
+    if name in FILE_BARS:
+        checks.append(Check("ours", f"{what}: MB of the file", line["file_MB"], at_most(FILE_BARS[name] / 1e6)))
+    return checks
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="the two-joint arm at 8 bits only")
-    parser.add_argument("--full", action="store_true", help="every arm, from both sources, for both targets")
-    parser.add_argument("--bits", type=int)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--arms", help="names, with commas between")
-    parser.add_argument("--csv", type=Path, default=RESULTS / "compile_cost.csv", help="where the table is written")
-    given = parser.parse_args()
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("--full", action="store_true", help="every arm, from both sources, for both targets")
+    options.add_argument("--bits", type=int)
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--arms", help="names, with commas between")
+    given = options.parse_args()
     all_arms = ["planar2r"] if given.quick else spec_names() if given.full else list(BARS)
     arms = given.arms.split(",") if given.arms else all_arms
     sources, targets = (("terms", "recursive"), ("tables", "host")) if given.full else (("default",), ("tables",))
     bits = given.bits or (8 if given.quick else 12)
-    print("".join(f"{column:>12}" for column in COLUMNS))
     rows = []
     for name, source, target in product(arms, sources, targets):
+        print(f"{name}, {source}, {target} ...", flush=True)
         rows.append(row(name, source, target, measured(name, source, target, bits, given.workers)))
-        print("".join(f"{'' if (v := rows[-1].get(c)) is None else v:>12}" for c in COLUMNS), flush=True)
-    given.csv.parent.mkdir(parents=True, exist_ok=True)
-    with given.csv.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
-    return int(any(each["verdict"] == "ABOVE ITS BAR" for each in rows))
+    show_table(rows)
+    write_csv("compile_cost", rows)
+    finish([check for line in rows for check in checks_of(line)])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

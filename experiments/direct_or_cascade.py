@@ -9,19 +9,16 @@ machine: bit by bit, one after another and side by side, and by whole words.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import sys
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import matplotlib
 import numpy as np
+from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.compiler.compiling import input_arguments
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.diagrams.forms import FORMS, Bits
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
@@ -35,13 +32,14 @@ from bddtorque.spec import load_spec
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-RESULTS = Path(__file__).parent / "results"
 RANGE = 400.0
 """N·m, of the torque words: ±200 as in the paper."""
 STATES = 500_000
 REPEATS = 5
 SHOWN = {"bits": ":", "lockstep": "-.", "multi_terminal": "--", "dense": "-"}
 """Forms that are run, and how each is drawn."""
+TESTS = {5: 4.87, 6: 3.09, 7: 1.0, 8: 1.0}
+"""Bit tests of the cascade over those of the direct table, by W."""
 
 
 def term() -> object:
@@ -66,8 +64,12 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
     tabulated = time.perf_counter()
     diagrams = [reduce_reported(table).diagram for table in tables]
     reduced = time.perf_counter()
-    (bound,) = compose(plan, {name: each.scale for name, each in arguments.items()}, facts)
     rng = np.random.default_rng(W)
+    tests = [
+        Bits.from_diagram(diagram).count_tests(rng.integers(0, len(table.values), 4000)).sum(axis=1).mean()
+        for table, diagram in zip(tables, diagrams, strict=True)
+    ]
+    (bound,) = compose(plan, {name: each.scale for name, each in arguments.items()}, facts)
     q, qd, qdd = (rng.integers(-(1 << (W - 1)), 1 << (W - 1), (STATES, 2)) for _ in range(3))
     values = [formats.q[1].dequantise(q[:, 1]), formats.qd[0].dequantise(qd[:, 0]), formats.qd[1].dequantise(qd[:, 1])]
     true = -10.0 * np.sin(values[0]) * values[1] * values[2] / float(lsb)
@@ -91,6 +93,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
                 "blocks": len(plan.blocks),
                 "rows": sum(len(table.values) for table in tables),
                 "nodes": sum(diagram.node_count for diagram in diagrams),
+                "tests": round(float(sum(tests)), 1),
                 "tabulate_s": round(tabulated - start, 3),
                 "reduce_s": round(reduced - tabulated, 3),
                 "form": name,
@@ -105,39 +108,42 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
 def expected(W: int, way: str) -> tuple[int, float]:
     """Return rows and largest error in units of W bits: 2^(3W) and 1/2, or 2·2^(2W) and what u in W bits adds.
 
-    Digest 4.3: u in [-1, 1] in W bits adds 10/2^W N·m, 0.025 units. That takes a word filled to its ends; its unit is
-    a power of two times the torque's, so that sums need no factors, and it may be filled to just above one half.
+    u in [-1, 1] in W bits adds 10/2^W N·m, 0.025 units. That takes a word filled to its ends; its unit is a power of
+    two times the torque's, so that sums need no factors, and it may be filled to just above one half.
     """
     return (1 << (3 * W), 0.5) if way == "direct" else (2 << (2 * W), 0.5 + 2 * 10.0 / RANGE)
 
 
-def show(found: list[dict[str, object]]) -> bool:
-    """Print expected beside found; return whether all is as expected (times are told, not judged strictly)."""
-    print(f"{'W':>2} {'way':8} {'input bits':>10} {'rows':>12} {'expected':>12} {'nodes':>9} {'build s':>8}", end="")
-    print("".join(f"{name + ' ns':>18}" for name in SHOWN) + f"{'error':>9}{'proved':>9}{'expected <=':>13}")
+def checks_of(found: list[dict[str, object]]) -> list[Check]:
+    """Check sizes and errors of every way, and compare what the two take on line."""
+    checks = []
     for W, way in dict.fromkeys((row["W"], row["way"]) for row in found):
-        some = [row for row in found if (row["W"], row["way"]) == (W, way)]
-        one, (rows, error) = some[0], expected(W, way)
-        build = one["tabulate_s"] + one["reduce_s"]
-        print(
-            f"{W:2} {way:8} {one['input_bits']:10} {one['rows']:12,} {rows:12,} {one['nodes']:9,} {build:8.2f}", end=""
-        )
-        times = "".join(f"{row['ns_per_state']:18.1f}" for row in some)
-        print(times + f"{one['error_found']:9.4f}{one['error_proved']:9.4f}{error:13.4f}")
-    right = all(row["rows"] == expected(row["W"], row["way"])[0] for row in found)
-    right = right and all(row["input_bits"] == (3 if row["way"] == "direct" else 2) * row["W"] for row in found)
-    print(f"\nF41: 3W input bits against 2W a block, rows as expected: {'yes' if right else 'NO'}")
+        one = next(row for row in found if (row["W"], row["way"]) == (W, way))
+        rows, error = expected(W, way)
+        bits = (3 if way == "direct" else 2) * W
+        checks += [
+            Check("F41", f"W = {W}, {way}: input bits of a block", one["input_bits"], bits, bits),
+            Check("F41", f"W = {W}, {way}: rows", one["rows"], rows, rows),
+            Check("ours", f"W = {W}, {way}: largest error found", one["error_found"], at_most(one["error_proved"])),
+            Check("ours", f"W = {W}, {way}: error proved", one["error_proved"], at_most(error)),
+        ]
+    lengths = list(dict.fromkeys(row["W"] for row in found))
+    same = Rule("the same order", between(0.2, 5).holds)
+
+    def ratios(form: str, figure: str) -> list[float]:
+        both = {(row["W"], row["way"]): row[figure] for row in found if row["form"] == form}
+        return [both[W, "cascade"] / both[W, "direct"] for W in lengths]
+
+    over = f"of the cascade over the direct table, W = {', '.join(map(str, lengths))}"
+    counted = near([TESTS[W] for W in lengths], absolute=0.005)
+    checks.append(Check("F46", f"bit tests {over}", ratios("bits", "tests"), counted, same))
     for name in SHOWN:
-        both = {(row["W"], row["way"]): row["ns_per_state"] for row in found if row["form"] == name}
-        ratios = [both[W, "cascade"] / both[W, "direct"] for W in dict.fromkeys(W for W, _ in both)]
-        print(
-            f"F46: time of the cascade over the direct table, {name}: {', '.join(f'{r:.2f}' for r in ratios)}", end=""
-        )
-        print(" (the same order)" if max(ratios) < 5 and min(ratios) > 0.2 else " (NOT the same order)")
-    return right
+        paper = None if name == "dense" else same  # the paper has no table that is looked up as it is
+        checks.append(Check("F46", f"time {over}, {name}", ratios(name, "ns_per_state"), TIMED, paper))
+    return checks
 
 
-def draw(found: list[dict[str, object]], path: Path) -> None:
+def draw(found: list[dict[str, object]]) -> None:
     """Draw rows, nodes, building and running time over the word length."""
     figure, axes = plt.subplots(1, 4, figsize=(15, 3.8), layout="constrained")
     colours = {"direct": "tab:red", "cascade": "tab:blue"}
@@ -160,24 +166,17 @@ def draw(found: list[dict[str, object]], path: Path) -> None:
     axes[3].set_ylim(top=axes[3].get_ylim()[1] * 6)  # room for the legend
     axes[3].legend(fontsize=7, ncols=2, loc="upper left")
     figure.suptitle("Coriolis term −10 S2 q̇1 q̇2: one table of 3W bits against a cascade of two of 2W")
-    figure.savefig(path, dpi=120)
+    save_figure("direct_or_cascade", figure)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="W = 5, 6 only")
-    lengths = (5, 6) if parser.parse_args().quick else (6, 7, 8)
+    lengths = (5, 6) if arguments(__doc__).quick else (6, 7, 8)
     measure(4, "cascade")  # what Numba compiles is not counted
     found = [row for W in lengths for way in ("direct", "cascade") for row in measure(W, way)]
-    right = show(found)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "direct_or_cascade.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]))
-        writer.writeheader()
-        writer.writerows(found)
-    draw(found, RESULTS / "direct_or_cascade.png")
-    print(f"\nwrote {RESULTS / 'direct_or_cascade.csv'} and .png")
-    sys.exit(0 if right else 1)
+    show_table(found)
+    write_csv("direct_or_cascade", found)
+    draw(found)
+    finish(checks_of(found))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.fijany.fijany_costs import (
@@ -89,30 +89,29 @@ def formulas(sizes: tuple[int, ...]) -> dict[str, CostFormula]:
     return {name: fitted({n: found[n][name] for n in sizes}) for name in found[sizes[0]]}
 
 
-def judge(found: dict[str, CostFormula], verdicts: Verdicts) -> None:
+def cost_checks(found: dict[str, CostFormula]) -> list[Check]:
     """Set measured formulas beside the printed ones."""
-    for name, formula in PRINTED.items():
-        if name in ("bias", "total", "articulated body"):
-            continue
-        fact = "F20" if name == "inertia matrix" else "2.7"
-        verdicts.add(fact, f"cost of {name}", formula, found[name], found[name] == formula)
-    bias = found["bias"] + found["(22) K"]
-    verdicts.add(
-        "2.7",
-        "bias and a second (22)",
-        PRINTED["bias"],
-        bias,
-        bias == PRINTED["bias"] + CostFormula(constant=Path(3, -3)),
-        "the array has K and does without the second (22)",
+    checks = [
+        Check("F20" if name == "inertia matrix" else "FIJ", f"cost of {name}", found[name], formula, formula)
+        for name, formula in PRINTED.items()
+        if name not in ("bias", "total", "articulated body")
+    ]
+    own, shared = CostFormula(Path(), Path(0, 15), Path(90, 62)), "ours has K from (22) and projects no inertia twice"
+    again, total = (
+        CostFormula(Path(), Path(0, 15), Path(144, 98)),
+        CostFormula(Path(3, 2), Path(33, 48), Path(197, 132)),
     )
-    right = SUM_OF_PARTS.constant == Path(248, 171)
-    verdicts.add("F21", "printed parts added up", "238m printed, 248m right", SUM_OF_PARTS, right, "misprint")
-    saved = CostFormula(constant=Path(54 - 3, 36 + 3))
-    less = found["total"] + saved == SUM_OF_PARTS
-    verdicts.add("F21", "total of the array", f"that less {saved}", found["total"], less, "no second (22)")
+    return [
+        *checks,
+        Check("FIJ", "bias as simulated", found["bias"], own, PRINTED["bias"], shared),
+        Check("FIJ", "bias and a second (22)", found["bias"] + found["(22) K"], again, PRINTED["bias"]),
+        Check("F21", "total: the printed parts added up", str(SUM_OF_PARTS), "(3m+2a)n + (33m+48a)L + (248m+171a)",
+              str(PRINTED["total"]), note="a misprint"),
+        Check("F21", "total as simulated", found["total"], total, PRINTED["total"], shared),
+    ]  # fmt: skip
 
 
-def judge_array(sizes: tuple[int, ...], verdicts: Verdicts) -> None:
+def array_checks(sizes: tuple[int, ...]) -> list[Check]:
     """Check results against Newton-Euler, and the claims about the array."""
     worst = {"serial": 0.0, "array": 0.0, "solution": 0.0}
     for n in range(1, 10):
@@ -125,20 +124,23 @@ def judge_array(sizes: tuple[int, ...], verdicts: Verdicts) -> None:
         worst["array"] = max(worst["array"], np.abs(run.inertia - A).max() / np.abs(A).max())
         left = bt.inverse_dynamics(robot, q, qd, run.accelerations) - tau
         worst["solution"] = max(worst["solution"], np.abs(left).max() / np.abs(tau).max())
-    for name, fact in (("serial", "F16"), ("array", "F16"), ("solution", "F17")):
-        what = "torques of its accelerations" if name == "solution" else f"inertia matrix, {name}"
-        verdicts.add(fact, f"{what}, n = 1..9", "< 1e-12", f"{worst[name]:.1e}", worst[name] < 1e-12)
     runs = {n: measured_costs(n) for n in sizes}
-    processors = len(runs[6].array)
-    verdicts.add("F18", "processors, n = 6", 21, processors, processors == 21)
-    steps = {n: run.phases["(17) R(n+1,j)"].path.multiplications // 27 for n, run in runs.items()}
-    logarithmic = all(steps[n] == doublings_of(n) for n in steps)
-    verdicts.add("F19", f"doublings of (17), n to {sizes[-1]}", "ceil(log2 n)", list(steps.values()), logarithmic)
-    hops = {n: sum(run.hops(heading) for heading in PHASES_OF) for n, run in runs.items()}
-    linear = all(count == 13 * n - 12 for n, count in hops.items())
-    verdicts.add("2.1", f"hops of all phases, n = 2 to {sizes[-1]}", "O(n)", "13n - 12" if linear else hops, linear)
-    channels = all(len(run.array.outputs) == n and all(map(len, run.array.outputs.values())) for n, run in runs.items())
-    verdicts.add("2.1", "Qdd leaves column 1 by n channels", True, channels, channels)
+    steps = [run.phases["(17) R(n+1,j)"].path.multiplications // 27 for run in runs.values()]
+    hops = [sum(run.hops(heading) for heading in PHASES_OF) for run in runs.values()]
+    channels = [sum(map(bool, run.array.outputs.values())) for run in runs.values()]
+    logarithmic = Rule("ceil(log2 n)", lambda ours: ours == [doublings_of(n) for n in sizes])
+    linear = Rule("O(n)", lambda ours: all(count < 13 * n for count, n in zip(ours, sizes, strict=True)))
+    tried = f"n = {', '.join(map(str, sizes))}"
+    return [
+        Check("F16", "inertia matrix, serial, n = 1 to 9", worst["serial"], below(1e-12), EQUAL),
+        Check("F16", "inertia matrix, array, n = 1 to 9", worst["array"], below(1e-12), EQUAL),
+        Check("F17", "torques of its accelerations, n = 1 to 9", worst["solution"], below(1e-12), EQUAL),
+        Check("F18", "processors, n = 6", len(runs[6].array), 21, 21),
+        Check("F19", f"doublings of (17), {tried}", steps, [doublings_of(n) for n in sizes], logarithmic),
+        Check("FIJ", f"hops of all phases, {tried}", hops, [13 * n - 12 for n in sizes], linear),
+        Check("FIJ", f"channels by which Qdd leaves column 1, {tried}", channels, list(sizes),
+              Rule("n", lambda ours: ours == list(sizes))),
+    ]  # fmt: skip
 
 
 def draw_costs(found: dict[str, CostFormula], sizes: tuple[int, ...]) -> None:
@@ -223,13 +225,10 @@ def main() -> None:
     show_table(rows)
     write_csv("fijany_arms", rows)
     print("\nL = ceil(log2 n); formulas are measured at n = " + ", ".join(map(str, powers)))
-    found, verdicts = formulas(powers), Verdicts()
-    judge(found, verdicts)
-    judge_array(sizes, verdicts)
-    verdicts.show()
+    found = formulas(powers)
     draw_costs(found, sizes)
     draw_array(8)
-    verdicts.exit()
+    finish([*cost_checks(found), *array_checks(sizes)])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ to traced graphs of the articulated body, both exact where they were fitted, and
 from __future__ import annotations
 
 import matplotlib
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
 
 from bddtorque.machines.fijany.fijany_costs import (
     PRINTED,
@@ -42,25 +42,30 @@ def serial_formula(sizes: tuple[int, ...]) -> CostFormula:
     return fitted({n: trace_forward(METHODS["articulated body"], generic_arm(n)).cost for n in sizes})
 
 
-def judge(ways: dict[str, tuple[CostFormula, CostFormula]], verdicts: Verdicts, quick: bool) -> None:
-    """Set the facts of the digest beside what is found."""
+def checks_of(ways: dict[str, tuple[CostFormula, CostFormula]], quick: bool) -> list[Check]:
+    """Set what the paper states beside what is found."""
     quoted, printed = ways["printed total (238m)"]
-    constants = printed.constant.multiplications, SUM_OF_PARTS.constant.multiplications
-    verdicts.add("F21", "constant of the total", "238m printed, 248m by parts", constants, constants == (238, 248))
-    at_six = {name: round(speed_up(*pair, 6), 2) for name, pair in ways.items()}
-    six = at_six["printed total (238m)"], at_six["sum of the printed parts (248m)"]
-    verdicts.add("F22", "speed-up at n = 6", "6 printed", f"{six[0]}, by parts {six[1]}", six == (5.46, 5.38), "not 6")
+    parts = ways["sum of the printed parts (248m)"]
     simulated = quoted.at(6).time(Costs()) / heading_costs(measured_costs(6))["total"].time(Costs())
-    note = "spares the second projection of inertias"
-    verdicts.add("F22", "the same of the simulated array", "6 printed", round(simulated, 2), 6 < simulated < 6.5, note)
-    limit = speed_up(quoted, printed, 10**9)
-    verdicts.add("F23", "asymptotic speed-up", 682 / 5, round(limit, 2), abs(limit - 136.4) < 0.01)
-    hundred = [next((n for n in range(2, 5000) if speed_up(*pair, n) > 100), 0) for pair in list(ways.values())[:2]]
-    verdicts.add("F23", "first n beyond 100", "672, by parts 678", hundred, hundred == [672, 678])
+    six = Rule("6", lambda ours: round(ours) == 6)
+    checks = [
+        Check("F21", "multiplications of the total, its printed parts added up", SUM_OF_PARTS.constant.multiplications,
+              248, printed.constant.multiplications),
+        Check("F22", "speed-up at n = 6, printed total", round(speed_up(quoted, printed, 6), 2), 5.46, six),
+        Check("F22", "speed-up at n = 6, sum of the parts", round(speed_up(*parts, 6), 2), 5.38, six),
+        Check("F22", "speed-up at n = 6, array as simulated", round(simulated, 2), 6.24, six,
+              "ours spares the second projection of inertias"),
+        Check("F23", "asymptotic speed-up", speed_up(quoted, printed, 10**9), near(136.4, absolute=0.01),
+              near(682 / 5, absolute=0.01)),
+        Check("ours", "first n beyond a speed-up of 100: printed total, sum of the parts",
+              [next((n for n in range(2, 5000) if speed_up(*pair, n) > 100), 0) for pair in ((quoted, printed), parts)],
+              [672, 678]),
+    ]  # fmt: skip
     if not quick:
-        found = heading_costs(measured_costs(64))["total"].time(Costs())
         said = ways["array as simulated"][1].at(64).time(Costs())
-        verdicts.add("-", "formula fitted to n <= 32, tried at n = 64", said, found, said == found)
+        found = heading_costs(measured_costs(64))["total"].time(Costs())
+        checks.append(Check("ours", "formula fitted to n <= 32, tried at n = 64", found, said))
+    return checks
 
 
 def draw(ways: dict[str, tuple[CostFormula, CostFormula]]) -> None:
@@ -111,11 +116,8 @@ def main() -> None:
         "fijany_speed_up",
         [{"n": n} | {name: round(speed_up(*pair, n), 4) for name, pair in ways.items()} for n in range(2, 1001)],
     )
-    verdicts = Verdicts()
-    judge(ways, verdicts, quick)
-    verdicts.show()
     draw(ways)
-    verdicts.exit()
+    finish(checks_of(ways, quick))
 
 
 if __name__ == "__main__":

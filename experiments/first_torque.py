@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reporting import Verdicts, arguments, show_table, write_csv
+from reporting import TIMED, Check, arguments, below, finish, show_table, write_csv
 
 import bddtorque as bt
 
@@ -66,7 +66,7 @@ def started(file: Path, cache: Path, scipy: str) -> dict[str, float]:
 
 def main() -> None:
     quick = arguments(__doc__).quick
-    verdicts, rows = Verdicts(), []
+    checks, rows = [], []
     with tempfile.TemporaryDirectory() as folder:
         for arm in ARMS[:1] if quick else ARMS:
             file = Path(folder) / f"{arm}.bdt"
@@ -89,12 +89,10 @@ def main() -> None:
                     first + rows[-2]["import"] + rows[-2]["numba"],
                 ),
             ):
-                verdicts.goal(f"{arm}: {what}", f"< {bar:g} s", f"{seconds:.2f} s", seconds < bar)
+                checks.append(Check("ours", f"{arm}: {what}, s", seconds, TIMED, goal=below(bar)))
     show_table(rows)
     write_csv("first_torque", rows)
-    print()
-    verdicts.show()
-    verdicts.exit()
+    finish(checks)
 
 
 if __name__ == "__main__":

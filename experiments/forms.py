@@ -2,7 +2,7 @@
 
 Every form is run by the look-up of the evaluators' own kernel, in turn with the others, round after round: once with
 look-ups that do not wait for each other, once with each index waiting for the word before. Times are those of the
-thread, so that other work on the machine counts little. Figures of the design's prototypes stand beside as ratios to
+thread, so that other work on the machine counts little. Figures of the first prototypes stand beside as ratios to
 the plain walk of every output bit.
 
     python experiments/forms.py [--quick]
@@ -18,7 +18,7 @@ from typing import Any
 import matplotlib
 import numba
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import TIMED, Check, Rule, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.diagrams import FORMS, Table, reduce
@@ -31,13 +31,13 @@ from bddtorque.words.kernels import half_up_shift
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-EXPECTED = {
+PROTOTYPES = {
     "sine": {"bits": 369.0, "multi_terminal": 37.0, "radix4": 17.0, "radix16": 8.6, "dense": 4.4},
     "product": {"bits": 1001.0, "multi_terminal": 94.0, "radix64": 13.5, "dense": 16.5},
 }
-"""Nanoseconds of the prototypes on one shared core (design, section 7)."""
+"""Nanoseconds of the first prototypes on one shared core."""
 NANOSECONDS_A_VISIT = 2.6
-"""Of the plain walk, as expected."""
+"""Of the plain walk of the prototypes."""
 
 
 @numba.njit(nogil=True, _nrt=False)
@@ -171,40 +171,30 @@ def whole_arm(model: bt.Model, count: int, rounds: int) -> float:
     return statistics.median(ratios)
 
 
-def judge(verdicts: Verdicts, rows: list[dict[str, Any]], gains: dict[str, float]) -> None:
+def checks_of(rows: list[dict[str, Any]], gains: dict[str, float]) -> list[Check]:
     """Compare with the prototypes' figures, as ratios to the plain walk, and with what is asked of bits."""
-    for case, gain in gains.items():
-        what = f"bits side by side against one after another, {case}"
-        verdicts.goal(what, "at least 3 ×", f"{gain:.1f} ×", gain >= 3)
-    for key, expected in EXPECTED.items():
+    tripled = Rule("at least 3", lambda ours: ours >= 3)
+    checks = [
+        Check("ours", f"bits side by side against one after another, {case}", gain, TIMED, goal=tripled)
+        for case, gain in gains.items()
+    ]
+    for key, prototype in PROTOTYPES.items():
         case = next(row["case"] for row in rows if row["case"].startswith(key))
         found = {row["form"]: row["ns"] for row in rows if row["case"] == case}
-        for name, nanoseconds in expected.items():
-            wanted, ratio = nanoseconds / expected["bits"], found[name] / found["bits"]
+        for name, nanoseconds in prototype.items():
             if name != "bits":
-                verdicts.goal(
-                    f"{name} against plain bits, {case}",
-                    f"about {wanted:.4f}",
-                    f"{ratio:.4f}",
-                    ratio <= 2 * wanted,
-                    "up to twice: how wide the words of the prototypes were is not recorded",
-                )
-    visited = [row for row in rows if row["form"] == "bits"]
-    each = statistics.median(row["ns"] / row["node visits"] for row in visited)
-    verdicts.goal(
-        "plain bits, ns a node visit",
-        f"about {NANOSECONDS_A_VISIT}",
-        f"{each:.1f}",
-        each < 3 * NANOSECONDS_A_VISIT,
-        "depends on the machine and its load",
-    )
-    wrong = [row["case"] for row in rows if row["chosen"] and row["ns waiting"] > 2 * fastest(rows, row["case"])]
-    verdicts.goal(
-        "the form chosen is among the fastest (waiting words, within 2 ×)",
-        "in every case",
-        "in every case" if not wrong else f"not in {', '.join(wrong)}",
-        not wrong,
-    )
+                wanted = nanoseconds / prototype["bits"]
+                twice = Rule(f"about {wanted:.4f}, twice at most", at_most(2 * wanted).holds)
+                ratio = found[name] / found["bits"]
+                checks.append(Check("ours", f"{name} against plain bits, {case}", ratio, TIMED, goal=twice))
+    visit = statistics.median(row["ns"] / row["node visits"] for row in rows if row["form"] == "bits")
+    slow = [row["case"] for row in rows if row["chosen"] and row["ns waiting"] > 2 * fastest(rows, row["case"])]
+    none = Rule("none", lambda ours: not ours)
+    return [
+        *checks,
+        Check("ours", "plain bits, ns a node visit", visit, TIMED, goal=below(3 * NANOSECONDS_A_VISIT)),
+        Check("ours", "cases in which the form chosen takes twice the fastest (waiting words)", slow, TIMED, goal=none),
+    ]
 
 
 def fastest(rows: list[dict[str, Any]], case: str) -> float:
@@ -253,13 +243,9 @@ def main() -> None:
         show_table([{key: value for key, value in row.items() if key != "case"} for row in found])
         rows += found
     gains["planar2r, whole torques"] = whole_arm(model, count // 4, rounds)
-    verdicts = Verdicts()
-    judge(verdicts, rows, gains)
-    print()
-    verdicts.show()
     write_csv("forms", rows)
     draw(rows, [case for case, _, _ in (*cases[:3], cases[-1])])
-    verdicts.exit()
+    finish(checks_of(rows, gains))
 
 
 if __name__ == "__main__":

@@ -9,14 +9,11 @@ to build and to run, and error.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import sys
 import time
-from pathlib import Path
 
 import matplotlib
 import numpy as np
+from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS
@@ -28,7 +25,6 @@ from bddtorque.words import round_half_away
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-RESULTS = Path(__file__).parent / "results"
 WORDS = 6
 STATES = 200_000
 REPEATS = 3
@@ -120,31 +116,19 @@ def expected_rows(r: int) -> int:
     return 2 << (WORDS * r)
 
 
-def show(found: list[dict[str, object]]) -> bool:
-    """Print expected beside found; return whether tables have the rows expected and errors are within their bounds."""
-    print(f"{'r':>2} {'way':14}{'tables':>7}{'rows':>14}{'expected':>14}{'nodes':>10}{'build s':>9}", end="")
-    print(f"{'bits ns':>9}{'dense ns':>9}{'error':>8}{'proved':>8}")
+def checks_of(found: list[dict[str, object]]) -> list[Check]:
+    """Check the rows of full tables, and that errors are within their bounds."""
+    checks = []
     for row in found:
-        rows = f"{expected_rows(row['r']):,}" if row["way"] != "hybrid" else "-"
-        build = row["reduce_s"] + (row["tabulate_s"] or 0.0)
-        print(f"{row['r']:2} {row['way']:14}{row['tables']:7}{row['rows']:14,}{rows:>14}{row['nodes']:10,}", end="")
-        print(
-            f"{build:9.2f}{row['bits_ns']:9.1f}{row['dense_ns']:9.1f}{row['error_found']:8.4f}{row['error_proved']:8.4f}"
-        )
-    print("(ns a state: the full table is looked up as it is, the hybrid also reads, clamps and sums its words)")
-    print("\nWhat the full table would need, one byte or two an entry (F40: six words):")
-    for r in (4, 6, 8, 10, 12):
-        size = expected_rows(r) * (1 if r <= 8 else 2)
-        print(f"  r = {r:2}: {expected_rows(r):.3g} rows, {size / 2**30:.3g} GiB")
-    right = all(row["rows"] == expected_rows(row["r"]) for row in found if row["way"] != "hybrid")
-    right = right and all(row["error_found"] <= row["error_proved"] for row in found)
-    print(
-        f"\nF40: rows of all six words, errors within what is proved: {'as expected' if right else 'NOT AS EXPECTED'}"
-    )
-    return right
+        what = f"r = {row['r']}, {row['way']}"
+        if row["way"] != "hybrid":
+            rows = expected_rows(row["r"])
+            checks.append(Check("F40", f"{what}: rows of two tables over 3n = 6 words", row["rows"], rows, rows))
+        checks.append(Check("ours", f"{what}: largest error", row["error_found"], at_most(row["error_proved"])))
+    return checks
 
 
-def draw(found: list[dict[str, object]], path: Path) -> None:
+def draw(found: list[dict[str, object]]) -> None:
     """Draw rows (with what would follow), nodes and building time over the word length."""
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
     for way, colour in (("fully Boolean", "tab:red"), ("hybrid", "tab:blue")):
@@ -166,24 +150,22 @@ def draw(found: list[dict[str, object]], path: Path) -> None:
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
     figure.suptitle("The 2R arm as one truth table of all six words, and as tables of terms joined by sums")
-    figure.savefig(path, dpi=120)
+    save_figure("fully_boolean", figure)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="2 and 3 bits only")
-    lengths = (2, 3) if parser.parse_args().quick else (2, 3, 4)
+    lengths = (2, 3) if arguments(__doc__).quick else (2, 3, 4)
     hybrid(2), full(2)  # what Numba compiles is not counted
     found = [build(r) for r in lengths for build in (full, hybrid)]
-    right = show(found)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "fully_boolean.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]))
-        writer.writeheader()
-        writer.writerows(found)
-    draw(found, RESULTS / "fully_boolean.png")
-    print(f"\nwrote {RESULTS / 'fully_boolean.csv'} and .png")
-    sys.exit(0 if right else 1)
+    show_table(found)
+    print("(ns a state: the full table is looked up as it is, the hybrid also reads, clamps and sums its words)")
+    print("\nWhat the full table would need, one byte or two an entry:")
+    for r in (4, 6, 8, 10, 12):
+        size = expected_rows(r) * (1 if r <= 8 else 2)
+        print(f"  r = {r:2}: {expected_rows(r):.3g} rows, {size / 2**30:.3g} GiB")
+    write_csv("fully_boolean", found)
+    draw(found)
+    finish(checks_of(found))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
@@ -52,7 +52,7 @@ PRINTED = {  # term: (multiplications and additions for i = 1, 1 < i < n, i = n)
     "t": ("42 42 24 33 33 16", "51 51 24 39 39 16"),
 }
 LISTED = {1: 4065, 2: 2043, 3: 1367, 4: 1036, 5: 827, 6: 715, 7: 602, 8: 546, 10: 437, 12: 361, 14: 329, 21: 329}
-"""List scheduling by longest task, cycles by processors (digest 3.3)."""
+"""List scheduling by longest task, cycles by processors."""
 COLOURS = {
     "w": "#8dd3c7",
     "wd": "#ffed6f",
@@ -64,7 +64,7 @@ COLOURS = {
 }
 
 
-def count_tables(verdicts: Verdicts) -> list[dict[str, object]]:
+def count_tables(checks: list[Check]) -> list[dict[str, object]]:
     """Compare every entry of Tables 2 and 3."""
     rows = []
     for number, shared in ((2, True), (3, False)):
@@ -81,11 +81,11 @@ def count_tables(verdicts: Verdicts) -> list[dict[str, object]]:
                     ((kind, which) for kind in ("m", "a") for which in ("i=1", "1<i<n", "i=n")), counts, strict=True)}
                 | {"as printed": "yes" if counts == printed else "NO"}
             )  # fmt: skip
-        verdicts.add("F26", f"entries of Table {number}", 42, right, right == 42)
+        checks.append(Check("F26", f"entries of Table {number} that are right", right, 42, 42))
     return rows
 
 
-def cycles(verdicts: Verdicts) -> dict[str, Schedule]:
+def cycles(checks: list[Check]) -> dict[str, Schedule]:
     """Compare cycles and speed-ups; return the schedules."""
     shared, alone = (place_costs(HAMILTON, KINDS, shared=each) for each in (True, False))
     tasks = tasks_of(HAMILTON, NEW, KINDS, alone)
@@ -101,32 +101,35 @@ def cycles(verdicts: Verdicts) -> dict[str, Schedule]:
     serial, _, bh, four, _ = (schedule.makespan for schedule in schedules.values())
     every = list_schedule(tasks, 7 * N, "longest_task").makespan
     count = total(shared.values())
-    counted = f"{count.multiplications}, {count.additions}"
-    verdicts.add("F27", "serial: multiplications, additions", "501, 383", counted, counted == "501, 383")
+    checks.append(Check("F27", "serial: m and a", (count.multiplications, count.additions), (501, 383), (501, 383)))
     shortest = min(task.duration for task in tasks)
-    for what, expected, found in (
-        ("cycles, serial", 3153, serial), ("cycles, Binder/Herzog", 1220, bh),
-        ("cycles, new on 21 processors", 329, every), ("cycles, new on 4 processors", 857, four),
-        ("cycles of the shortest variable (f_3)", 33, shortest),
-    ):  # fmt: skip
-        verdicts.add("F27", what, expected, f"{found:.0f}", found == expected)
-    for what, expected, found in (
-        ("Binder/Herzog over serial", "2.58", serial / bh), ("new, 21 processors, over serial", "9.58", serial / every),
-        ("new, 21 processors, over Binder/Herzog", "3.71", bh / every),
-        ("new, 4 processors, over serial", "3.68", serial / four),
-        ("new, 4 processors, over Binder/Herzog", "1.42", bh / four),
-    ):  # fmt: skip
-        verdicts.add("F28", f"speed-up of {what}", expected, f"{found:.2f}", f"{found:.2f}" == expected)
-    listed = {P: list_schedule(tasks, P, "longest_task").makespan for P in LISTED}
-    verdicts.add("3.3", "list scheduling on 1 .. 21 processors", " ".join(map(str, LISTED.values())),
-                 " ".join(f"{each:.0f}" for each in listed.values()), listed == LISTED)  # fmt: skip
+    checks += [
+        Check("F27", what, found, printed, printed)
+        for what, printed, found in (
+            ("cycles, serial", 3153, serial), ("cycles, Binder/Herzog", 1220, bh),
+            ("cycles, new on 21 processors", 329, every), ("cycles, new on 4 processors", 857, four),
+            ("cycles of the shortest variable (f_3)", 33, shortest),
+        )
+    ]  # fmt: skip
+    checks += [
+        Check("F28", f"speed-up of {what}", round(found, 2), printed, printed)
+        for what, printed, found in (
+            ("Binder/Herzog over serial", 2.58, serial / bh), ("new, 21 processors, over serial", 9.58, serial / every),
+            ("new, 21 processors, over Binder/Herzog", 3.71, bh / every),
+            ("new, 4 processors, over serial", 3.68, serial / four),
+            ("new, 4 processors, over Binder/Herzog", 1.42, bh / four),
+        )
+    ]  # fmt: skip
+    listed = [list_schedule(tasks, P, "longest_task").makespan for P in LISTED]
+    checks.append(Check("ours", f"list scheduling on {', '.join(map(str, LISTED))} processors", listed,
+                        list(LISTED.values())))  # fmt: skip
     return schedules
 
 
-def ages(verdicts: Verdicts, most: int) -> list[dict[str, object]]:
+def ages(checks: list[Check], most: int) -> list[dict[str, object]]:
     """Compare time steps, and iterations to exactness: from the data, and measured on a frozen state."""
     steps = [time_steps(HAMILTON, method, KINDS) for method in (SERIAL, BINDER_HERZOG, NEW)]
-    verdicts.add("F30", "time steps a loop: serial, bh, new", "6 2 1", " ".join(map(str, steps)), steps == [6, 2, 1])
+    checks.append(Check("F30", "time steps a loop: serial, bh, new", steps, [6, 2, 1], [6, 2, 1]))
     rows = []
     for n in range(1, most + 1):
         row: dict[str, object] = {"links": n}
@@ -138,9 +141,10 @@ def ages(verdicts: Verdicts, most: int) -> list[dict[str, object]]:
         (NEWBOX, lambda n: 2 * n + 1),
         (NEW, lambda n: 2 * n + 2),
     ):
-        expected = [formula(n) for n in range(1, most + 1)]
-        found = [row[method.name] for row in rows]
-        verdicts.add("F29", f"iterations to the exact torque, {method.name}", expected, found, found == expected)
+        checks.append(
+            Check("F29", f"iterations to the exact torque, {method.name}, 1 to {most} links",
+                  [row[method.name] for row in rows], [formula(n) for n in range(1, most + 1)])
+        )  # fmt: skip
     robot = bt.load_robot("puma560")
     random = np.random.default_rng(1)
     for method in (BINDER_HERZOG, NEWBOX, NEW, FIRST_ORDER):
@@ -149,13 +153,9 @@ def ages(verdicts: Verdicts, most: int) -> list[dict[str, object]]:
         machine.start(q[:3], qd[:3], qdd[:3])
         tau = machine.step(*(np.repeat(each[3:], 30, axis=0) for each in (q, qd, qdd)))
         wrong = np.abs(tau - bt.inverse_dynamics(robot, q[3], qd[3], qdd[3])).max(axis=1) > 1e-9
-        found, most_expected = (
-            int(np.flatnonzero(wrong).max()) + 2,
-            iterations_to_exact(HAMILTON, method, ["revolute"] * 6),
-        )
-        verdicts.add(
-            "F29", f"measured on the PUMA 560, {method.name}", f"<= {most_expected}", found, found <= most_expected
-        )
+        found = int(np.flatnonzero(wrong).max()) + 2
+        most_expected = iterations_to_exact(HAMILTON, method, ["revolute"] * 6)
+        checks.append(Check("F29", f"the same, measured on the PUMA 560, {method.name}", found, at_most(most_expected)))
     return rows
 
 
@@ -210,13 +210,13 @@ def draw(schedules: dict[str, Schedule]) -> None:
 
 def main() -> None:
     quick = arguments(__doc__).quick
-    verdicts = Verdicts()
-    rows = count_tables(verdicts)
+    checks: list[Check] = []
+    rows = count_tables(checks)
     show_table(rows)
     write_csv("hamilton_tables", rows)
     print()
-    schedules = cycles(verdicts)
-    older = ages(verdicts, 4 if quick else 6)
+    schedules = cycles(checks)
+    older = ages(checks, 4 if quick else 6)
     print("iterations until the torque is exact, by links and method")
     show_table(older)
     write_csv("hamilton_ages", older)
@@ -224,8 +224,7 @@ def main() -> None:
     sparse = f"{traced['products']} products, {traced['sums']} sums"
     print(f"\nThe same arm traced, where zeros cost nothing: {sparse} (serial above: 501 and 383)\n")
     draw(schedules)
-    verdicts.show()
-    verdicts.exit()
+    finish(checks)
 
 
 if __name__ == "__main__":

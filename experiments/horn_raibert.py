@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, arguments, at_most, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.classics.horn_raibert import LookUp, look_up, robot_arithmetic_graph, table_entries
@@ -152,21 +152,17 @@ def main() -> None:
     show_table(sizes)
     write_csv("horn_raibert_memory", sizes)
     draw(rows, sizes)
-    verdicts = Verdicts()
-    six = FORMULA.at(6)
-    verdicts.add("", "operations printed for 6 joints", "468 m, 264 a", "{} m, {} a".format(*six), six == (468, 264))
     exact = [row["error found"] for row in rows if row["way"] == "look-up, float64 coefficients"]
-    verdicts.add(
-        "", "look-up with exact coefficients, error", "0.5: rounding alone", max(exact), max(exact) < 0.5 + 1e-9
-    )
-    kept = [row for row in rows if row["way"] == "compiled tables"]
-    holds = all(row["error found"] <= float(row["proved"]) for row in kept)
-    verdicts.add("", "compiled tables, found within proved", "yes", "yes" if holds else "no", holds)
-    huge = min(float(row["look-up 8 bits, bytes"]) for row in sizes if row["joints"] == 6)
-    verdicts.add("", "look-up for 6 joints, 8-bit positions", "out of reach", f"from {huge:.1e} bytes on", huge > 1e9)
-    print()
-    verdicts.show()
-    verdicts.exit()
+    shares = [row["error found"] / float(row["proved"]) for row in rows if row["way"] == "compiled tables"]
+    least = min(float(row["look-up 8 bits, bytes"]) for row in sizes if row["joints"] == 6)
+    finish(
+        [
+            Check("LAT Table 1", "look-up, six joints, m and a: the formula", FORMULA.at(6), (468, 264), (468, 264)),
+            Check("ours", "look-up with exact coefficients, error (rounding alone)", max(exact), below(0.5 + 1e-9)),
+            Check("ours", "compiled tables, error found over proved", max(shares), at_most(1.0)),
+            Check("ours", "look-up for six joints, 8-bit positions, least bytes", least, near(1.8e11, relative=0.05)),
+        ]
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

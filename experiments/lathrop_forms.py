@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
@@ -181,7 +181,6 @@ def main() -> None:
     show_table(arms)
     print()
     draw()
-    verdicts = Verdicts()
     newton_euler, logarithmic, bracketing = (
         max(row[key] for row in rows) for key in ("newton_euler", "logarithmic", "bracketing")
     )
@@ -189,17 +188,19 @@ def main() -> None:
     mixed = min(row["misread_pdd"] for row in rows if row["joints"] == "mixed" and row["n"] > 1)
     turning = max(row["misread_pdd"] for row in rows if row["joints"] == "turning")
     tiers = [len(tier) for tier in sklansky(6)]
-    small, note = "< 1e-12", "pinocchio in tests/machines/test_lathrop_forms.py"
-    add_fact = verdicts.add
-    add_fact("F01", "linear recursion = Newton-Euler", small, f"{newton_euler:.1e}", newton_euler < 1e-12, note)
-    add_fact("F02", "logarithmic = linear, all quantities", small, f"{logarithmic:.1e}", logarithmic < 1e-12)
-    add_fact("F03", "pdd with 2S+Q for 2(S+Q), mixed joints", "of order 1", f"from {mixed:.2g} on", mixed > 0.01)
-    add_fact("F03", "the same, turning joints only", "no error", f"{turning:.1e}", turning < 1e-12)
-    add_fact("F04", "any bracketing", small, f"{bracketing:.1e}", bracketing < 1e-12)
-    add_fact("F11", "nodes and tiers, leaves 1 to 6", "7 in 3, 2, 2", f"{sum(tiers)} in {tiers}", tiers == [3, 2, 2])
-    print()
-    verdicts.show()
-    verdicts.exit()
+    finish(
+        [
+            Check("F01", "linear recursion beside Newton-Euler", newton_euler, below(1e-12), EQUAL,
+                  note="pinocchio in tests/machines/test_lathrop_forms.py"),
+            Check("F02", "logarithmic beside linear, all quantities", logarithmic, below(1e-12), EQUAL),
+            Check("F03", "pdd with 2S+Q for 2(S+Q), mixed joints, least error", mixed, above(0.01),
+                  Rule("2(S+Q), so not 0", above(0.01).holds), note="the scan reads 2S+Q"),
+            Check("F03", "the same, turning joints only", turning, below(1e-12)),
+            Check("F04", "any bracketing", bracketing, below(1e-12), EQUAL),
+            Check("F11", "nodes, and nodes of each tier, leaves 1 to 6", [sum(tiers), *tiers], [7, 3, 2, 2],
+                  Rule("7 in 3 tiers", lambda ours: ours[0] == 7 and len(ours) == 4)),
+        ]
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

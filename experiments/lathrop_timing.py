@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import ceil, log2
 
 from matplotlib.figure import Figure
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
 from bddtorque.machines.lathrop.linear_program import linear_program
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
@@ -161,34 +161,32 @@ def main() -> None:
     operations = table_4()
     show_table(operations)
     write_csv("lathrop_table_4", operations)
-    by_n = {each["n"]: each for each in rows}
-    lags = staggers(9)
-    verdicts, six = Verdicts(), by_n[6]
-    add_fact = verdicts.add
-    found = f"{six['linear']:g} and {six['end_to_end']:g}"
-    add_fact("F05", "linear, 6 joints, eq. (1) and (5), flops", "58 and 62", found, found == "58 and 62")
-    everywhere = all(each["linear_agrees"] for each in rows)
-    add_fact("F06", "eq. (1) and (5) at every n and ratio", "exact", "exact" if everywhere else "not", everywhere)
-    better = all(each["best_order"] == each["linear"] - 1 for each in rows if each["n"] > 1)
-    add_fact("", "linear, best order of summation", "1a less, n >= 2", "1a less" if better else "not", better)
-    add_fact("F07", "logarithmic, 6 joints, flops", "39", f"{six['logarithmic']:g}", six["logarithmic"] == 39)
-    odd = all(each["eq_17_agrees"] for each in rows if each["n"] & (each["n"] - 1))
-    add_fact("F08", "eq. (17), n not a power of two", "exact", "exact" if odd else "not", odd, "from n = 3 on")
-    even = [each for each in rows if not each["n"] & (each["n"] - 1)]
-    shorter = all(each["logarithmic"] == each["eq_17"] - 4 for each in even)
-    add_fact("F08", "eq. (17), n a power of two", "path shorter", "1m+3a shorter" if shorter else "not", shorter)
-    exact = all(each["exact_agrees"] for each in rows)
-    add_fact("", "(L1+L2)(1m+3a) + 5m+10a", "exact, n >= 4", "every n" if exact else "not", exact)
-    lost = all(each["undistributed"] == each["logarithmic"] + ceil(log2(each["n"])) for each in rows)
-    add_fact("", "V not distributed over the moment", "⌈log2 n⌉ a more", "the same" if lost else "not", lost)
-    for name, expected in (("wd after w", 3), ("pdd after w", 7), ("n after f", 3)):
-        same = lags[name] == {expected}
-        text = {"wd after w": "VC+VA = 3", "pdd after w": "2VC+3VA = 7", "n after f": "VC+VA = 3"}[name]
-        note = "summed in the best order; as printed 1a more" if name == "n after f" else ""
-        add_fact("F10", name, text, ", ".join(f"{each:g}" for each in sorted(lags[name])), same, note)
-    print()
-    verdicts.show()
-    verdicts.exit()
+    lags, six = staggers(9), next(each for each in rows if each["n"] == 6)
+    powers = [each for each in rows if not each["n"] & (each["n"] - 1)]
+    others = [each for each in rows if each not in powers]
+    finish(
+        [
+            Check("F05", "linear, six joints, flops by eq. (1) and (5)", (six["linear"], six["end_to_end"]), (58, 62),
+                  (58, 62)),
+            Check("F06", "sizes at which eq. (1) or (5) fails, any m : a",
+                  [each["n"] for each in rows if not each["linear_agrees"]], [], []),
+            Check("ours", "linear, best order of summation: additions less, n from 2 on",
+                  {each["linear"] - each["best_order"] for each in rows if each["n"] > 1}, {1}),
+            Check("F07", "logarithmic, six joints, flops", six["logarithmic"], 39, 39),
+            Check("F08", "sizes at which eq. (17) fails, n not a power of two",
+                  [each["n"] for each in others if not each["eq_17_agrees"]], [], []),
+            Check("F08", "eq. (17) less the path, n a power of two",
+                  {each["eq_17"] - each["logarithmic"] for each in powers}, {4}, {0}, note="1m + 3a too much"),
+            Check("ours", "sizes at which (L1+L2)(1m+3a) + 5m+10a fails",
+                  [each["n"] for each in rows if not each["exact_agrees"]], []),
+            Check("ours", "V not distributed over the moment: additions more than ⌈log2 n⌉",
+                  {each["undistributed"] - each["logarithmic"] - ceil(log2(each["n"])) for each in rows}, {0}),
+            Check("F10", "wd after w, flops (VC+VA)", lags["wd after w"], {3}, {3}),
+            Check("F10", "pdd after w, flops (2VC+3VA)", lags["pdd after w"], {7}, {7}),
+            Check("F10", "n after f, flops (VC+VA)", lags["n after f"], {3}, {3},
+                  note="summed in the best order; as printed 1a more"),
+        ]
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

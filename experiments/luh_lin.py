@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import product
 
 from matplotlib.figure import Figure
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.classics.branch_and_bound import Search, branch_and_bound
@@ -20,6 +20,12 @@ from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY
 from bddtorque.machines.lathrop.vector_program import Times
 from bddtorque.schedule.scheduling import draw_gantt, list_schedule, longest_path
 
+RECORDED = {
+    False: {"variable": (2.18, 2.57), "operation": (3.39, 3.93)},
+    True: {"variable": (2.20, 2.50), "operation": (3.49, 3.89)},
+}
+"""Concurrency found, least and most, by `--quick` and subtask."""
+STATED = Rule(f"{LUH_LIN_CONCURRENCY}", lambda ours: ours[0] <= LUH_LIN_CONCURRENCY <= ours[1])
 COLOURS = {
     "w": "#6baed6", "wd": "#9ecae1", "pdd": "#74c476", "rdd": "#a1d99b", "F": "#c7e9c0", "N": "#bcbddc", "f": "#fd8d3c",
     "n": "#fdae6b", "tau": "#d9d9d9",
@@ -35,7 +41,7 @@ def main() -> None:
         ("general", "customised"), ("variable", "operation"), (True, False), ratios
     ):
         tasks = joint_tasks(robot, times, grain, count, bound)
-        search = branch_and_bound(tasks, 6, most_nodes=500 if quick else 5000, seconds=2 if quick else 6)
+        search = branch_and_bound(tasks, 6, most_nodes=500 if quick else 5000)
         search.schedule.check(tasks)
         found[count, grain, bound, times.multiplication / times.addition] = search
         rows.append(
@@ -78,23 +84,21 @@ def main() -> None:
         "Newton-Euler on the Stanford arm, one processor a joint, best schedule (Luh and Lin: concurrency 2.64)"
     )
     save_figure("luh_lin", figure)
-    verdicts = Verdicts()
-    concurrency = {key: search.schedule.concurrency for key, search in found.items() if key[2]}
-    coarse = [value for key, value in concurrency.items() if key[1] == "variable"]
-    fine = [value for key, value in concurrency.items() if key[1] == "operation"]
-    between = max(coarse) < LUH_LIN_CONCURRENCY < min(fine)
-    text = f"{min(coarse):.2f} to {max(coarse):.2f} (variables), {min(fine):.2f} to {max(fine):.2f} (operations)"
-    note = "as if their subtasks were finer than variables, coarser than vector operations"
-    verdicts.add("", "concurrency, one processor a joint", "2.64", text, between, note)
+    checks = []
+    for grain, recorded in RECORDED[quick].items():
+        mine = [search.schedule.concurrency for key, search in found.items() if key[1] == grain and key[2]]
+        checks.append(
+            Check("LAT section 3.3", f"concurrency, one processor a joint, {grain}s as subtasks: least, most",
+                  (min(mine), max(mine)), near(recorded, absolute=0.005), STATED,
+                  note="LAT does not say which subtasks they had")
+        )  # fmt: skip
     bound, free = (
         [each.schedule.makespan for key, each in found.items() if key[1] == "variable" and key[2] is way]
         for way in (True, False)
     )
     slower = max(one / other for one, other in zip(bound, free, strict=True))
-    verdicts.add("", "price of binding tasks to joints", "small", f"at most {100 * (slower - 1):.1f} %", slower < 1.1)
-    print()
-    verdicts.show()
-    verdicts.exit()
+    checks.append(Check("ours", "price of binding tasks to joints", slower, below(1.1)))
+    finish(checks)
 
 
 if __name__ == "__main__":

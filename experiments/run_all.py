@@ -1,8 +1,8 @@
-"""Run every experiment, two at a time, and say how long each took and whether all was as expected.
+"""Run every experiment, two at a time; sum up both kinds of verdicts, script by script and fact by fact.
 
 Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them, benches at the very
 end. What a script prints is kept in results/<script>.txt. A script that fails does not stop the others; the exit code
-is 1 if any failed.
+is 1 if any failed or found a figure that is not as recorded. What is refuted of a paper fails nothing.
 
     python experiments/run_all.py [--quick] [--jobs 2] [script ...]
 """
@@ -10,7 +10,9 @@ is 1 if any failed.
 from __future__ import annotations
 
 import argparse
+import csv
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -18,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reporting import MISSED, RESULTS, show_table, write_csv
+from reporting import CHANGED, RESULTS, overall, show_table, summary, write_csv
 
 FOLDER = Path(__file__).parent
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost")
@@ -29,19 +31,35 @@ MOST_MINUTES = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one script: seconds on the clock, seconds of processor time with those of its children."""
+    """What became of one script: seconds on the clock, seconds of processor time with those of its children, checks."""
 
     script: str
     code: int
-    missed: int
     seconds: float
     processor_seconds: float
+    checks: list[dict[str, str]]
 
     @property
     def verdict(self) -> str:
-        """Scripts exit with 0 when every fact is as expected; goals that they miss are counted."""
-        goals = f", {self.missed} goals missed" if self.missed else ""
-        return ("as expected" if self.code == 0 else f"FAILED (exit code {self.code})") + goals
+        """What the script found, or that it ended before it could tell."""
+        if not self.checks or (self.code and all(each["regression"] != CHANGED for each in self.checks)):
+            return f"FAILED (exit code {self.code})"
+        return summary((each["regression"] for each in self.checks), (each["verdict"] for each in self.checks))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed, changed, or told nothing."""
+        return self.code != 0 or not self.checks
+
+
+def facts(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
+    """Return the verdict on every fact of docs/papers.md that the scripts have checked."""
+    verdicts: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for each in outcome.checks:
+            if re.fullmatch(r"F\d\d", each["fact"]) and each["verdict"]:
+                verdicts.setdefault(each["fact"], []).append(each["verdict"])
+    return [{"fact": fact, "verdict": overall(verdicts[fact])} for fact in sorted(verdicts)]
 
 
 def scripts(wanted: Iterable[str] = ()) -> list[Path]:
@@ -51,13 +69,15 @@ def scripts(wanted: Iterable[str] = ()) -> list[Path]:
     names = {Path(each).stem for each in wanted}
     unknown = names - {path.stem for path in others}
     if unknown:
-        raise SystemExit(f"run_all: names of scripts in experiments/ required, {', '.join(sorted(unknown))} given")
+        raise SystemExit(f"run_all: no such script in experiments/: {', '.join(sorted(unknown))}")
     return [path for path in others if not names or path.stem in names]
 
 
 def run(script: Path, quick: bool) -> Outcome:
     """Run one script in a process of its own, its output in a file."""
     RESULTS.mkdir(exist_ok=True)
+    kept = RESULTS / f"checks_{script.stem}.csv"
+    kept.unlink(missing_ok=True)
     command = [sys.executable, str(script), *(["--quick"] if quick else [])]
     begun = time.perf_counter()
     with (RESULTS / f"{script.stem}.txt").open("w") as output:
@@ -65,8 +85,8 @@ def run(script: Path, quick: bool) -> Outcome:
         process = os.posix_spawn(sys.executable, command, os.environ, file_actions=redirected)
         _, status, usage = os.wait4(process, 0)  # which also tells the processor time, unlike subprocess
     code = os.waitstatus_to_exitcode(status)
-    missed = (RESULTS / f"{script.stem}.txt").read_text().count(MISSED)
-    outcome = Outcome(script.name, code, missed, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
+    checks = list(csv.DictReader(kept.read_text().splitlines())) if kept.exists() else []
+    outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, checks)
     times = f"{outcome.seconds:7.1f} s ({outcome.processor_seconds:6.1f} s of processor time)"
     print(f"{times}  {script.name:32} {outcome.verdict}", flush=True)
     return outcome
@@ -103,8 +123,12 @@ def main() -> None:
     ]
     show_table(rows)
     write_csv("run_all", rows)
-    failed = [each for each in outcomes if each.code]
-    print(f"\n{len(outcomes)} scripts in {minutes:.1f} minutes (at most {MOST_MINUTES} wanted on two cores)")
+    print()
+    show_table(facts(outcomes))
+    every = [check for each in outcomes for check in each.checks]
+    print("\nall scripts:", summary((each["regression"] for each in every), (each["verdict"] for each in every)))
+    failed = [each for each in outcomes if each.failed]
+    print(f"{len(outcomes)} scripts in {minutes:.1f} minutes (goal: at most {MOST_MINUTES} on two cores)")
     for each in failed:
         print(f"{each.script} failed: see {RESULTS / Path(each.script).stem}.txt")
     sys.exit(1 if failed else 0)

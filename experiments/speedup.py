@@ -23,7 +23,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.compiler.compiling import planned
@@ -57,6 +57,13 @@ ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
 BITS = 8
 LATENCY = 5.0
 """Steps of a message, in the column that has messages cost anything."""
+RECORDED = {
+    "planar2r": (3.979, 0.3848, 126, 48.48, 10.20),
+    "planar3r_a": (3.999, 0.2717, 999, 271.4, 15.24),
+    "puma560": (0, 0, 0, 0, 0),
+    "ur5": (0, 0, 0, 0, 0),
+}
+"""Speed-up of 4, efficiency of the most processors, where it bends, its limit; the most speed-up of another machine."""
 BEND = 0.5
 """Efficiency at which we say that the curve has bent."""
 STATES = 100_000
@@ -283,33 +290,32 @@ def _timed(evaluator: Any, words: list[Any]) -> tuple[float, float]:
     return time.perf_counter() - begun, time.process_time() - used
 
 
-def judge(found: dict[tuple[str, str], Any], arms: tuple[str, ...], verdicts: Verdicts) -> None:
+def checks_of(found: dict[tuple[str, str], Any], arms: tuple[str, ...]) -> list[Check]:
+    checks = []
     for arm in arms:
         curves, _, points = found[arm, "word"]
-        bits = curves["bits"]
+        bits, recorded = curves["bits"], RECORDED[arm]
         four = next(each for each in bits if each.processors == 4)
-        verdicts.add(
-            "4.4", f"{arm}: speed-up of 4 processors", "4 (proportional)", f"{four.speed_up:.2f}", four.efficiency > 0.9
-        )
         bent, last = bend(bits), bits[-1]
-        shown = f"efficiency {bent.efficiency:.2f} at {bent.processors}; never above {last.serial / last.longest:.0f}"
-        ends = bent.efficiency < BEND and last.time >= last.longest
-        verdicts.add("4.4", f"{arm}: proportional without limit", "no: bends (digest 4.4)", shown, ends)
         n = min(point.processors for point in points if point.machine == "Luh-Lin")
         best = max(points, key=lambda point: point.speed_up)
-        verdicts.add(
-            "4.4",
-            f"{arm}: others end at n = {n}",
-            "no (LAT, HAM)",
-            f"{best.machine} {best.speed_up:.1f}",
-            best.speed_up > n,
-        )
+        checks += [
+            Check("BDD2R", f"{arm}: speed-up of 4 processors", four.speed_up, near(recorded[0], absolute=0.005),
+                  Rule("proportional, 4", above(3.6).holds)),
+            Check("BDD2R", f"{arm}: efficiency of {last.processors} processors", last.efficiency,
+                  near(recorded[1], relative=0.005), Rule("proportional without limit", above(0.9).holds)),
+            Check("ours", f"{arm}: processors at which efficiency falls below {BEND}; most speed-up of any number",
+                  (bent.processors, last.serial / last.longest), near(recorded[2:4], relative=0.005)),
+            Check("BDD2R", f"{arm}: most speed-up of another machine ({best.machine})", best.speed_up,
+                  near(recorded[4], relative=0.005), Rule(f"at most n = {n}", lambda ours, n=n: ours <= n)),
+        ]  # fmt: skip
+    return checks
 
 
 def main() -> None:
     options = arguments(__doc__)
     arms = ARMS[:2] if options.quick else ARMS
-    rows, found, verdicts, why = [], {}, Verdicts(), []
+    rows, found, why = [], {}, []
     for arm in arms:
         model = bt.compile(arm, bits=BITS)
         robot, b = model.robot, word_bits(arm)
@@ -350,12 +356,10 @@ def main() -> None:
     forms, rounds = (("dense",), 3) if options.quick else (("dense", "straight", "bits"), 9)
     show_table(threads(bt.compile(arms[-1], bits=BITS), forms, rounds))
     print()
-    judge(found, arms, verdicts)
-    verdicts.show()
     write_csv("speedup", rows)
     draw(found, arms)
     draw_schedules(bt.compile("planar2r", bits=BITS))
-    verdicts.exit()
+    finish(checks_of(found, arms))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from reporting import Verdicts, arguments, save_figure, show_table, write_csv
+from reporting import TIMED, Check, Rule, arguments, at_most, finish, near, save_figure, show_table, write_csv
 from term_ways import (
     COLOURS,
     WAYS,
@@ -59,6 +59,13 @@ import matplotlib.pyplot as plt
 STYLES = {"float64": "-", "software": ":"}
 KINDS = ("inertial", "coriolis", "gravity")
 GRAVITY = 9.81
+COUNTED_TERMS = {False: (0, 0, 0, 0), True: (12.08, 4.23, 4.01, 10.0)}
+"""Steps of software arithmetic over tests of diagrams, terms a to d, by `--quick`."""
+COUNTED_ARMS: dict[bool, dict[str, tuple[float, ...]]] = {
+    False: {"inertial": (0, 0, 0, 0), "coriolis": (0, 0, 0, 0), "gravity": (0, 0, 0, 0)},
+    True: {"gravity": (2.57, 4.60)},
+}
+"""The same of the heaviest terms, arm by arm."""
 
 
 def paper_terms() -> dict[str, tuple[Graph, int]]:
@@ -255,43 +262,52 @@ def draw_gains(rows: list[dict[str, Any]]) -> None:
     save_figure("term_times_gain", figure)
 
 
-def judge_figure_3(rows: list[dict[str, Any]], verdicts: Verdicts) -> None:
+def figure_3_checks(rows: list[dict[str, Any]], quick: bool) -> list[Check]:
     """F43: a, b and d gain, c the least; counted, and in time on this machine."""
     cases = {"counted steps": counted_gains(rows, ("term",), "tests, mean")}
     cases |= {f"time, over {WAYS[over]}": gains(rows, ("term",), over) for over in ("software", "float64")}
-    for what, found in cases.items():
-        shown = {term[0]: gain for (term,), gain in found.items()}
-        text = ", ".join(f"{name} {gain:.2f}" for name, gain in shown.items())
-        note = "c gains least" if max(shown.values()) > 1 else "c gains least, but arithmetic is faster here"
-        verdicts.add("F43", f"gain, {what}", "a, b, d > c", text, min(shown, key=lambda name: shown[name]) == "c", note)
+    least = Rule("c gains least", lambda ours: min(ours) == ours[2])
+    more = Rule("a, b, d above 1", lambda ours: min(ours[0], ours[1], ours[3]) > 1)
+    checks = []
+    for measure, found in cases.items():
+        ours = list(found.values())
+        recorded = near(COUNTED_TERMS[quick], absolute=0.005) if measure == "counted steps" else TIMED
+        checks += [Check("F43", f"gain of a, b, c, d in {measure}", ours, recorded, claim) for claim in (least, more)]
+    return checks
 
 
-def growth(rows: list[dict[str, Any]], arms: tuple[str, ...]) -> list[dict[str, Any]]:
-    """F45, the paper's claim that the gain grows with the joints: every measure and kind of term, confirmed or not.
+def growth(rows: list[dict[str, Any]], quick: bool) -> list[Check]:
+    """F45, the paper's claim that the gain grows with the joints: every measure and kind of term.
 
-    No verdict of ours: nothing but the claim was there to expect. It counts as confirmed where every arm of the most
-    joints gains more than the arm of the fewest.
+    It counts as confirmed where every arm of the most joints gains more than any arm of the fewest.
     """
     joints = {row["arm"]: row["joints"] for row in rows}
     few, many = min(joints.values()), max(joints.values())
     measures = {f"time, over {WAYS[over]}": gains(rows, ("arm", "term"), over) for over in ("software", "float64")}
     measures["counted steps"] = counted_gains(rows, ("arm", "term"), "tests and additions")
-    found = []
+    checks = []
     for measure, by_term in measures.items():
         for kind in dict.fromkeys(row["term"].split()[0] for row in rows):
             mine = {arm: gain for (arm, term), gain in by_term.items() if term.startswith(kind)}
-            least = max(gain for arm, gain in mine.items() if joints[arm] == few)
-            confirmed = all(gain > least for arm, gain in mine.items() if joints[arm] == many)
-            shown = {arm: round(mine[arm], 3) for arm in arms}
-            found.append({"gain": measure, "terms": kind, **shown, "claim confirmed": "yes" if confirmed else "no"})
-    return found
+            grows = Rule(
+                "grows with the joints",
+                lambda ours, joints=[joints[arm] for arm in mine]: (
+                    min(gain for gain, n in zip(ours, joints, strict=True) if n == many)
+                    > max(gain for gain, n in zip(ours, joints, strict=True) if n == few)
+                ),
+            )
+            recorded = near(COUNTED_ARMS[quick][kind], relative=0.005) if measure == "counted steps" else TIMED
+            checks.append(
+                Check("F45", f"gain of {kind} terms of {', '.join(mine)} in {measure}", list(mine.values()), recorded,
+                      grows, "--quick has too few arms" if quick else "")
+            )  # fmt: skip
+    return checks
 
 
 def main() -> None:
     options = arguments(__doc__)
     W, inputs, rounds = (7, 16, 3) if options.quick else (10, 64, 5)
     arms = ("planar2r", "planar3r_a") if options.quick else ("planar2r", "planar3r_a", "puma560", "ur5")
-    verdicts = Verdicts()
     first = figure_3(W, inputs, rounds)
     print(f"Fig. 3: terms of the 2R arm, W = {W}\n")
     show_table(first)
@@ -299,26 +315,19 @@ def main() -> None:
     second = heaviest_terms(arms, kinds, 6 if options.quick else 8, inputs // 4, rounds)
     print("\nThe heaviest terms\n")
     show_table(second)
-    print()
-    judge_figure_3(first, verdicts)
-    claimed = growth(second, arms)
-    print("F45, the claim that the gain grows with the joints (arithmetic over diagrams bit by bit)\n")
-    show_table(claimed)
-    if options.quick:
-        print("\none kind of term on two arms says nothing of the claim: run without --quick\n")
-    else:
-        print(f"\nconfirmed in {sum(row['claim confirmed'] == 'yes' for row in claimed)} of {len(claimed)} cases\n")
-    agree = all(row["forms agree"] for row in [*first, *second])
-    verdicts.add("", "all forms of the diagrams give the same words", True, agree, agree)
-    near = max(row["units apart"] for row in [*first, *second])
-    verdicts.add("", "arithmetic and diagrams apart, units", "<= 1", near, near <= 1)
-    verdicts.show()
     write_csv("term_times", first)
     write_csv("term_times_gain", second)
-    write_csv("term_times_growth", claimed)
     draw_figure_3(first, W)
     draw_gains(second)
-    verdicts.exit()
+    every = [*first, *second]
+    finish(
+        [
+            *figure_3_checks(first, options.quick),
+            *growth(second, options.quick),
+            Check("ours", "rows whose forms of the diagrams differ", sum(not row["forms agree"] for row in every), 0),
+            Check("ours", "arithmetic and diagrams apart, units", max(row["units apart"] for row in every), at_most(1)),
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""The runner of all experiments, and the list of them."""
+"""Experiments: the two verdicts of a check, the runner of all scripts, and the list of them."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -13,8 +15,24 @@ import pytest
 
 FOLDER = Path(__file__).parent.parent / "experiments"
 SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if '__name__ == "__main__"' in path.read_text())
-OK = 'import sys\nprint("hello", *sys.argv[1:])\nif __name__ == "__main__":\n    sys.exit(0)\n'
-FAILING = 'if __name__ == "__main__":\n    raise SystemExit(1)\n'
+OK = """
+import sys
+from reporting import TIMED, Check, at_most, below, finish
+print("hello", *sys.argv[1:])
+checks = [
+    Check("F01", "error", 2e-15, below(1e-12), below(1e-12)),
+    Check("F22", "speed-up", 5.46, 5.46, 6),
+    Check("F13", "products", 665, 665, 852, "another program"),
+    Check("ours", "ns", 12.5, TIMED, goal=at_most(10)),
+]
+if __name__ == "__main__":
+    finish(checks)
+"""
+CHANGED = OK.replace("5.46, 5.46, 6", "5.38, 5.46, 6")
+FAILING = OK.replace("checks = [", "raise SystemExit(3)\nchecks = [")
+SILENT = 'if __name__ == "__main__":\n    print("as expected")\n'
+REFUTED_MAY_HAVE = ("confirmed", "refuted", "open")
+PAPER = "paper: 1 confirmed, 1 refuted, 1 open"
 
 
 @pytest.fixture
@@ -29,27 +47,70 @@ def runner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "FOLDER", tmp_path)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
-    for name, text in (("bench_a", OK), ("b_fails", FAILING), ("c", OK), ("forms", OK), ("helper", "x = 1\n")):
+    (tmp_path / "reporting.py").write_text((FOLDER / "reporting.py").read_text())
+    for name, text in (
+        ("bench_a", OK), ("b_changed", CHANGED), ("b_fails", FAILING), ("b_silent", SILENT), ("c", OK), ("forms", OK),
+        ("helper", "x = 1\n"),
+    ):  # fmt: skip
         (tmp_path / f"{name}.py").write_text(text)
     return module
 
 
 def test_every_script_runs_once_whatever_becomes_of_the_others(runner: ModuleType, tmp_path: Path) -> None:
     outcomes = runner.run_all(runner.scripts(), quick=True, jobs=2)
-    assert [each.script for each in outcomes] == ["b_fails.py", "c.py", "forms.py", "bench_a.py"]
-    assert [each.verdict for each in outcomes] == ["FAILED (exit code 1)", *["as expected"] * 3]
-    assert (tmp_path / "results" / "c.txt").read_text() == "hello --quick\n"
+    names = ["b_changed.py", "b_fails.py", "b_silent.py", "c.py", "forms.py", "bench_a.py"]
+    assert [each.script for each in outcomes] == names
+    assert [each.code for each in outcomes] == [1, 3, 0, 0, 0, 0]
+    fine = f"regression: 3 as recorded, 0 changed, 1 timed; {PAPER}"
+    changed = f"regression: 2 as recorded, 1 changed, 1 timed; {PAPER}"
+    failed = [f"FAILED (exit code {code})" for code in (3, 0)]
+    assert [each.verdict for each in outcomes] == [changed, *failed, fine, fine, fine]
+    assert [each.failed for each in outcomes] == [True, True, True, False, False, False]
+    assert (tmp_path / "results" / "c.txt").read_text().startswith("hello --quick\n")
     assert all(0 < each.processor_seconds < 60 for each in outcomes)
+    refuted = [{"fact": "F01", "verdict": "confirmed"}, {"fact": "F13", "verdict": "open"}]
+    assert runner.facts(outcomes) == [*refuted, {"fact": "F22", "verdict": "refuted"}]
 
 
-def test_goals_that_are_missed_are_counted_and_fail_nothing(runner: ModuleType, tmp_path: Path) -> None:
-    goals = (
-        "from reporting import Verdicts\nv = Verdicts()\nv.goal('fast', '<= 1', '2', False)\nv.goal('a', 1, 1, True)\n"
+def test_a_script_whose_figure_is_not_as_recorded_exits_with_1(runner: ModuleType, tmp_path: Path) -> None:
+    for name, code in (("c", 0), ("b_changed", 1)):
+        ran = subprocess.run([sys.executable, tmp_path / f"{name}.py"], capture_output=True, text=True, check=False)
+        assert ran.returncode == code, ran.stdout + ran.stderr
+    shown = "F22, speed-up: paper: refuted (6 there, 5.38 here); regression: CHANGED (5.46 recorded, 5.38 here)"
+    assert shown in ran.stdout.splitlines()
+    assert (
+        "F13, products: paper: open (852 there, 665 here), another program; regression: 665 as recorded" in ran.stdout
     )
-    (tmp_path / "reporting.py").write_text((FOLDER / "reporting.py").read_text())
-    (tmp_path / "goals.py").write_text(f"{goals}v.show()\nif __name__ == '__main__':\n    v.exit()\n")
-    (outcome,) = runner.run_all([tmp_path / "goals.py"], quick=False, jobs=1)
-    assert (outcome.code, outcome.verdict) == (0, "as expected, 1 goals missed")
+    assert "ours, ns: timed: 12.5; goal missed (at most 10)" in ran.stdout
+
+
+@pytest.fixture
+def reporting(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("reporting")
+
+
+def test_what_a_figure_may_be(reporting: ModuleType) -> None:
+    for rule, good, bad in (
+        (reporting.below(1), 0.99, 1.0),
+        (reporting.above(1), 1.01, 1.0),
+        (reporting.at_most(1), 1.0, 1.01),
+        (reporting.at_most([1, 2]), [1, 2], [2, 1]),
+        (reporting.between(1, 2), [1.5, 1.9], [1.5, 2.0]),
+        (reporting.near((1.0, 100.0), relative=0.01), [1.005, 99.5], [1.0, 102.0]),
+        (reporting.near(1.0, absolute=0.1), 1.05, 1.2),
+        ("141m+101a", "141m+101a", "144m+98a"),
+        ({4}, {4.0}, {4, 5}),
+    ):
+        assert reporting.matches(good, rule)
+        assert not reporting.matches(bad, rule)
+        assert not reporting.matches(float("nan"), rule)
+
+
+def test_one_refutation_refutes_a_fact(reporting: ModuleType) -> None:
+    assert reporting.overall(["confirmed", "refuted", "open"]) == "refuted"
+    assert reporting.overall(["confirmed", "open"]) == "open"
+    assert reporting.overall(["confirmed"]) == "confirmed"
 
 
 def test_scripts_by_name(runner: ModuleType) -> None:
@@ -71,10 +132,37 @@ def test_every_script_says_how_it_is_run_and_can_be_quick(script: str) -> None:
     assert "--quick" in text
 
 
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name != "run_all.py"])
+def test_every_script_ends_with_its_checks_and_no_verdict_is_a_constant(script: str) -> None:
+    tree = ast.parse((FOLDER / script).read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    main = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
+    last = main.body[-1]
+    assert isinstance(last, ast.Expr), f"{script}: main() must end with finish(...)"
+    assert ast.unparse(last).startswith("finish("), f"{script}: main() must end with finish(...)"
+    checks = [call for call in calls if call.func.id == "Check"]
+    assert checks
+    for call in checks:
+        given = dict(zip(("fact", "what", "ours", "recorded", "paper"), call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords}
+        assert not isinstance(given["ours"], ast.Constant), f"{script}:{call.lineno}: ours is a constant"
+        assert ast.unparse(given["ours"]) != ast.unparse(given["recorded"]), f"{script}:{call.lineno}: always the same"
+
+
 @pytest.mark.everything
 @pytest.mark.parametrize("script", [name for name in SCRIPTS if name not in ("run_all.py", "same_digest.py")])
-def test_every_script_runs_quickly_and_finds_what_it_expects(script: str) -> None:
+def test_every_script_runs_quickly_and_finds_what_was_recorded(script: str) -> None:
     ran = subprocess.run(
         [sys.executable, str(FOLDER / script), "--quick"], capture_output=True, text=True, timeout=300, check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    stated = verdicts_of_the_docs()
+    for fact, verdict in re.findall(r"^(F\d\d), .*?: paper: (\w+) \(", ran.stdout, re.MULTILINE):
+        allowed = {"confirmed": ("confirmed", "open"), "open": ("confirmed", "open"), "refuted": REFUTED_MAY_HAVE}
+        assert verdict in allowed[stated[fact]], f"{script} finds {fact} {verdict}, docs/papers.md says {stated[fact]}"
+
+
+def verdicts_of_the_docs() -> dict[str, str]:
+    """Return the verdict on each fact in docs/papers.md."""
+    text = (FOLDER.parent / "docs" / "papers.md").read_text()
+    return dict(re.findall(r"^\| (F\d\d) \|.*\| \**(confirmed|refuted|open|ours)\** \| [^|]*\|$", text, re.MULTILINE))

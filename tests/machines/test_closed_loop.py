@@ -111,6 +111,18 @@ def test_at_equal_periods_the_serial_recursion_tracks_best() -> None:
         assert serial < min(simulate(B, method, 2e-3, Experiment(task)).rms_norm() for method in (BINDER_HERZOG, NEW))
 
 
+def test_at_its_own_rate_old_data_tracks_better_when_slow_and_worse_when_fast() -> None:
+    """F34: the papers say the reverse; cycles of HAM's schedules on one and on four processors, 2 µs each."""
+    ratios = []
+    for task in (Sinusoid((0.4, 0.4, 0.4)), FAST):
+        serial, new = (
+            simulate(B, method, cycles * 2e-6, Experiment(task)).rms_norm()
+            for method, cycles in ((SERIAL, 3153), (NEW, 857))
+        )
+        ratios.append(serial / new)
+    assert ratios == pytest.approx([2.18, 0.29], rel=0.03)
+
+
 def test_before_the_switch_every_method_is_the_serial_one() -> None:
     serial, bh = (simulate(B, method, 5e-3) for method in (SERIAL, BINDER_HERZOG))
     first = int(np.ceil(1.57 / 5e-3))

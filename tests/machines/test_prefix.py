@@ -28,6 +28,7 @@ def test_as_few_tiers_as_can_be_and_every_interval_from_the_first_leaf(leaves: i
 
 
 def test_sizes_of_the_paper() -> None:
+    """F11."""
     assert [len(tier) for tier in sklansky(6)] == [3, 2, 2]  # seven nodes, three tiers
     assert sum(map(len, sklansky(8))) == 12
     assert [sum(map(len, sklansky(n + 1))) for n in range(1, 10)] == [1, 2, 4, 5, 7, 9, 12, 13, 15]

@@ -34,6 +34,7 @@ def test_the_bound_of_the_sum_is_below_a_unit_for_any_number_of_terms():
 
 @pytest.mark.slow
 def test_words_are_as_the_rule_says(model):
+    """F38: m = 2 for six and for four terms; F41: blocks of 2W bits."""
     assert [len(output.parts) for output in model.plan.outputs] == [6, 4]
     assert [output.shift for output in model.plan.outputs] == [2, 2]  # m of both torques
     for kind in model.formats.inputs:

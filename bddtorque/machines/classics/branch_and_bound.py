@@ -11,7 +11,6 @@ processor by itself (Jackson's rule on heads and tails), which no schedule can b
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,16 +32,16 @@ class Search:
     visited: int
 
 
-def branch_and_bound(tasks: Sequence[Task], processors: int, most_nodes: int = 20_000, seconds: float = 60.0) -> Search:
+def branch_and_bound(tasks: Sequence[Task], processors: int, most_nodes: int = 20_000) -> Search:
     """Return the best schedule of tasks that are all bound to processors or all free, within a bounded search.
 
-    The search ends when nothing is left to try, after `most_nodes` partial schedules or after `seconds`; in the last
-    two cases `optimal` is False unless the lower bound is reached.
+    The search ends when nothing is left to try or after `most_nodes` partial schedules, where `optimal` is False unless
+    the lower bound is reached. It does not look at the clock, so that every machine finds the same schedule.
     """
     bound = {task.processor is not None for task in tasks}
     if len(bound) > 1:
-        raise BddTorqueError("branch and bound: every task bound to a processor or none required, some are")
-    return _Search(in_order(tasks), processors, bound == {True}).run(most_nodes, time.monotonic() + seconds)
+        raise BddTorqueError("branch and bound: all tasks must be bound to processors or none, got some of each")
+    return _Search(in_order(tasks), processors, bound == {True}).run(most_nodes)
 
 
 class _Partial(NamedTuple):
@@ -67,14 +66,14 @@ class _Search:
         self.before = [sorted({place[name] for name in task.predecessors}) for task in tasks]
         self.on = [[k for k, task in enumerate(tasks) if task.processor == p] for p in range(processors)]
 
-    def run(self, most_nodes: int, deadline: float) -> Search:
+    def run(self, most_nodes: int) -> Search:
         """Search depth first, and return what was found."""
         rules: tuple[Priority, ...] = ("critical_path", "longest_task")
         lists = (list_schedule(self.tasks, self.processors, rule) for rule in rules)
         best = min(lists, key=lambda schedule: schedule.makespan)
         free, visited = [0.0] * self.processors, 0
         waiting = [_Partial({}, {}, free, (-1.0, -1), self.lower_bound({}, free))]
-        while waiting and visited < most_nodes and time.monotonic() < deadline:
+        while waiting and visited < most_nodes:
             partial = waiting.pop()
             if partial.lower >= best.makespan - SLACK:
                 continue
