@@ -60,8 +60,8 @@ LATENCY = 5.0
 RECORDED = {
     "planar2r": (3.979, 0.3848, 126, 48.48, 10.20),
     "planar3r_a": (3.999, 0.2717, 999, 271.4, 15.24),
-    "puma560": (0, 0, 0, 0, 0),
-    "ur5": (0, 0, 0, 0, 0),
+    "puma560": (4.0, 0.2541, 4096, 2038, 27.48),
+    "ur5": (4.0, 0.2487, 4096, 1720, 27.48),
 }
 """Speed-up of 4, efficiency of the most processors, where it bends, its limit; the most speed-up of another machine."""
 BEND = 0.5
