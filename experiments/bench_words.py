@@ -18,9 +18,8 @@ from reporting import TIMED, Check, arguments, at_most, finish, save_figure, sho
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
-from bddtorque.bench.measurement import Report, measure
 from bddtorque.bench.table_sizes import look_ups
-from bddtorque.bench.timing import machine
+from bddtorque.bench.timing import Report, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatCode, held_in_floats
 from bddtorque.evaluate.integer_code import integer_statements

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.base.writing import write_whole
 from bddtorque.bench.contenders import BASELINE
-from bddtorque.bench.measurement import Report
+from bddtorque.bench.timing import Report
+from bddtorque.sweep.drawing import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,13 +19,12 @@ PROVED, FLOAT = "#1b6ca8", "#c9c9c9"
 
 def bench_figure(reports: Sequence[Report]) -> Figure:
     """Return one panel a report, bars for contenders, whiskers over eight rounds of ten, a logarithmic axis."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.patches import Patch  # noqa: PLC0415
 
     columns = min(2, len(reports))
     rows = -(-len(reports) // columns)
     tallest = max(len(each.timings) for each in reports)
-    figure = Figure(figsize=(6.6 * columns, rows * (0.29 * tallest + 1.0) + 0.6), layout="constrained")
+    figure = new_figure(6.6 * columns, rows * (0.29 * tallest + 1.0) + 0.6)
     panels = figure.subplots(rows, columns, squeeze=False)
     for axes, report in zip(panels.flat, reports, strict=False):
         _panel(axes, report)
@@ -69,6 +67,4 @@ def _shown(nanoseconds: float) -> str:
 
 def draw(reports: Sequence[Report], path: Path) -> None:
     """Draw into a file, whole or not at all."""
-    buffer = io.BytesIO()
-    bench_figure(reports).savefig(buffer, format=path.suffix.lower().lstrip("."), dpi=130)
-    write_whole(path, buffer.getvalue())
+    save_figure(lambda: bench_figure(reports), path, dpi=130)

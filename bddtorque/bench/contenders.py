@@ -1,10 +1,12 @@
-"""Who is measured: the evaluators of a model, and what a person would write instead, on the same random states."""
+"""Who is measured: the evaluators of a model, and the float baselines, on the same random states."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.peers import PEERS, TABLE_BITS, peer
-from bddtorque.bench.pinocchio_peer import pinocchio_rnea
+from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
-from bddtorque.bench.vector_peer import TILE, vector_peer
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.straight import straight
 from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
+from bddtorque.robots.robot import Link, Robot
+from bddtorque.sweep.states import random_words
 from bddtorque.work.caching import cache_directory
 
 Words = npt.NDArray[np.int64]
@@ -58,15 +60,6 @@ class Contender:
     words: Callable[[], Words] | None = None
 
 
-def random_words(model: Model, states: int, seed: int) -> list[Words]:
-    """Return positions, velocities and accelerations (N, n): every word of each format as likely as any other."""
-    rng = np.random.default_rng(seed)
-    return [
-        np.stack([rng.integers(word.lowest, word.highest, states, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
-
-
 def contenders(model: Model, states: int, seed: int) -> list[Contender]:
     """Return all contenders; every one that is proved returns the same words, which is checked here.
 
@@ -74,7 +67,7 @@ def contenders(model: Model, states: int, seed: int) -> list[Contender]:
     """
     if states < TILE or states % TILE:
         raise BddTorqueError(f"bench: a multiple of {TILE} states required, {states} given")
-    words = random_words(model, states, seed)
+    words = random_words(model.formats, states, seed)
     found = [*_own(model, words), *_float_peers(model, words)]
     expected = model.evaluator("words", "dense").torque_words(*words)
     for each in found:
@@ -94,29 +87,19 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     yield Contender(
         "words, one state at a time", lambda: kernel(*words, tau), states, proved=True, sizes=sizes, words=lambda: tau
     )
+    torque_words: Callable[..., Words] = evaluator.torque_words
     columns = [np.asfortranarray(each) for each in words]
     for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
-        out = np.empty_like(given[0])
-        yield _evaluated(
-            name,
-            lambda given=given, out=out: evaluator.torque_words(*given, out=out),  # type: ignore[misc]
-            states,
-            sizes,
-            batch=True,
-        )
+        run = partial(torque_words, *given, out=np.empty_like(given[0]))
+        yield _evaluated(name, run, states, sizes, batch=True)
     if model.plan.target == "tables":
         yield _tables_only(model, words)
     for form in ("chosen", "dense"):
-        run = model.evaluator("words", form).torque_words
-        yield _evaluated(
-            f"program, {form} forms",
-            lambda run=run: run(*words),  # type: ignore[misc]
-            states,
-            form_sizes(model, form),
-        )
+        run = partial(model.evaluator("words", form).torque_words, *words)
+        yield _evaluated(f"program, {form} forms", run, states, form_sizes(model, form))
     few = [each[: max(1, states // FEW)] for each in words]
-    bits = model.evaluator("bits").torque_words
-    yield _evaluated("bits, diagrams walked", lambda: bits(*few), len(few[0]), form_sizes(model, "lockstep"))
+    run = partial(model.evaluator("bits").torque_words, *few)
+    yield _evaluated("bits, diagrams walked", run, len(few[0]), form_sizes(model, "lockstep"))
 
 
 def _evaluated(
@@ -154,9 +137,8 @@ def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
     table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
     tau = np.empty((states, joints), dtype=np.int64)
     for kind in PEERS:
-        run = peer(graph, model.formats, kind)
-        sizes = table if kind == "float32" else None
-        yield Contender(PEER_NAMES[kind], lambda run=run: run(*words, tau), states, False, sizes=sizes)  # type: ignore[misc]
+        run = partial(peer(graph, model.formats, kind), *words, tau)
+        yield Contender(PEER_NAMES[kind], run, states, False, sizes=table if kind == "float32" else None)
     vector, size = vector_peer(graph, model.formats)
     columns, torques = [np.ascontiguousarray(each.T) for each in words], np.empty((joints, states), dtype=np.int64)
     scratch = np.empty(size, dtype=np.float32)
@@ -178,6 +160,33 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
             rnea(q, qd, qdd)
 
     yield Contender("pinocchio.rnea, from Python", run, len(rows), False)
+
+
+def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
+    """Return rnea(q, qd, qdd) of an arm, torques of floats (n,); None where there is no pinocchio."""
+    try:
+        pin = import_module("pinocchio")
+    except ImportError:
+        return None
+
+    def inertia(body: Link) -> Any:
+        return pin.Inertia(body.mass, np.array(body.centre_of_mass), np.array(body.inertia))
+
+    model = pin.Model()
+    model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
+    parent = 0
+    for joint, link in zip(robot.joints, robot.links, strict=True):
+        kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+        parent = model.addJoint(
+            parent, kind, pin.SE3(np.array(joint.rotation), np.array(joint.translation)), joint.name
+        )
+        model.appendBodyToJoint(parent, inertia(link), pin.SE3.Identity())
+    if robot.payload is not None:
+        tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
+        model.appendBodyToJoint(parent, inertia(robot.payload), tip)
+    model.armature = np.array([joint.rotor_inertia for joint in robot.joints])
+    data, rnea = model.createData(), pin.rnea
+    return lambda q, qd, qdd: rnea(model, data, q, qd, qdd)
 
 
 def _folder() -> Path:

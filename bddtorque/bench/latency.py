@@ -1,4 +1,4 @@
-"""What the owner of a control loop signs: how long one call of the kernel takes at worst, caches warm and cold.
+"""Worst-case latency: how long one call of the kernel takes at worst, caches warm and cold.
 
 Every call inside a compiled loop is timed by itself with the processor's time stamp, between two fences that let
 nothing overlap it. What the stamps and fences cost by themselves is taken off. The worst call of all includes whatever
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -21,8 +21,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.contenders import random_words
 from bddtorque.model.model import Model
+from bddtorque.sweep.states import random_words
 
 FLUSHED = 64 << 20
 """Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""
@@ -52,10 +52,6 @@ class Latency:
     calls: int
     cold_calls: int
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return asdict(self)
-
 
 def _stamp(typing: Any) -> Any:
     """Return the time stamp of an x86 processor, when everything before is done and before anything after begins."""
@@ -77,7 +73,7 @@ def latency(model: Model, form: str = "straight", rounds: int = 20, seed: int = 
         raise BddTorqueError(f"latency: an x86-64 processor required, this is {platform.machine()}")
     llvm.initialize_native_asmparser()
     kernel = model.evaluator("words", form).kernel
-    words = random_words(model, STATES, seed)
+    words = random_words(model.formats, STATES, seed)
     tau = np.empty(words[0].shape, dtype=np.int64)
     timed, walked = np.empty(STATES, dtype=np.int64), np.zeros(FLUSHED // 8, dtype=np.int64)
 

@@ -1,23 +1,28 @@
-"""Run the contenders in turn, round after round, and report medians and ratios."""
+"""All that is measured of one model: contenders and calls in turn, round after round, as medians and ratios."""
 
 from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numba
 import numpy as np
 
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.latency import Latency, latency
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.model.model import Model
+from bddtorque.sweep.states import random_words
 
-STATES = 25_600
-ROUNDS = 15
 LONG = 0.005
 """Seconds of a run beyond which it is not repeated."""
+CALLS = 300
+"""Calls from Python between two looks at the clock."""
+EMPTY = "empty compiled call"
 VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin")
 
 
@@ -47,18 +52,70 @@ class Timing:
     batch: bool
     sizes: Sizes | None
 
+
+@dataclass(frozen=True)
+class Call:
+    """One way to call: median ns, and its ratio to the empty call, median and what eight rounds of ten lie within."""
+
+    name: str
+    nanoseconds: float
+    ratio: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `measure` found.
+
+    Attributes
+    ----------
+    robot, target, source : the model's
+    bits : of the torques, joint by joint
+    bound : proved, of the worst joint, in units of the last bit
+    timings : throughput in compiled loops and batches, beside the peers
+    calls : from Python, one state at a time
+    latency : of single calls, where it was asked for
+    """
+
+    robot: str
+    target: str
+    source: str
+    bits: tuple[int, ...]
+    bound: float
+    timings: tuple[Timing, ...]
+    calls: tuple[Call, ...]
+    latency: Latency | None
+
+    def timing(self, name: str) -> Timing:
+        """Return the timing of a contender."""
+        return next(each for each in self.timings if each.name == name)
+
+    def call(self, name: str) -> Call:
+        """Return the cost of a way to call."""
+        return next(each for each in self.calls if each.name == name)
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return asdict(self)
 
 
-def bench(model: Model, rounds: int = ROUNDS, states: int = STATES, seed: int = 0) -> list[Timing]:
-    """Return the timings of a model's evaluators beside float peers, on one core, interleaved.
+def measure(model: Model, states: int, rounds: int, seed: int = 0, with_latency: bool = False) -> Report:
+    """Measure a model: evaluators beside peers, calls from Python and, if asked for, the latency of single calls.
 
     Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler and pinocchio,
     which go from floats to floats.
     """
-    return interleaved(contenders(model, states, seed), rounds)
+    return Report(
+        model.robot.name,
+        model.plan.target,
+        model.plan.source,
+        model.formats.tau.bits,
+        max(model.certificate.bounds),
+        tuple(interleaved(contenders(model, states, seed), rounds)),
+        tuple(python_calls(model, rounds=10 * rounds, seed=seed)),
+        latency(model, seed=seed) if with_latency else None,
+    )
 
 
 def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
@@ -76,18 +133,10 @@ def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
         ratios, vector_ratios = (
             np.ones(rounds) if same else own / other for same, other in zip(itself, (beside, vector), strict=True)
         )
+        low, middle, high = (float(ratio) for ratio in np.quantile(ratios, (0.1, 0.5, 0.9)))
+        nanoseconds, beside_vector = float(np.median(own)) * 1e9, float(np.median(vector_ratios))
         timings.append(
-            Timing(
-                each.name,
-                float(np.median(own)) * 1e9,
-                float(np.median(ratios)),
-                float(np.quantile(ratios, 0.1)),
-                float(np.quantile(ratios, 0.9)),
-                float(np.median(vector_ratios)),
-                each.proved,
-                each.batch,
-                each.sizes,
-            )
+            Timing(each.name, nanoseconds, middle, low, high, beside_vector, each.proved, each.batch, each.sizes)
         )
     return timings
 
@@ -105,6 +154,55 @@ def _seconds(contender: Contender) -> float:
         if best > LONG:
             break
     return float(best) / contender.states
+
+
+def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
+    """Return the costs of `kernel` with arrays at hand, `torque_words` and `torque`; and of both for lists."""
+    q, qd, qdd = (each[0].copy() for each in random_words(model.formats, 1, seed))
+    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
+    tau = np.empty_like(q)
+    empty: Any = numba.njit(lambda q, qd, qdd, tau: None)
+    lists = [each.tolist() for each in (q, qd, qdd)]
+    ways: dict[str, Callable[[int], None]] = {
+        EMPTY: _calling(empty, q, qd, qdd, tau),
+        "kernel": _calling(model.kernel("words"), q, qd, qdd, tau),
+        "torque_words": _calling(model.evaluator().torque_words, q, qd, qdd),
+        "torque": _calling(model.evaluator().torque, *floats),
+        "torque_words of lists": _calling(model.evaluator().torque_words, *lists),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for run in ways.values():
+        run(3)  # compiled
+    for _ in range(rounds):
+        for name, run in ways.items():
+            calls = CALLS if "lists" not in name else CALLS // 20
+            started = time.perf_counter()
+            run(calls)
+            spent[name].append((time.perf_counter() - started) / calls * 1e9)
+    found = []
+    for name, own in spent.items():
+        ratios = [a / b for a, b in zip(own, spent[EMPTY], strict=True)]
+        low, middle, high = (float(each) for each in np.quantile(ratios, (0.1, 0.5, 0.9)))
+        found.append(Call(name, float(np.median(own)), middle, low, high))
+    return found
+
+
+def _calling(function: Any, *given: Any) -> Callable[[int], None]:
+    if len(given) == 4:
+        a, b, c, d = given
+
+        def run_four(times: int) -> None:
+            for _ in range(times):
+                function(a, b, c, d)
+
+        return run_four
+    x, y, z = given
+
+    def run_three(times: int) -> None:
+        for _ in range(times):
+            function(x, y, z)
+
+    return run_three
 
 
 def machine() -> dict[str, str]:

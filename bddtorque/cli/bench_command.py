@@ -15,7 +15,7 @@ from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bddtorque.bench.measurement import Report
+    from bddtorque.bench.timing import Report
     from bddtorque.model.model import Model
 
 TARGETS = ("host", "tables")
@@ -52,11 +52,10 @@ def bench_command(
         raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
     opt.check_outputs({"--plot": plot})
     if plot is not None:
-        from bddtorque.sweep.plots import check_plot
+        from bddtorque.sweep.drawing import check_plot
 
         check_plot(plot)
-    from bddtorque.bench.measurement import measure
-    from bddtorque.bench.timing import machine
+    from bddtorque.bench.timing import machine, measure
 
     wanted = {**chosen, "bits": None if bits is None else opt.read_bits(bits)}
     found = [measure(model, states, rounds, seed, latency) for model in _models(source_file, wanted, workers, no_cache)]

@@ -81,7 +81,7 @@ def sweep_command(
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
     if plot is not None:
-        from bddtorque.sweep.plots import check_plot
+        from bddtorque.sweep.drawing import check_plot
 
         check_plot(plot)
     _check_sources(sources, lengths, chosen)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, grid, logarithmic
+from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
 from bddtorque.sweep.figures import Sweep
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
 
     Below stand bytes and time against the word length, where they were measured.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     n = len(sweeps[0].joints)
     with_costs = all(sweep.cost is not None for sweep in sweeps)
-    figure = Figure(figsize=(max(2.9 * n, 6.4), 5.6 + 2.5 * with_costs), layout="constrained")
+    figure = new_figure(max(2.9 * n, 6.4), 5.6 + 2.5 * with_costs)
     parts: list[Any] = (
         list(figure.subfigures(2, 1, squeeze=False, height_ratios=[5.6, 2.5])[:, 0]) if with_costs else []
     )
@@ -93,10 +91,8 @@ def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
 
 def models_figure(sweeps: Sequence[Sweep]) -> Figure:
     """Return the errors of any models beside each other: for each joint proved, largest and rms, in units."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     rows, columns = grid(len(sweeps))
-    figure = Figure(figsize=(max(3.2 * columns, 6.4), 2.9 * rows + 0.9), layout="constrained")
+    figure = new_figure(max(3.2 * columns, 6.4), 2.9 * rows + 0.9)
     spaces = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for k, sweep in enumerate(sweeps):
         axes = spaces.flat[k]
@@ -111,10 +107,7 @@ def models_figure(sweeps: Sequence[Sweep]) -> Figure:
         axes.set_title(_heading(sweep))
         if k % columns == 0:
             axes.set_ylabel("error, units of the last bit")
-    for axes in list(spaces.flat)[len(sweeps) :]:
-        axes.set_axis_off()
-    handles, labels = spaces.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    finish_panels(figure, list(spaces.flat), len(sweeps), 3)
     where = f"along {sweeps[0].along}" if sweeps[0].along else f"{sweeps[0].states:,} random states each"
     figure.suptitle(f"Error of the tables, {where}", fontsize=10)
     return figure

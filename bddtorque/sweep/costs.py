@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.model.model import Model
+from bddtorque.sweep.states import random_words
 
 STATES, ROUNDS = 8192, 7
 
@@ -58,11 +57,7 @@ def cost_of(model: Model, file_bytes: int) -> ModelCost:
 
     `file_bytes` is the length of its .bdt file.
     """
-    rng = np.random.default_rng(0)
-    words = [
-        np.stack([rng.integers(word.lowest, word.highest, STATES, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
+    words = random_words(model.formats, STATES, 0)
     values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     evaluator = model.evaluator("words")
     runs: list[Callable[[], Any]] = [

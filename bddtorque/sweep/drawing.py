@@ -1,12 +1,21 @@
-"""What all pictures of sweeps share: colours and type."""
+"""What all pictures share: colours, type, panels, and the file. Needs matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
+import importlib.util
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.writing import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+SUFFIXES = (".png", ".pdf", ".svg")
 FOUND, PROVED, INPUTS, MEAN = "#3b6ea5", "#b3282d", "#7f7f7f", "#8fb4d9"
 """Colours of what was found, what is proved, what the input words cost, and of root mean squares."""
 COLUMNS = 4
@@ -34,3 +43,39 @@ def logarithmic(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10 else f"{value:g}"))
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty picture of this size in inches."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def finish_panels(figure: Figure, panels: Sequence[Axes], used: int, legend_columns: int) -> None:
+    """Leave the panels empty that are not used, and put the legend of the first below all."""
+    for axes in panels[used:]:
+        axes.set_axis_off()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=legend_columns, frameon=False)
+
+
+def check_plot(path: Path) -> None:
+    """Refuse, before any work, a picture that cannot be drawn."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise BddTorqueError(f"{path}: a picture ending in {', '.join(SUFFIXES)} required")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise BddTorqueError("plots: matplotlib required, it is not installed: pip install 'bddtorque[plots]'")
+
+
+def save_figure(make: Callable[[], Figure], path: Path, dpi: int = 160) -> None:
+    """Draw into a file, whole or not at all; the same figure gives the same bytes."""
+    check_plot(path)
+    import matplotlib  # noqa: PLC0415
+
+    kind = path.suffix.lower()[1:]
+    dates: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
+    with matplotlib.rc_context(STYLE):
+        buffer = io.BytesIO()
+        make().savefig(buffer, format=kind, dpi=dpi, metadata=dates)
+    write_whole(path, buffer.getvalue())

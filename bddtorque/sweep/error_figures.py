@@ -1,4 +1,4 @@
-"""The errors of one model: their distribution, and how often each is exceeded."""
+"""Pictures of one model: its errors and how often each is exceeded, errors of terms, errors along a trajectory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bddtorque.sweep.drawing import FOUND, PROVED, grid
+from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, new_figure
 from bddtorque.sweep.figures import JointSweep, Sweep
+from bddtorque.sweep.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +19,9 @@ DRAWN_BINS = 128
 
 def error_figure(sweep: Sweep) -> Figure:
     """Return a histogram of the tables' error for each joint, and below how often each error is exceeded."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     n = len(sweep.joints)
     rows, columns = grid(n)
-    figure = Figure(figsize=(max(3.2 * columns, 6.4), 2.4 * rows + 2.9), layout="constrained")
+    figure = new_figure(max(3.2 * columns, 6.4), 2.4 * rows + 2.9)
     spaces = figure.add_gridspec(rows + 1, columns, height_ratios=[1.0] * rows + [1.15])
     reach = 1.08 * max(1.0, *(joint.proved for joint in sweep.joints))
     for k, joint in enumerate(sweep.joints):
@@ -79,3 +78,56 @@ def _exceedance(axes: Axes, sweep: Sweep) -> None:
     if sweep.searched:
         axes.plot([], [], color="gray", linestyle="", marker="^", markersize=5, label="found by search")
     axes.legend(frameon=False, loc="lower left")
+
+
+def terms_figure(sweep: Sweep) -> Figure:
+    """Return bars of the largest and rms error of each term, one panel per joint, the largest on top."""
+    n = len(sweep.joints)
+    rows, columns = grid(n)
+    own = [sorted((term for term in sweep.terms if term.torque == k), key=lambda term: term.largest) for k in range(n)]
+    height = rows * (0.16 * max(len(terms) for terms in own) + 0.9) + 0.9
+    figure = new_figure(max(3.0 * columns, 6.4), height)
+    spaces = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for k, (joint, terms) in enumerate(zip(sweep.joints, own, strict=True)):
+        axes = spaces.flat[k]
+        places = np.arange(len(terms))
+        colours = [INPUTS if term.name == ROUNDINGS else FOUND for term in terms]
+        axes.barh(places, [term.largest for term in terms], color=colours, label="largest found")
+        axes.barh(places, [term.rms for term in terms], color=MEAN, label="rms")
+        axes.set_yticks(places, [f"{term.name}{' (dropped)' if term.dropped else ''}" for term in terms], fontsize=6.5)
+        axes.set_ylim(-0.6, len(terms) - 0.4)
+        axes.set_xscale("log")
+        axes.tick_params(labelbottom=k + columns >= n)
+        axes.set_title(f"{joint.joint}: 1 unit = {joint.lsb:.3g} {joint.unit}")
+        if k + columns >= n:
+            axes.set_xlabel("|error|, units of the last bit")
+    finish_panels(figure, list(spaces.flat), n, 2)
+    figure.suptitle(f"{sweep.name}, {sweep.bits}-bit torques: error of each term by itself", fontsize=10)
+    return figure
+
+
+def trajectory_figure(sweep: Sweep) -> Figure:
+    """Return, for each joint, the true torque along the trajectory and beside it the error of the tables."""
+    traces = sweep.traces
+    assert traces is not None
+    n = len(sweep.joints)
+    figure = new_figure(8.4, 1.45 * n + 1.1)
+    spaces = figure.subplots(n, 2, squeeze=False, sharex=True)
+    for k, joint in enumerate(sweep.joints):
+        torque, error = spaces[k]
+        torque.plot(traces.time, traces.true[:, k] * joint.lsb, color=INPUTS, linewidth=1.0)
+        torque.set_ylabel(f"{joint.joint}\n{joint.unit}", fontsize=7)
+        error.plot(traces.time, traces.errors[:, k], color=FOUND, linestyle="", marker=".", markersize=1.2)
+        for side in (-1, 1):
+            error.axhline(side * joint.proved, color=PROVED, linestyle="--", linewidth=1.1)
+        error.set_ylim(-1.25 * joint.proved, 1.25 * joint.proved)
+        error.set_title(f"found ±{joint.found:.3f}, proved ±{joint.proved:.3f}", fontsize=8)
+        error.set_ylabel("units")
+    spaces[0, 0].set_title("true torque", fontsize=8)
+    for axes in spaces[-1]:
+        axes.set_xlabel("time, s" if traces.timed else "state")
+    figure.align_ylabels()
+    figure.suptitle(
+        f"{sweep.name}, {sweep.bits}-bit torques along {sweep.along}: torque, and compiled − true", fontsize=10
+    )
+    return figure

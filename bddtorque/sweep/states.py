@@ -111,3 +111,12 @@ def special_words(word: Format) -> Words:
         around += [-quarter, quarter]
     near = {place + step for place in around for step in (-1, 0, 1)}
     return np.array(sorted(place for place in near if word.lowest <= place <= word.highest), dtype=np.int64)
+
+
+def random_words(formats: Formats, count: int, seed: int) -> list[Words]:
+    """Return words of q, qd and qdd, each (count, n): every word of each format as likely as any other."""
+    rng = np.random.default_rng(seed)
+    return [
+        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
+        for kind in formats.inputs
+    ]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
 
 import bddtorque as bt
-from bddtorque.bench.peers import PEERS, peer
-from bddtorque.bench.pinocchio_peer import pinocchio_rnea
-from bddtorque.bench.vector_peer import TILE, vector_peer
+from bddtorque.bench.contenders import pinocchio_rnea
+from bddtorque.bench.peers import PEERS, TILE, peer, vector_peer
 
 ROBOTS = ["planar2r", "scara", "ur5"]
 

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from bddtorque.bench.measurement import Report
 from bddtorque.bench.table_sizes import Sizes
-from bddtorque.bench.timing import Timing
+from bddtorque.bench.timing import Report, Timing
 from bddtorque.cli.bench_command import _timing_table
 from bddtorque.cli.console import output
 

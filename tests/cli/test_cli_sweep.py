@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import bddtorque.sweep
-from bddtorque.sweep.plots import check_plot
+from bddtorque.sweep.drawing import check_plot
 
 QUICK = ["--states", "2000"]
 

@@ -9,9 +9,9 @@ import bddtorque as bt
 from bddtorque.model.bdt_file import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.sweep.comparison_figures import bits_figure, comparable, models_figure
+from bddtorque.sweep.error_figures import terms_figure
 from bddtorque.sweep.figures import to_csv
 from bddtorque.sweep.plots import figure_of
-from bddtorque.sweep.term_figures import terms_figure
 
 
 @pytest.fixture(scope="module")
