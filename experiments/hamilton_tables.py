@@ -15,6 +15,7 @@ from reporting import Check, arguments, at_most, finish, save_figure, show_table
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.hamilton.speculation_costs import place_costs, total
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
@@ -35,7 +36,7 @@ from bddtorque.machines.hamilton.timetables import (
     single_processor,
     tasks_of,
 )
-from bddtorque.schedule.scheduling import Schedule, draw_gantt, list_schedule, longest_path
+from bddtorque.schedule.scheduling import Schedule, list_schedule, longest_path
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -17,8 +17,9 @@ import bddtorque as bt
 from bddtorque.machines.classics.branch_and_bound import Search, branch_and_bound
 from bddtorque.machines.classics.luh_lin import joint_tasks
 from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY
+from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import draw_gantt, list_schedule, longest_path
+from bddtorque.schedule.scheduling import list_schedule, longest_path
 
 RECORDED = {
     False: {"variable": (2.18, 2.57), "operation": (3.39, 3.93)},

@@ -21,15 +21,15 @@ from reporting import Check, Rule, arguments, below, finish, near, save_figure, 
 import bddtorque as bt
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.plan.table import Table
-from bddtorque.plan.wires import Lookup, Product
-from bddtorque.schedule.one_bit import one_bit_program
-from bddtorque.schedule.word_wide import (
+from bddtorque.machines.boolean.one_bit import one_bit_program
+from bddtorque.machines.boolean.word_wide import (
     INSTRUCTION_BITS,
     bit_test_program,
     table_program,
     word_test_program,
 )
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Lookup, Product
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

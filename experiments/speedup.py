@@ -29,6 +29,7 @@ import bddtorque as bt
 from bddtorque.compiler.compiling import planned
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.machines.classics.luh_lin import joint_tasks
+from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.hamilton.speculation_costs import place_costs, total
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON
@@ -45,7 +46,7 @@ from bddtorque.schedule import (
     spread_bits,
     spread_terms,
 )
-from bddtorque.schedule.scheduling import Task, draw_gantt, list_schedule
+from bddtorque.schedule.scheduling import Task, list_schedule
 from bddtorque.schedule.spreading import stages
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.work import usable_processors

@@ -60,6 +60,15 @@ class Plan:
         """The wires that some output depends on, in the plan's order."""
         return self.needed(wire for output in self.outputs for wire in output.sources)
 
+    @property
+    def sums(self) -> list[Sum | Output]:
+        """Every sum: those among the wires, and the outputs."""
+        return [*(wire for wire in self.wires if isinstance(wire, Sum)), *self.outputs]
+
+    def most(self, wire: Sum | Output) -> int:
+        """Return what the terms of a sum add up to at most, each in its word at the largest magnitude."""
+        return sum(abs(factor) << (self.bits_of(source) - 1) for source, factor in wire.parts) + abs(wire.constant)
+
     def evaluate(self, algebra: Algebra[T]) -> list[T]:
         """Return the words of all wires, in whatever they are computed."""
         words: list[T] = []
@@ -119,12 +128,13 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
                 )
         if isinstance(wire, Product):
             _check_product(plan, wire, f"{where}, wire {k} ('{wire.name:.40}')")
-    sums: list[Sum | Output] = [wire for wire in plan.wires if isinstance(wire, Sum)]
-    for each in [*sums, *plan.outputs]:
-        total = sum(abs(factor) << (plan.bits_of(wire) - 1) for wire, factor in each.parts) + abs(each.constant)
-        if total.bit_length() > MOST_BITS:
+    for each in plan.sums:
+        bits = plan.most(each).bit_length()
+        if bits > MOST_BITS:
+            other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
             raise BddTorqueError(
-                f"{where}, '{each.name:.40}': a sum of at most {MOST_BITS} bits required, {total.bit_length()} needed"
+                f"{where}, '{each.name:.40}': a sum needs {bits} bits and {MOST_BITS} are the most: fewer bits, "
+                f"{other}narrower ranges or a larger accuracy would do"
             )
 
 

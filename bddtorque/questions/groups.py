@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reference import run_wires
+from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Input
 from bddtorque.questions.subjects import Integers
 from bddtorque.questions.wire_ranges import Ranges
@@ -55,10 +55,7 @@ class Group:
 
     def _multiples(self, held: Mapping[str, Any]) -> Integers:
         inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
-        wires = run_wires(self.plan, self.tables, inputs)
-        parts = self.plan.outputs[0].parts
-        total = sum((factor * wires[wire] for wire, factor in parts), start=np.int64(0))
-        return np.asarray(total, dtype=np.int64)
+        return run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs))
 
     def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
         """Return bounds of the group's sum for all states of the held words; those of small groups are exact.

@@ -20,7 +20,7 @@ from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reference import run_wires
+from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of
 from bddtorque.words import Format
@@ -106,9 +106,8 @@ class Subject:
 
     def total(self, inputs: Mapping[str, Any]) -> Integers:
         """Return the exact sums before they are rounded, for input words of shapes that go together."""
-        wires = run_wires(self.plan, self.tables, inputs)
-        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64) + self.output.constant
-        return np.asarray(sum((factor * wires[wire] for wire, factor in self.output.parts), start=start))
+        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
+        return start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
 
     def rounded(self, total: Any) -> Any:
         """Return the words of sums: rounded by the shift and clamped."""

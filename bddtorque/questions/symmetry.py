@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.answers import Support, Verdict
 from bddtorque.questions.block_diagrams import bits_that_matter
 from bddtorque.questions.enumeration import all_words, runs
 from bddtorque.questions.subjects import Integers, State, Subject, subject
+from bddtorque.words.integer_range import word_range, wrap
 
 if TYPE_CHECKING:
     from bddtorque.model.function_model import FunctionModel
@@ -137,49 +138,55 @@ def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | Non
     return Verdict(asked.name, asked.title, holds is not None, way, detail, what, holds, witness)
 
 
-def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
-    """Return the parity of a subject's word when some words change their sign, as far as the plan proves it.
+ODD_ANGLE = -2
+"""Odd as an angle only: half a turn is its own opposite."""
+
+
+class _Parities(Algebra[int | None]):
+    """The parity of words when some inputs change their sign; None where the plan proves none.
 
     Roundings keep what is even; they spoil what is odd, because halves go up on both sides.
     """
-    plan = asked.plan
-    known: list[int | None] = []
 
-    def straight(wire: int) -> int | None:
-        """Return the parity as a number: half a turn is its own opposite as an angle only."""
-        wraps = isinstance(plan.wires[wire], AngleSum) or getattr(plan.wires[wire], "wraps", False)
-        return None if known[wire] == ODD and wraps else known[wire]
+    def __init__(self, asked: Subject, names: Sequence[str]) -> None:
+        self.tables, self.names = asked.tables, names
 
-    for wire in plan.wires:
-        match wire:
-            case Input(name=name):
-                known.append(ODD if name in names else EVEN)
-            case AngleSum(parts=parts, constant=constant, bits=bits):
-                same = _common([known[source] for source, _, _ in parts])
-                turned = constant & ((1 << (bits - 1)) - 1)  # nothing, or half a turn, is its own opposite
-                known.append(None if same == ODD and turned else same)
-            case Lookup(block=block, wires=read):
-                table = asked.tables[block]
-                known.append(_of_table(table.values, table.input_widths, [known[k] for k in read]))
-            case Product(left=left, right=right, shift=shift):
-                a, b = straight(left), straight(right)
-                known.append(_rounded(None if a is None or b is None else a * b, shift, 0))
-                if left == right and a is not None:
-                    known[-1] = EVEN
-            case Sum(parts=summands, constant=constant, shift=shift):
-                known.append(_rounded(_common([straight(source) for source, _ in summands]), shift, constant))
-    output = asked.output
+    def input(self, wire: Input) -> int:
+        if wire.name not in self.names:
+            return EVEN
+        return ODD_ANGLE if wire.wraps else ODD
+
+    def table(self, wire: Lookup, words: Sequence[int | None]) -> int | None:
+        table = self.tables[wire.block]
+        return _of_table(table.values, table.input_widths, [ODD if each == ODD_ANGLE else each for each in words])
+
+    def wrapped(self, total: int | None, wire: AngleSum) -> int | None:
+        turned = wire.constant & word_range(wire.bits).high  # nothing, or half a turn, is its own opposite
+        return total if total != ODD else None if turned else ODD_ANGLE
+
+    def product(self, wire: Product, left: int | None, right: int | None) -> int | None:
+        if left is None or right is None or ODD_ANGLE in (left, right):
+            return None
+        return EVEN if wire.left == wire.right else left * right
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | None, int]]) -> int | None:
+        parities = {word for word, _ in terms}
+        if isinstance(wire, AngleSum):
+            parities = {ODD if each == ODD_ANGLE else each for each in parities}
+        elif ODD_ANGLE in parities or (ODD in parities and wire.constant):
+            return None
+        return parities.pop() if len(parities) == 1 else None
+
+    def rounded(self, exact: int | None, wire: Product | Sum | Output) -> int | None:
+        return None if exact == ODD and wire.shift else exact
+
+
+def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
+    """Return the parity of a subject's word when some words change their sign, as far as the plan proves it."""
+    algebra, output = _Parities(asked, names), asked.output
+    found = output.evaluate(algebra, asked.plan.evaluate(algebra))
     clamped = output.low != -output.high and asked.kind == "output"  # −2048 to 2047: no mirror
-    found = _rounded(_common([straight(wire) for wire, _ in output.parts]), output.shift, output.constant)
     return None if found == ODD and clamped else found
-
-
-def _common(parities: Sequence[int | None]) -> int | None:
-    return parities[0] if parities and all(each == parities[0] for each in parities) else None
-
-
-def _rounded(parity: int | None, shift: int, constant: int) -> int | None:
-    return None if parity == ODD and (shift or constant) else parity
 
 
 def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]) -> int | None:
@@ -238,10 +245,7 @@ def _seen(asked: Subject, inputs: dict[str, list[int]]) -> tuple[dict[str, list[
     for name, bits in inputs.items():
         matters[name] = []
         for bit in bits:
-            # all words are two's complement: turning the sign bit around is one of the width
-            wire_bits = len(bits)
-            half = 1 << (wire_bits - 1)
-            turned = (((words[name] + half) ^ (1 << bit)) & (2 * half - 1)) - half
+            turned = wrap(words[name] ^ (1 << bit), len(bits))
             if (asked.rounded(asked.total({**words, name: turned})) != here).any():
                 matters[name].append(bit)
     return matters, {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}

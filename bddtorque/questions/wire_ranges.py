@@ -8,6 +8,7 @@ any range of its index at once, from what is kept of every run of 2^k entries.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan import MOST_BITS, Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.subjects import Integers
+from bddtorque.words.integer_range import word_range, wrap
 from bddtorque.words.rounding import half_up_shift
 
 Range = tuple[Integers, Integers]
-"""Lowest and highest words, (N,) each. Those of angles may go beyond the highest word, where the range wraps."""
+"""Lowest and highest words, (N,) each; see `Span`."""
 
-LARGEST = 1 << 62
 LARGEST_LINE, LARGEST_TABLE = 1 << 16, 1 << 22
 """Entries of a table of one word of which runs from every entry are kept, and of any table of which runs from multiples
 of their length are; of larger ones only the extremes of all entries are."""
@@ -105,7 +106,7 @@ class AllExtremes:
     """The extremes of all entries, for tables too large to keep more of."""
 
     def __init__(self, table: Table) -> None:
-        self._low, self._high = int(table.values.min()), int(table.values.max())
+        self._low, self._high = table.range
 
     def over(self, ranges: list[Range]) -> Range:
         """Return the extremes of the table, whatever the ranges."""
@@ -113,11 +114,80 @@ class AllExtremes:
         return np.full(count, self._low, np.int64), np.full(count, self._high, np.int64)
 
 
+Extremes = dict[int, LineExtremes | GridExtremes | AllExtremes]
+"""By block."""
+
+
 def extremes_of(table: Table) -> LineExtremes | GridExtremes | AllExtremes:
     """Return what tells the extremes of a table over ranges."""
     if len(table.input_widths) == 1 and len(table.values) <= LARGEST_LINE:
         return LineExtremes(table.values)
     return GridExtremes(table) if len(table.values) <= LARGEST_TABLE else AllExtremes(table)
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Ranges of one word, (N,) lowest and highest ones.
+
+    Those of an angle of `angle_bits` bits begin at a word and may end beyond the highest one, where they wrap.
+    """
+
+    low: Integers
+    high: Integers
+    angle_bits: int = 0
+
+    def as_numbers(self) -> Span:
+        """Return ranges that do not wrap: all words where they did."""
+        if not self.angle_bits:
+            return self
+        lowest, highest = word_range(self.angle_bits)
+        return Span(np.where(self.high > highest, lowest, self.low), np.minimum(self.high, highest))
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, factor: int) -> Span:
+        ends = (self.low * factor, self.high * factor)
+        return Span(*ends) if factor >= 0 else Span(*ends[::-1])
+
+
+class _Spans(Algebra[Span]):
+    def __init__(self, tables: Extremes, low: Integers, high: Integers) -> None:
+        self.tables = tables
+        self.count = len(low)
+        self.inputs = iter(zip(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T), strict=True))
+
+    def input(self, wire: Input) -> Span:
+        return Span(*next(self.inputs))
+
+    def table(self, wire: Lookup, words: Sequence[Span]) -> Span:
+        return Span(*self.tables[wire.block].over([(word.low, word.high) for word in words]))
+
+    def wrapped(self, total: Span, wire: AngleSum) -> Span:
+        lowest, highest = word_range(wire.bits)
+        first, length = wrap(total.low, wire.bits), total.high - total.low
+        whole = length >= highest - lowest
+        return Span(np.where(whole, lowest, first), np.where(whole, highest, first + length), wire.bits)
+
+    def product(self, wire: Product, left: Span, right: Span) -> Span:
+        a, b = left.as_numbers(), right.as_numbers()
+        corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+        low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        if wire.left == wire.right:  # a square
+            low = np.where((a.low <= 0) & (a.high >= 0), 0, np.minimum(corners[0], corners[3]))
+        return Span(low, high)
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Span, int]]) -> Span:
+        constant = np.full(self.count, wire.constant, dtype=np.int64)
+        total = Span(constant, constant)
+        for word, factor in terms:
+            total += (word if isinstance(wire, AngleSum) else word.as_numbers()) * factor
+        return total
+
+    def rounded(self, exact: Span, wire: Product | Sum | Output) -> Span:
+        low, high = half_up_shift(exact.low, wire.shift), half_up_shift(exact.high, wire.shift)
+        # the plan may know more of the word, from the value that it stands for
+        return Span(np.maximum(low, wire.low), np.minimum(high, wire.high))
 
 
 class Ranges:
@@ -131,10 +201,12 @@ class Ranges:
 
     def __init__(self, plan: Plan, tables: Sequence[Table]) -> None:
         self.plan, self.tables = plan, tables
-        self._check()
+        for wire in plan.sums:
+            if plan.most(wire).bit_length() > MOST_BITS:
+                raise BddTorqueError(f"ask: {wire.name} may need more than the {MOST_BITS} bits that ranges have")
 
     @cached_property
-    def _extremes(self) -> dict[int, LineExtremes | GridExtremes | AllExtremes]:
+    def _extremes(self) -> Extremes:
         read = {wire.block for wire in self.plan.wires if isinstance(wire, Lookup)}
         return {block: extremes_of(self.tables[block]) for block in read}
 
@@ -145,54 +217,9 @@ class Ranges:
         ----------
         low, high : (N, inputs), the ends of each input word, both included, in the order of the plan
         """
-        plan, output = self.plan, self.plan.outputs[0]
-        known: list[Range] = []
-        place = 0
-        for wire in plan.wires:
-            if isinstance(wire, Input):
-                known.append((np.ascontiguousarray(low[:, place]), np.ascontiguousarray(high[:, place])))
-                place += 1
-            else:
-                known.append(self._range(plan, wire, known))
-        none = np.full(len(low), output.constant, dtype=np.int64)
-        return _added(plan, known, output.parts, none)
-
-    def _range(self, plan: Plan, wire: Any, known: list[Range]) -> Range:
-        match wire:
-            case AngleSum(bits=bits, parts=parts, constant=constant):
-                low = np.full(len(known[parts[0][0]][0]), constant, dtype=np.int64)
-                high = low.copy()
-                for source, multiplier, shift in parts:
-                    ends = [multiplier * (end << shift) for end in known[source]]
-                    low, high = low + ends[multiplier < 0], high + ends[multiplier >= 0]
-                return _wrapped(low, high, bits)
-            case Lookup(block=block, wires=sources):
-                return self._extremes[block].over([known[source] for source in sources])
-            case Product(left=left, right=right, shift=shift):
-                a, b = _straight(plan, known, left), _straight(plan, known, right)
-                corners = [x * y for x in a for y in b]
-                low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
-                if left == right:  # a square
-                    low = np.where((a[0] <= 0) & (a[1] >= 0), 0, np.minimum(corners[0], corners[3]))
-            case Sum(parts=parts, constant=constant, shift=shift):
-                none = np.full(len(known[parts[0][0]][0]) if parts else 1, constant, dtype=np.int64)
-                low, high = _added(plan, known, parts, none)
-            case _:
-                raise TypeError(wire)
-        low, high = half_up_shift(low, shift), half_up_shift(high, shift)
-        # the plan may know more of the word, from the value that it stands for
-        return np.maximum(low, wire.low), np.minimum(high, wire.high)
-
-    def _check(self) -> None:
-        """Refuse sums that int64 might not hold: every part at its worst."""
-        plan = self.plan
-        for each in (*plan.wires, *plan.outputs):
-            if isinstance(each, Sum | Output):
-                most = abs(each.constant)
-                for source, factor in each.parts:
-                    most += abs(factor) << (plan.bits_of(source) - 1)
-                if most >= LARGEST:
-                    raise BddTorqueError(f"ask: sums of at most 62 bits required for ranges, {each.name} may need more")
+        algebra = _Spans(self._extremes, low, high)
+        total = self.plan.outputs[0].total(algebra, self.plan.evaluate(algebra))
+        return total.low, total.high
 
 
 def check_words(plan: Plan, words: Sequence[Integers]) -> None:
@@ -204,28 +231,3 @@ def check_words(plan: Plan, words: Sequence[Integers]) -> None:
                 f"ask: words of {wire.name or f'w{k}'} from {wire.low} to {wire.high} required, as the file states, "
                 f"{outside} found: `bddtorque verify` tells what is wrong with it"
             )
-
-
-def _added(plan: Plan, known: list[Range], parts: tuple[tuple[int, int], ...], none: Integers) -> Range:
-    low, high = none, none
-    for source, factor in parts:
-        ends = [factor * end for end in _straight(plan, known, source)]
-        low, high = low + ends[factor < 0], high + ends[factor >= 0]
-    return low, high
-
-
-def _wrapped(low: Integers, high: Integers, bits: int) -> Range:
-    """Return ranges that begin at a word of so many bits; they may end beyond the highest one."""
-    half = 1 << (bits - 1)
-    first = ((low + half) & (2 * half - 1)) - half
-    whole = high - low + 1 >= 2 * half
-    return np.where(whole, -half, first), np.where(whole, half - 1, first + (high - low))
-
-
-def _straight(plan: Plan, known: list[Range], wire: int) -> Range:
-    """Return a range that does not wrap: all words where it did."""
-    low, high = known[wire]
-    if not isinstance(plan.wires[wire], AngleSum):
-        return low, high
-    half = 1 << (plan.bits_of(wire) - 1)
-    return np.where(high >= half, -half, low), np.minimum(high, half - 1)

@@ -3,10 +3,7 @@
 A plan is taken apart into the smallest pieces that can run by themselves: one walk for each output bit of each look-up,
 and one addition for each pair of summands (`building`). They are spread over processors by longest processing time
 (`spreading`), and the schedule is carried out, processor by processor, each with a memory of its own and a message for
-every value that crosses (`running`): the words must be those of every other evaluator.
-
-`one_bit` is the processor that the paper asks for in its section IV, which can test a bit and branch and nothing else;
-`word_wide` is what it is compared with. `table_machines` puts compiled tables beside the machines of the literature.
+every value that crosses (`execution`): the words must be those of every other evaluator.
 """
 
 from __future__ import annotations

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Kind, Operation
-from bddtorque.schedule.paths import Paths
 from bddtorque.schedule.wiring import Summand, Word, copies, shifted, sources_of_bit, wrapped
 from bddtorque.words.integer_range import Range, word_range
 
@@ -230,3 +233,35 @@ class _Builder:
 
     def _time(self, word: Word) -> float:
         return max((self.ready[name] for name in word.sources), default=0.0)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Of each output bit of a diagram: its longest path and the input bits that it may test."""
+
+    tests: list[int]
+    supports: list[list[int]]
+    """Variables: 0 is the most significant bit of the index."""
+
+    @classmethod
+    def of(cls, diagram: Diagram) -> Paths:
+        """Return what is known of each output bit of a diagram before anything runs."""
+        longest, masks = _longest_and_masks(diagram.level, diagram.low, diagram.high)
+        nodes = diagram.roots >> 1
+        tests = [int(longest[node]) for node in nodes]
+        supports = [[diagram.order[k] for k in range(diagram.input_bits) if masks[node] >> k & 1] for node in nodes]
+        return cls(tests, supports)
+
+
+@njit
+def _longest_and_masks(
+    level: npt.NDArray[np.int16], low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return, for each node, the most tests from it to the constant, and the set of levels it can reach."""
+    longest = np.zeros(len(level), np.int64)
+    masks = np.zeros(len(level), np.int64)
+    for node in range(1, len(level)):
+        left, right = low[node] >> 1, high[node] >> 1
+        longest[node] = 1 + max(longest[left], longest[right])
+        masks[node] = masks[left] | masks[right] | (np.int64(1) << level[node])
+    return longest, masks

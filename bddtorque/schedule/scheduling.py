@@ -7,10 +7,10 @@ A task may be bound to a processor; one that is not goes where it can start firs
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from bddtorque.base.errors import BddTorqueError
 
@@ -153,17 +153,6 @@ def longest_path(tasks: Sequence[Task]) -> float:
     return max(earliest_ends(tasks).values(), default=0.0)
 
 
-def critical_tasks(tasks: Sequence[Task]) -> list[str]:
-    """Return the names of the tasks on one critical path, first to last."""
-    ends, by_name = earliest_ends(tasks), {task.name: task for task in tasks}
-    path: list[str] = []
-    name = max(ends, key=lambda each: ends[each], default=None)
-    while name is not None:
-        path.append(name)
-        name = max(by_name[name].predecessors, key=lambda each: ends[each], default=None)
-    return path[::-1]
-
-
 def tails(tasks: Sequence[Task]) -> dict[str, float]:
     """Return the longest path from the start of each task to the end of everything, the task itself included."""
     after = successors(tasks)
@@ -171,19 +160,6 @@ def tails(tasks: Sequence[Task]) -> dict[str, float]:
     for task in reversed(in_order(tasks)):
         longest[task.name] = task.duration + max((longest[name] for name in after[task.name]), default=0.0)
     return longest
-
-
-def unlimited_schedule(tasks: Sequence[Task]) -> Schedule:
-    """Return every task at its earliest, each on the first processor that is free: as many as that takes."""
-    ends = earliest_ends(tasks)
-    free: list[float] = []
-    placements = []
-    for task in sorted(in_order(tasks), key=lambda each: ends[each.name] - each.duration):
-        start = ends[task.name] - task.duration
-        processor = next((k for k, until in enumerate(free) if until <= start), len(free))
-        free[processor : processor + 1] = [ends[task.name]]
-        placements.append(Placement(task.name, processor, start, ends[task.name]))
-    return Schedule(tuple(placements), len(free))
 
 
 def list_schedule(
@@ -253,34 +229,3 @@ def _ranks(tasks: Sequence[Task], priority: Priority | Mapping[str, float]) -> M
     if isinstance(priority, str):
         raise BddTorqueError(f"priority: 'critical_path', 'longest_task' or numbers required, {priority!r} given")
     return priority
-
-
-def draw_gantt(
-    axis: Any,
-    schedule: Schedule,
-    label: Callable[[str], str] = str,
-    colour: Callable[[str], str] = lambda _: "tab:blue",
-    processor_names: Sequence[str] | None = None,
-    font_size: float = 7.0,
-) -> None:
-    """Draw a schedule on a matplotlib axis: one row a processor, one bar a task.
-
-    `label` and `colour` give the text and the colour of a task's bar from its name; an empty text writes nothing.
-    """
-    for placement in schedule.placements:
-        width = placement.end - placement.start
-        if width == 0:
-            continue
-        axis.barh(
-            placement.processor, width, left=placement.start, height=0.82, color=colour(placement.task),
-            edgecolor="white", linewidth=0.6,
-        )  # fmt: skip
-        text = label(placement.task)
-        if text:
-            middle = placement.start + width / 2
-            axis.text(middle, placement.processor, text, ha="center", va="center", fontsize=font_size, clip_on=True)
-    names = processor_names or [f"processor {k + 1}" for k in range(schedule.processors)]
-    axis.set_yticks(range(schedule.processors), names)
-    axis.set_ylim(schedule.processors - 0.5, -0.5)
-    axis.set_xlim(0, schedule.makespan)
-    axis.set_xlabel("time")

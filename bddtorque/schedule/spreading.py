@@ -179,16 +179,6 @@ def stages(operations: Sequence[Operation]) -> int:
     return max(depth.values(), default=0)
 
 
-def adder_depth(operations: Sequence[Operation], torque: int) -> int:
-    """Return the most additions, one after another, in the last sum of a torque (clamping not counted)."""
-    (last,) = (each for each in operations if each.output == torque)
-    depth: dict[str, int] = {}
-    for each in operations:
-        if each.owner == last.owner and each.kind == "add":
-            depth[each.name] = 1 + max((depth.get(name, 0) for name in each.predecessors), default=0)
-    return max(depth.values(), default=0)
-
-
 def delayed(spreading: Spreading, latency: float) -> Schedule:
     """Return the schedule where every message takes `latency` steps: who does what, and in which order, is kept."""
     place = {each.task: each.processor for each in spreading.schedule.placements}

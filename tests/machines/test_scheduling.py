@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,18 +11,16 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.machines.classics.branch_and_bound import branch_and_bound
+from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.schedule.scheduling import (
     Placement,
     Schedule,
     Task,
-    critical_tasks,
-    draw_gantt,
     earliest_ends,
     in_order,
     list_schedule,
     longest_path,
-    unlimited_schedule,
 )
 
 
@@ -65,13 +62,6 @@ def test_bound_tasks_stay_where_they_are_bound(tasks: list[Task]) -> None:
 def test_one_processor_does_all_work_and_enough_of_them_the_longest_path(tasks: list[Task]) -> None:
     assert list_schedule(tasks, 1).makespan == sum(task.duration for task in tasks)
     assert list_schedule(tasks, len(tasks)).makespan == longest_path(tasks)
-    unlimited = unlimited_schedule(tasks)
-    unlimited.check(tasks)
-    assert unlimited.makespan == longest_path(tasks)
-    path = critical_tasks(tasks)
-    by_name = {task.name: task for task in tasks}
-    assert sum(by_name[name].duration for name in path) == longest_path(tasks)
-    assert all(first in by_name[second].predecessors for first, second in pairwise(path))
 
 
 def best_by_trying_all(tasks: list[Task], processors: int) -> float:

@@ -206,8 +206,10 @@ def test_a_plan_whose_words_do_not_fit_is_refused():
     with pytest.raises(BddTorqueError, match="words that fit their product required"):
         check_widths(replace(wide, wires=wires))
     output = replace(plan.outputs[0], constant=1 << 62)
-    with pytest.raises(BddTorqueError, match="a sum of at most 62 bits required"):
-        check_widths(replace(plan, outputs=(output,)))
+    out = "a sum needs 63 bits and 62 are the most: fewer bits, source '{}', narrower ranges or a larger accuracy would do"
+    for source, other in (("recursive", "terms"), ("terms", "recursive")):
+        with pytest.raises(BddTorqueError, match=out.format(other)):
+            check_widths(replace(plan, outputs=(output,), source=source))
 
 
 def test_a_plan_is_the_same_every_time():

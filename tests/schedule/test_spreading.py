@@ -23,7 +23,7 @@ from bddtorque.schedule import (
     spread_bits,
 )
 from bddtorque.schedule.scheduling import Placement, Schedule, earliest_ends
-from bddtorque.schedule.spreading import adder_depth, stages, tasks_of
+from bddtorque.schedule.spreading import stages, tasks_of
 from bddtorque.schedule.wiring import Word, shifted, signed_digits
 from bddtorque.words.integer_range import Range
 
@@ -35,6 +35,16 @@ PLANS = {
     "paper": {"bits": 5, "accuracy": "paper"},
     "direct": {"bits": 4, "accuracy": "paper", "block_bits": 18},
 }
+
+
+def adder_depth(operations, torque):
+    """Return the most additions, one after another, in the last sum of a torque (clamping not counted)."""
+    (last,) = (each for each in operations if each.output == torque)
+    depth = {}
+    for each in operations:
+        if each.owner == last.owner and each.kind == "add":
+            depth[each.name] = 1 + max((depth.get(name, 0) for name in each.predecessors), default=0)
+    return max(depth.values(), default=0)
 
 
 @cache

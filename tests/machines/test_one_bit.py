@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms.bits import Bits
+from bddtorque.machines.boolean.one_bit import OUTPUT, one_bit_program
+from bddtorque.machines.boolean.word_wide import bit_test_program, table_program, word_test_program
 from bddtorque.plan.table import Table
-from bddtorque.schedule.one_bit import OUTPUT, one_bit_program
-from bddtorque.schedule.word_wide import bit_test_program, table_program, word_test_program
 
 
 @st.composite
