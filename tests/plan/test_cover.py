@@ -206,7 +206,7 @@ def test_a_plan_whose_words_do_not_fit_is_refused():
     with pytest.raises(BddTorqueError, match="words that fit their product required"):
         check_widths(replace(wide, wires=wires))
     output = replace(plan.outputs[0], constant=1 << 62)
-    out = "a sum needs 63 bits and 62 are the most: fewer bits, source '{}', narrower ranges or a larger accuracy would do"
+    out = "needs 63 bits and 62 are the most: fewer bits, source '{}', narrower ranges or a larger accuracy would do"
     for source, other in (("recursive", "terms"), ("terms", "recursive")):
         with pytest.raises(BddTorqueError, match=out.format(other)):
             check_widths(replace(plan, outputs=(output,), source=source))
