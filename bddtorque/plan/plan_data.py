@@ -89,7 +89,7 @@ def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -
         case "block":
             fits = isinstance(table_of, ProductBlock) and table_of.signed and table_of.shift == shift and not limb
         case "limbs" | "native":
-            fits = table_of == ProductBlock((limb, limb), False, 0, 0, ((1 << limb) - 1) ** 2) and limb > 0
+            fits = limb > 0 and table_of == ProductBlock.of_limbs(limb)
         case "squares":
             fits = isinstance(table_of, SquareBlock) and not limb
         case _:
