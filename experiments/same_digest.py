@@ -32,7 +32,7 @@ from bddtorque.spec import spec_names
 ROOT = Path(__file__).parents[1]
 SMALL = ("planar2r", "planar3r_b", "scara")
 VERSIONS = ("3.11", "3.12", "3.13")
-NEEDED = "numpy, numba, dd, mpmath, msgspec, rich, typer"
+NEEDED = "numpy, numba, dd, mpmath, rich, typer"
 WIDE = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR", "AVX2", "FMA3", "AVX512F", "AVX512_SKX", "ASIMDDP", "SVE")
 """Instructions beyond those that every processor of a kind has, by the names that NumPy's versions have for them."""
 

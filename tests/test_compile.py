@@ -55,7 +55,7 @@ def test_a_name_a_file_a_spec_and_a_robot_compile(tmp_path):
 
 @pytest.mark.parametrize("wrong", [3, None, b"planar2r", ["planar2r"]])
 def test_what_is_no_robot_is_refused(wrong):
-    with pytest.raises(bt.BddTorqueError, match="required"):
+    with pytest.raises(bt.BddTorqueError, match="what to compile must be a name, a file, a Spec or a Robot, got"):
         bt.compile(wrong)
 
 
@@ -64,9 +64,9 @@ def test_what_is_no_robot_is_refused(wrong):
     [
         ({"bits": 1}, "bits"),
         ({"bits": 25}, "bits"),
-        ({"bits": [8, 8, 8]}, "one number, or one a joint"),
+        ({"bits": [8, 8, 8]}, "one number, or one per joint"),
         ({"input_bits": 1}, "bits"),
-        ({"accuracy": 0.5}, "more than 0.5"),
+        ({"accuracy": 0.5}, "above 0.5"),
         ({"accuracy": "exact"}, "accuracy"),
         ({"block_bits": 3}, "block_bits"),
         ({"block_bits": 29}, "block_bits"),
@@ -76,7 +76,7 @@ def test_what_is_no_robot_is_refused(wrong):
         ({"velocity": 0.0}, "velocity"),
         ({"velocity": [[1.0, -1.0], [0.0, 1.0]]}, "velocity"),
         ({"torque": [100.0]}, "torque"),
-        ({"speed": 3.0}, "'speed' given"),
+        ({"speed": 3.0}, "unknown option 'speed'"),
         ({"bits": 8, "accuracy": 0.5005}, "0.5005 given"),
     ],
 )

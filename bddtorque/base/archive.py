@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.reading import opened
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.reading import opened, reason
 
 START = b"PK\x03\x04"
 """The first bytes of any zip archive that has an entry."""
@@ -42,12 +42,11 @@ def read_file(path: str | PathLike[str]) -> bytes:
                 file.seek(0)
                 data = file.read(size)
     except FileNotFoundError:
-        raise BddTorqueError(one_line(f"{path}: a .bdt file required, there is no such file")) from None
+        raise BddTorqueError(f"{path}: there is no such file") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        why = getattr(problem, "strerror", None) or problem
-        raise BddTorqueError(one_line(f"{path}: a readable .bdt file required, {why}")) from None
+        raise BddTorqueError(f"{path}: cannot be read: {reason(problem)}") from None
     if size > LARGEST_FILE:
-        raise BddTorqueError(one_line(f"{path}: a .bdt file of at most {LARGEST_FILE:,} bytes required, more given"))
+        raise BddTorqueError(f"{path}: a .bdt file must have at most {LARGEST_FILE:,} bytes, this one has more")
     return data
 
 
@@ -57,8 +56,8 @@ def pack(entries: dict[str, bytes]) -> bytes:
     size = sum(len(data) + 76 + 2 * len(name) for name, data in entries.items()) + 22
     if len(entries) > MOST_ENTRIES or size > LARGEST_FILE:
         raise BddTorqueError(
-            f"a .bdt file: at most {MOST_ENTRIES:,} entries and {LARGEST_FILE:,} bytes required, "
-            f"{len(entries):,} entries and {size:,} bytes given"
+            f"a .bdt file must have at most {MOST_ENTRIES:,} entries and {LARGEST_FILE:,} bytes, this model takes "
+            f"{len(entries):,} entries and {size:,} bytes; fewer bits or smaller block_bits make it smaller"
         )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -73,9 +72,9 @@ def pack(entries: dict[str, bytes]) -> bytes:
 def unpack(data: bytes, where: str) -> dict[str, bytes]:
     """Return the entries of an archive, in order; only stored ones that add up to no more than it are accepted."""
     if not data:
-        raise BddTorqueError(f"{where}: a .bdt file required, this file is empty")
+        raise BddTorqueError(f"{where}: not a .bdt file: it is empty")
     if not data.startswith(START):
-        raise BddTorqueError(f"{where}: a .bdt file required, this is something else")
+        raise BddTorqueError(f"{where}: not a .bdt file")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries: dict[str, bytes] = {}
@@ -84,16 +83,16 @@ def unpack(data: bytes, where: str) -> dict[str, bytes]:
                 total += entry.file_size
                 if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 or total > len(data):
                     raise BddTorqueError(
-                        f"{where}: a .bdt file (stored entries only) required, this is another archive"
+                        f"{where}: not a .bdt file but another archive (its entries are not simply stored)"
                     )
                 if entry.filename in entries:
-                    raise BddTorqueError(f"{where}: each entry once required, {entry.filename!r:.60} stands twice")
+                    raise BddTorqueError(f"{where}: damaged .bdt file: entry {entry.filename!r:.60} stands twice")
                 entries[entry.filename] = archive.read(entry)
             return entries
     except BddTorqueError:
         raise
     except (zipfile.BadZipFile, struct.error, EOFError, OSError, ValueError, LookupError, RuntimeError) as problem:
-        raise BddTorqueError(f"{where}: a whole .bdt file required, this one is damaged ({problem})") from None
+        raise BddTorqueError(f"{where}: damaged .bdt file: {problem}") from None
 
 
 def npy(array: Integers) -> bytes:
@@ -109,5 +108,5 @@ def from_npy(entries: dict[str, bytes], name: str, dtype: str, where: str) -> In
     body = data[NPY_HEADER:]
     array = np.frombuffer(body[: len(body) // np.dtype(dtype).itemsize * np.dtype(dtype).itemsize], dtype)
     if npy(array) != data:
-        raise BddTorqueError(f"{where}: array {name} as npy, {dtype} in one dimension, required, another thing given")
+        raise BddTorqueError(f"{where}: damaged .bdt file: {name} must be an npy array of {dtype} in one dimension")
     return array

@@ -1,8 +1,8 @@
-"""The one exception that users meet: a single line that says what was required, what was given, and where."""
+"""The one exception that users meet, a single line: what is wrong, what was expected, what was found, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from itertools import islice
 
@@ -15,7 +15,7 @@ MOST_NAMES = 1000
 
 
 class BddTorqueError(ValueError):
-    """Bad input: the message is one line that names what was required, what was given and where.
+    """Bad input: the message is one line that says what was expected, what was found, and where.
 
     It is made so whatever it quotes: names from files may hold line ends, colours of a terminal and text that runs
     backwards, and go on for a megabyte.
@@ -26,12 +26,25 @@ class BddTorqueError(ValueError):
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Return a hint such as `` (did you mean 'mass'?)`` for a name that is not among `known`, or nothing."""
+    """Return a hint such as ``; did you mean 'mass'?`` for a name that is not among `known`, or nothing."""
     if len(given) > LONGEST_NAME:
         return ""
     short = islice((name for name in known if len(name) <= LONGEST_NAME), MOST_NAMES)
-    close = get_close_matches(given, sorted(short), n=1, cutoff=0.5)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    close = get_close_matches(given, sorted(short), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def unknown(what: str, given: object, known: Collection[str]) -> str:
+    """Return ``unknown key 'bit'; did you mean 'bits'?``, or all that is known where nothing is near."""
+    hint = nearest(given, known) if isinstance(given, str) else ""
+    return f"unknown {what} {given!r:.60}" + (hint or f"; known: {', '.join(known)}")
+
+
+def not_among(name: str, given: object, known: Collection[str], or_else: str = "") -> str:
+    """Return ``source must be 'auto', 'terms' or 'recursive', got 'term'; did you mean 'terms'?``."""
+    choices = [f"'{each}'" for each in known] + ([or_else] if or_else else [])
+    listed = " or ".join((", ".join(choices[:-1]), choices[-1])) if len(choices) > 1 else choices[0]
+    return f"{name} must be {listed}, got {given!r:.60}" + (nearest(given, known) if isinstance(given, str) else "")
 
 
 def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:

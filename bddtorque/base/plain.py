@@ -1,67 +1,133 @@
-"""Read plain data (from JSON) by hand: every field is asked for by name and type, and a wrong one is named."""
+"""The one way in which data from outside is checked: what people write, TOML, and the JSON in files.
+
+Each function takes a value and what messages call it, and returns it as the type that is kept, or refuses it:
+``bits must be between 2 and 24, got 25``.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from numbers import Integral, Real
+from typing import Any, TypeGuard, TypeVar
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among, unknown
 
 Kind = TypeVar("Kind")
+Vector = tuple[float, float, float]
+Matrix = tuple[Vector, Vector, Vector]
 
 
-def table(plain: object, keys: tuple[str, ...], where: str) -> dict[str, Any]:
-    """Return a dict that has exactly these keys, or refuse and say where."""
-    if not isinstance(plain, dict):
-        raise BddTorqueError(f"{where}: an object with {', '.join(keys)} required, {type(plain).__name__} given")
-    missing, foreign = set(keys) - set(plain), set(plain) - set(keys)
-    if missing or foreign:
-        named = ", ".join(sorted(map(str, missing or foreign)))[:80]
-        raise BddTorqueError(f"{where}: keys {', '.join(keys)} required, {named} {'missing' if missing else 'unknown'}")
-    return plain
+def table(plain: object, keys: Collection[str], where: str, optional: Collection[str] = ()) -> dict[str, Any]:
+    """Return a mapping as a dict that has all of `keys` and perhaps some of `optional`, but no other key."""
+    if not isinstance(plain, Mapping):
+        raise BddTorqueError(f"{where} must be a table with {', '.join((*keys, *optional))}, got {describe(plain)}")
+    for key in plain:
+        if key not in keys and key not in optional:
+            raise BddTorqueError(f"{where}: {unknown('key', key, (*keys, *optional))}")
+    for key in keys:
+        if key not in plain:
+            raise BddTorqueError(f"{where}: key '{key}' is missing")
+    return dict(plain)
 
 
 def of_type(value: object, kind: type[Kind], where: str) -> Kind:
-    """Return a value of exactly this type (a bool is no int), or refuse and say where."""
+    """Return a value of exactly this type (a bool is no int)."""
     if type(value) is not kind:
-        raise BddTorqueError(f"{where}: {kind.__name__} required, {value!r:.40} given")
+        names: dict[type, str] = {int: "an integer", str: "text", bool: "true or false", list: "a list"}
+        raise BddTorqueError(f"{where} must be {names.get(kind, kind.__name__)}, got {describe(value)}")
     return value
 
 
-def whole(value: object, low: int, high: int, where: str) -> int:
-    """Return a whole number from low to high, or refuse and say where."""
-    number = of_type(value, int, where)
-    if not low <= number <= high:
-        raise BddTorqueError(f"{where}: a whole number from {low} to {high} required, {str(number)[:40]} given")
-    return number
+def choice(value: object, known: Collection[str], where: str) -> str:
+    """Return one of some words."""
+    if not isinstance(value, str) or value not in known:
+        raise BddTorqueError(not_among(where, value, known))
+    return value
 
 
-def real(value: object, where: str) -> float:
-    """Return a finite number as a float, or refuse and say where."""
+def is_whole(value: object) -> TypeGuard[int]:
+    """Say whether something is an integer, Python's or NumPy's, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def whole(value: object, low: int, high: int, where: str, why: str = "") -> int:
+    """Return an integer from low to high; `why` says where such limits come from."""
+    if not is_whole(value):
+        raise BddTorqueError(f"{where} must be an integer between {low} and {high}{why}, got {describe(value)}")
+    if not low <= value <= high:
+        raise BddTorqueError(f"{where} must be between {low} and {high}{why}, got {str(value)[:40]}")
+    return int(value)
+
+
+def real(value: object, where: str, low: float = -math.inf, what: str = "a finite number") -> float:
+    """Return a finite number, at least `low`, as a float; `what` names it in the message."""
     try:
-        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    except OverflowError:  # a whole number beyond all floats
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # an integer beyond all floats
         number = math.inf
-    if not math.isfinite(number):
-        raise BddTorqueError(f"{where}: a finite number required, {value!r:.40} given")
+    if not math.isfinite(number) or number < low:
+        least = f" of at least {low:g}" if low > -math.inf else ""
+        raise BddTorqueError(f"{where} must be {what}{least}, got {describe(value)}")
     return number
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Say whether something is a list or a tuple."""
+    return isinstance(value, list | tuple)
+
+
+def unwrap(value: Any) -> Any:
+    """Return NumPy arrays as lists, and anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def listed(value: object, where: str, length: int | None = None) -> list[Any]:
-    """Return a list (of a given length), or refuse and say where."""
-    items = of_type(value, list, where)
-    if length is not None and len(items) != length:
-        raise BddTorqueError(f"{where}: {length} entries required, {len(items)} given")
-    return items
+    """Return a list, tuple or array (of a given length) as a list."""
+    items = unwrap(value)
+    if not is_list(items) or (length is not None and len(items) != length):
+        size = "" if length is None else f" of {length}"
+        raise BddTorqueError(f"{where} must be a list{size}, got {describe(value)}")
+    return list(items)
+
+
+def vector(value: object, where: str, what: str = "3 finite numbers") -> Vector:
+    """Return three finite numbers; `what` names them in the message."""
+    try:
+        x, y, z = (real(each, where) for each in listed(value, where, 3))
+    except BddTorqueError:
+        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}") from None
+    return x, y, z
+
+
+def matrix(value: object, where: str, what: str = "3 rows of 3 finite numbers") -> Matrix:
+    """Return three rows of three finite numbers; `what` names them in the message."""
+    try:
+        x, y, z = (vector(row, where) for row in listed(value, where, 3))
+    except BddTorqueError:
+        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}") from None
+    return x, y, z
 
 
 def fraction(value: object, where: str) -> Fraction:
-    """Return a rational from text such as ``"3/8"``, or refuse and say where."""
+    """Return a rational from text such as ``"3/8"``."""
     text = of_type(value, str, where)
-    if len(text) > 2000 or not text.removeprefix("-").replace("/", "", 1).isdecimal() or not text.isascii():
-        raise BddTorqueError(f"{where}: a rational such as 3/8 required, {text!r:.40} given")
     try:
+        if len(text) > 2000 or not text.removeprefix("-").replace("/", "", 1).isdecimal() or not text.isascii():
+            raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise BddTorqueError(f"{where}: a rational such as 3/8 required, {text!r:.40} given") from None
+        raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}") from None
+
+
+def describe(value: object) -> str:
+    """Say what a value is: a short one as it is written, a long list or a table in a few words."""
+    value = unwrap(value)
+    if isinstance(value, Mapping):
+        return "a table"
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of many thousand digits
+        return "a number of too many digits"
+    return text if len(text) <= 60 else f"a list of {len(value)}" if isinstance(value, list | tuple) else text[:60]

@@ -83,8 +83,8 @@ class Lines:
         self._taken += len(line)
         if self._taken > LONGEST_ROW:
             raise BddTorqueError(
-                f"{self._where}, line {self._number}: a row of at most {LONGEST_ROW:,} characters required, "
-                "a longer one given"
+                f"{self._where}, line {self._number}: a row must have at most {LONGEST_ROW:,} characters, this one has "
+                "more"
             )
         return line
 

@@ -17,15 +17,13 @@ def counted(count: int, things: str) -> str:
 
 def parse_size(size: int | str, what: str) -> int:
     """Return a number of bytes from an integer or text such as ``"2 GiB"``, ``"500 MB"``; refuse and name `what`."""
-    if isinstance(size, int) and not isinstance(size, bool):
-        if size < 0:
-            raise BddTorqueError(f"{what}: a size of 0 bytes or more required, {size} given")
+    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     if isinstance(size, str):
         found = re.fullmatch(r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*([a-z]*)\s*", size.lower())
         if found and found[2] in _UNITS:
             return round(float(found[1]) * _UNITS[found[2]])
-    raise BddTorqueError(f"{what}: a size in bytes or text like '2 GiB' or '500 MB' required, {size!r:.60} given")
+    raise BddTorqueError(f"{what} must be a size in bytes or text like '2 GiB' or '500 MB', got {size!r:.60}")
 
 
 def format_size(size: int) -> str:

@@ -13,7 +13,7 @@ MOST_PARTS = 100
 DEEPEST = 50
 """Levels of tables and lists; what goes deeper could not even be shown in a message."""
 LARGEST_BITS = 10_000
-"""Bits of a whole number. Python does not write larger ones out, and no float reaches a tenth of that."""
+"""Bits of an integer. Python does not write larger ones out, and no float reaches a tenth of that."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"^[ \t]*+\[{{0,2}}[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS},}}", re.MULTILINE)
@@ -23,25 +23,27 @@ def toml_values(text: str, where: str) -> dict[str, Any]:
     """Return the values of a TOML text, or refuse it; `where` begins every error."""
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
-        raise BddTorqueError(f"{where}: keys of at most {MOST_PARTS} parts required, more given (at line {line})")
+        raise BddTorqueError(f"{where}, line {line}: a key must have at most {MOST_PARTS} parts, this one has more")
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as problem:  # ValueError: also integers beyond what Python converts
-        raise BddTorqueError(f"{where}: valid TOML required, {' '.join(str(problem).split())}") from None
+        raise BddTorqueError(f"{where}: not valid TOML: {' '.join(str(problem).split())}") from None
     _check_bounds(values, where)
     return values
 
 
 def _check_bounds(values: dict[str, Any], where: str) -> None:
-    """Refuse what is nested too deeply and whole numbers that are too large, whatever key they belong to."""
+    """Refuse what is nested too deeply and integers that are too large, whatever key they belong to."""
     waiting: list[tuple[Any, int]] = [(values, 1)]
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, dict | list):
             if depth > DEEPEST:
-                raise BddTorqueError(f"{where}: tables and lists at most {DEEPEST} deep required, deeper ones given")
+                raise BddTorqueError(
+                    f"{where}: tables and lists must be nested at most {DEEPEST} deep, got deeper ones"
+                )
             waiting.extend((each, depth + 1) for each in (value.values() if isinstance(value, dict) else value))
         elif isinstance(value, int) and value.bit_length() > LARGEST_BITS:
             raise BddTorqueError(
-                f"{where}: whole numbers of at most {LARGEST_BITS:,} bits required, one of {value.bit_length():,} given"
+                f"{where}: integers must have at most {LARGEST_BITS:,} bits, one has {value.bit_length():,}"
             )

@@ -43,7 +43,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         temporary.replace(target)
         temporary = None
     except OSError as problem:
-        raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem.strerror or problem}") from None
+        raise BddTorqueError(f"{str(path)!r}: cannot be written: {problem.strerror or problem}") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):  # what went wrong first is what matters
@@ -59,4 +59,4 @@ def _resolved(path: str | PathLike[str]) -> Path:
     try:
         return Path(path).resolve()
     except (ValueError, RuntimeError) as problem:  # a NUL in the path, links in a circle
-        raise BddTorqueError(f"{str(path)!r}: a place to write to required, {problem}") from None
+        raise BddTorqueError(f"{str(path)!r}: cannot be written: {problem}") from None

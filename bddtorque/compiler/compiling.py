@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from bddtorque.proof.saturation import judge
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
 from bddtorque.spec.loading import Source, spec_and_robot
+from bddtorque.spec.options import CompileOptions
 from bddtorque.words import Formats
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ROOM
@@ -61,7 +62,7 @@ def compile(
     progress: Progress | None = None,
     engine: str = "auto",
     plan: Plan | str | PathLike[str] | None = None,
-    **options: Any,
+    **options: Unpack[CompileOptions],
 ) -> Model:
     """Compile a robot into tables and diagrams, with a proved bound on every torque.
 
@@ -75,7 +76,7 @@ def compile(
     progress : told of every finished block
     engine : ``"auto"``, ``"cudd"`` or ``"autoref"``
     plan : a `Plan`, or a file that `bddtorque plan` wrote: refused unless the planner still makes this very plan
-    options : override the spec: bits, accuracy, block_bits, memory, source, target, velocity, tip, payload, ...
+    options : `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
     """
     started = time.perf_counter()
     told = progress or NoProgress()

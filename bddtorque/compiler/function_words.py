@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.spec.parsing import as_range, is_whole
+from bddtorque.base.plain import is_whole
+from bddtorque.spec.values import as_range
 from bddtorque.words import Format
 from bddtorque.words.formats import MOST_INPUTS
 

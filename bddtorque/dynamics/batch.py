@@ -25,21 +25,19 @@ def states(robot: Robot, **named: Any) -> tuple[Floats, ...]:
     for name, given in named.items():
         array = _numbers(name, given)
         if array.ndim not in (1, 2) or array.shape[-1] != n:
-            raise BddTorqueError(
-                f"{name}: shape ({n},) or (N, {n}) required for robot '{robot.name}', {array.shape} given"
-            )
+            raise BddTorqueError(f"{name} must have shape ({n},) or (N, {n}) for '{robot.name}', got {array.shape}")
         if not np.isfinite(array).all():
             row, column = np.argwhere(~np.isfinite(np.atleast_2d(array)))[0]
             value = np.atleast_2d(array)[row, column]
             raise BddTorqueError(
-                f"{name}: finite numbers required, {value} given at state {row} (from 0), "
+                f"{name} must be finite, got {value} at state {row} (from 0), "
                 f"joint {column + 1} ('{robot.joint_names[column]}')"
             )
         arrays.append(np.atleast_2d(array))
     rows = {len(array) for array in arrays} - {1}
     if len(rows) > 1:
         lengths = ", ".join(f"{name} {len(array)}" for name, array in zip(named, arrays, strict=True))
-        raise BddTorqueError(f"states: the same number of rows required, {lengths} given")
+        raise BddTorqueError(f"states must have the same number of rows, got {lengths}")
     shape = (rows.pop() if rows else 1, n)
     return tuple(np.broadcast_to(array, shape) for array in arrays)
 
@@ -49,7 +47,7 @@ def _numbers(name: str, given: Any) -> Floats:
     try:
         array = np.asarray(given)
     except ValueError:
-        raise BddTorqueError(f"{name}: rows of one length required, a ragged {type(given).__name__} given") from None
+        raise BddTorqueError(f"{name} must have rows of one length, got a ragged {type(given).__name__}") from None
     given_type = {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name)
     if array.dtype.kind == "O" and all(isinstance(item, SupportsFloat) for item in array.flat):  # fractions, decimals
         try:
@@ -57,7 +55,7 @@ def _numbers(name: str, given: Any) -> Floats:
         except (TypeError, ValueError, OverflowError) as error:
             given_type = f"objects ({error})"
     if array.dtype.kind not in "iuf":
-        raise BddTorqueError(f"{name}: an array of real numbers required, {given_type} given")
+        raise BddTorqueError(f"{name} must be an array of real numbers, got {given_type}")
     return array.astype(np.float64, copy=False)
 
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.robots.robot import Link, Matrix, Robot, Vector
+from bddtorque.base.plain import Matrix, Vector
+from bddtorque.robots.robot import Link, Robot
 
 Array = npt.NDArray[Any]  # of floats, or of traced numbers
 

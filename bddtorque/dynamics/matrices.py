@@ -49,8 +49,8 @@ def forward_dynamics(robot: Robot, q: Any, qd: Any, tau: Any) -> Floats:
         accelerations = np.linalg.solve(mass, (torques - drift)[..., None])[..., 0].astype(np.float64)
     except np.linalg.LinAlgError:
         raise BddTorqueError(
-            f"forward dynamics of robot '{robot.name}': an invertible mass matrix required, a singular one found: "
-            "every joint must move some mass or rotor"
+            f"forward dynamics of robot '{robot.name}': the mass matrix is singular here; every joint must move some "
+            "mass or rotor"
         ) from None
     return like_given(accelerations, q, qd, tau)
 

@@ -157,8 +157,8 @@ def terms_of(robot: Robot) -> Terms:
     n = robot.degrees_of_freedom
     if n > MOST_JOINTS:
         raise BddTorqueError(
-            f"terms of robot '{robot.name}': at most {MOST_JOINTS} joints required, {n} given "
-            f"({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples a coefficient)"
+            f"terms of robot '{robot.name}': there must be at most {MOST_JOINTS} joints, got {n} "
+            f'({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples per coefficient); use source = "recursive"'
         )
     revolute = [joint.revolute for joint in robot.joints]
     grid = sample_grid(revolute)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.program import QUANTITIES, Program, limits
 from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
@@ -69,14 +69,11 @@ class Evaluator:
         processors: int | None = None,
     ) -> None:
         if kind not in EVALUATORS:
-            raise BddTorqueError(
-                f"unknown evaluator {kind!r}{nearest(kind, EVALUATORS)}: it must be {', '.join(EVALUATORS)}"
-            )
+            raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
         forms = EVALUATORS[kind]
         form = form or ("straight" if kind != "bits" and model.plan.target == "host" else forms[0])
         if form not in forms:
-            hint = nearest(str(form), forms)
-            raise BddTorqueError(f"unknown form {form!r}{hint}: evaluator '{kind}' has {', '.join(forms)}")
+            raise BddTorqueError(unknown(f"form of evaluator '{kind}'", form, forms))
         if on_range not in ("saturate", "raise"):
             raise BddTorqueError(f"on_range must be 'saturate' or 'raise', got {on_range!r}")
         if kind != "parallel" and processors is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
 
 
 class Op(IntEnum):
@@ -92,7 +92,7 @@ class Graph:
         """
         missing = [name for name in self.input_names if name not in inputs]
         if missing:
-            raise BddTorqueError(f"graph: inputs {', '.join(self.input_names)} required, {missing[0]} not given")
+            raise BddTorqueError(f"graph: input {missing[0]} is missing, of {', '.join(self.input_names)}")
         values: list[Any] = []
 
         def take(reference: int) -> Any:
@@ -140,7 +140,7 @@ class Graph:
         """
         for name in costs:
             if name not in ("sum", "product", "sine_cosine"):
-                raise BddTorqueError(f"costs: 'sum', 'product' or 'sine_cosine' required, {name!r} given")
+                raise BddTorqueError(unknown("cost", name, ("sum", "product", "sine_cosine")))
         cost = {
             Op.SUM: costs.get("sum", 0.0),
             Op.PRODUCT: costs.get("product", 0.0),

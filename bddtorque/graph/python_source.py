@@ -61,7 +61,7 @@ def numba_rows(graph: Graph, inputs: Sequence[str]) -> Callable[..., None]:
     """
     for name in graph.input_names:
         if name not in inputs:
-            raise BddTorqueError(f"graph: a column for each input required, none for {name} given")
+            raise BddTorqueError(f"graph: there is no column for input {name}")
     row = _defined("evaluate", python_source(graph), {"sin": np.sin, "cos": np.cos})
     arguments = ", ".join(f"rows[k, {inputs.index(name)}]" for name in graph.input_names)
     targets = ", ".join(f"out[k, {k}]" for k in range(len(graph.outputs)))

@@ -10,15 +10,15 @@ does not push, and what it holds against is not known from the velocity. So F ju
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import describe, is_list, of_type, real, table, unwrap
 from bddtorque.words.bounded import TINY, ULP, Bounded
 
 STANDSTILL = 1e-9
@@ -51,16 +51,16 @@ class Friction:
     standstill: float = STANDSTILL
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "viscous", _magnitude(self.viscous, "viscous"))
-        object.__setattr__(self, "standstill", _magnitude(self.standstill, "standstill"))
+        object.__setattr__(self, "viscous", real(self.viscous, "viscous", low=0))
+        object.__setattr__(self, "standstill", real(self.standstill, "standstill", low=0))
         object.__setattr__(self, "coulomb", _sides(self.coulomb, "coulomb"))
         if (self.static is None) != (self.stribeck_velocity is None):
-            raise BddTorqueError("friction: 'static' and 'stribeck_velocity' together required, one of them given")
+            raise BddTorqueError("static and stribeck_velocity belong together: give both or neither")
         if self.static is not None:
             object.__setattr__(self, "static", _sides(self.static, "static"))
-            width = _magnitude(self.stribeck_velocity, "stribeck_velocity")
+            width = real(self.stribeck_velocity, "stribeck_velocity", low=0)
             if not (width > 0 and math.isfinite(1 / (width * width)) and width * width < math.inf):
-                raise BddTorqueError(f"friction, stribeck_velocity: more than 0 required, {width} given")
+                raise BddTorqueError(f"stribeck_velocity must be above 0, with a square that floats reach, got {width}")
             object.__setattr__(self, "stribeck_velocity", width)
 
     @property
@@ -150,38 +150,19 @@ class Friction:
 def friction_from_plain(plain: object, where: str) -> Friction:
     """Return what `Friction.to_plain` wrote."""
     given = table(plain, ("kind", *_KEYS), where)
-    of_type(given["kind"], str, where)
-
-    def pair(key: str) -> Sides:
-        plus, minus = (real(each, f"{where}, {key}") for each in listed(given[key], f"{where}, {key}", 2))
-        return plus, minus
-
-    width = given["stribeck_velocity"]
-    return Friction(
-        real(given["viscous"], f"{where}, viscous"),
-        pair("coulomb"),
-        None if given["static"] is None else pair("static"),
-        None if width is None else real(width, f"{where}, stribeck_velocity"),
-        real(given["standstill"], f"{where}, standstill"),
-    )
+    of_type(given.pop("kind"), str, where)
+    return friction_from_table(given, where)
 
 
 def friction_from_table(given: object, where: str) -> Friction:
     """Return friction as people write it: a table with some of its keys, or a number, which is viscous friction."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         given = {"viscous": given}
-    if not isinstance(given, Mapping):
-        raise BddTorqueError(f"{where}: a table with {', '.join(_KEYS)} or samples required, {given!r:.60} given")
-    for key in given:
-        if key not in _KEYS:
-            known = (*_KEYS, "samples")
-            raise BddTorqueError(
-                f"{where}: keys {', '.join(known)} required, {key!r:.60} given{nearest(str(key), known)}"
-            )
     try:
-        return Friction(**given)
+        return Friction(**table(given, (), where, (*_KEYS, "samples")))
     except BddTorqueError as problem:
-        raise BddTorqueError(f"{where}: {str(problem).removeprefix('friction: ').removeprefix('friction, ')}") from None
+        said = str(problem)
+        raise BddTorqueError(said if said.startswith(where) else f"{where}: {said}") from None
 
 
 def _scaled(number: Bounded, factor: float) -> Bounded:
@@ -198,25 +179,16 @@ def _falling(square: Bounded) -> Bounded:
     return Bounded(value, value * (EXPONENTIAL_RADIUS + growth) + TINY)
 
 
-def _magnitude(given: object, name: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
-        raise BddTorqueError(f"friction, {name}: a number required, {given!r:.60} given")
-    number = float(given)
-    if not 0 <= number < math.inf:
-        raise BddTorqueError(f"friction, {name}: a finite number of at least 0 required, {number} given")
-    return number
-
-
 def _sides(given: object, name: str) -> Sides:
-    given = given.tolist() if hasattr(given, "tolist") else given
-    if isinstance(given, list | tuple):
-        if len(given) != 2:
-            raise BddTorqueError(
-                f"friction, {name}: a number, or two magnitudes (of positive and of negative velocities), required, "
-                f"{given!r:.60} given"
-            )
-        return _magnitude(given[0], name), _magnitude(given[1], name)
-    return (both := _magnitude(given, name)), both
+    given = unwrap(given)
+    if not is_list(given):
+        return (both := real(given, name, low=0)), both
+    if len(given) != 2:
+        raise BddTorqueError(
+            f"{name} must be a number, or two magnitudes (of positive and of negative velocities), got "
+            f"{describe(given)}"
+        )
+    return real(given[0], name, low=0), real(given[1], name, low=0)
 
 
 def _shown(pair: Sides) -> str:

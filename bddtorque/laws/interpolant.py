@@ -49,15 +49,15 @@ class Interpolant:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.knots) <= MOST_ARGUMENTS or len(self.knots) != len(self.around):
-            raise BddTorqueError(f"interpolant: 1 to {MOST_ARGUMENTS} arguments required, {len(self.knots)} given")
+            raise BddTorqueError(f"interpolant must have 1 to {MOST_ARGUMENTS} arguments, got {len(self.knots)}")
         for knots, around in zip(self.knots, self.around, strict=True):
             finite = bool(knots) and all(map(math.isfinite, knots))
             if not finite or not all(a < b for a, b in pairwise(knots)):
-                raise BddTorqueError("interpolant: knots required, finite and ascending")
+                raise BddTorqueError("interpolant: knots must be finite and ascending")
             if around and not (knots[0] >= -TURN / 2 and knots[-1] < TURN / 2):
-                raise BddTorqueError("interpolant: angles from -π to below π required as knots")
+                raise BddTorqueError("interpolant: knots of an angle must be from -π to below π")
         if len(self.values) != math.prod(map(len, self.knots)) or not all(map(math.isfinite, self.values)):
-            raise BddTorqueError("interpolant: one finite value a point of the grid required")
+            raise BddTorqueError("interpolant must have one finite value per point of its grid")
 
     @property
     def kind(self) -> str:
@@ -173,11 +173,11 @@ class Nearest:
         numbers = [*self.values, *self.units, *(each for point in self.points for each in point)]
         count = len(self.units)
         if not (1 <= count <= MOST_ARGUMENTS and len(self.around) == count and len(self.points) == len(self.values)):
-            raise BddTorqueError("nearest sample: as many values as points of 1 to 4 numbers required")
+            raise BddTorqueError(f"nearest sample: values must be as many as points of 1 to {MOST_ARGUMENTS} numbers")
         if not self.points or any(len(point) != count for point in self.points) or min(self.units) <= 0:
-            raise BddTorqueError("nearest sample: points of as many numbers as there are units required")
+            raise BddTorqueError("nearest sample: points must have one number per unit, and units be above 0")
         if not all(map(math.isfinite, numbers)):
-            raise BddTorqueError("nearest sample: finite numbers required")
+            raise BddTorqueError("nearest sample: all numbers must be finite")
 
     @property
     def kind(self) -> str:

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice, describe, real, table
 from bddtorque.laws.friction import Friction, friction_from_table
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.law_data import law_from_plain
@@ -16,7 +17,6 @@ from bddtorque.words import Format
 
 JointFriction = Friction | Interpolant
 """A law of one velocity, rad/s or m/s, in N·m or N."""
-_SAMPLE_KEYS = ("samples", "extrapolation", "spread")
 
 
 def joint_friction(given: Any, where: str, directory: Path | None = None) -> JointFriction | None:
@@ -30,13 +30,13 @@ def joint_friction(given: Any, where: str, directory: Path | None = None) -> Joi
         return None if given.nothing else given
     if isinstance(given, Interpolant):
         if len(given.knots) != 1 or given.around[0]:
-            raise BddTorqueError(f"{where}: samples of one velocity required, {len(given.knots)} arguments given")
+            raise BddTorqueError(f"{where} must be a law of one velocity, got {len(given.knots)} arguments or an angle")
         return given
     if isinstance(given, Mapping) and "kind" in given:
         full = {**dict.fromkeys(("static", "stribeck_velocity")), **given} if given["kind"] == "friction" else given
         law = law_from_plain(dict(full), where)
         if not isinstance(law, JointFriction):
-            raise BddTorqueError(f"{where}: friction or an interpolant required, a law of kind {law.kind} given")
+            raise BddTorqueError(f"{where} must be a law of kind friction or interpolant, got {law.kind}")
         return joint_friction(law, where)
     if isinstance(given, Mapping) and "samples" in given:
         return _from_samples(given, where, directory)
@@ -55,30 +55,23 @@ def check_reach(law: JointFriction, velocity: Format, where: str) -> None:
     (first, last), (low, high) = (law.knots[0][0], law.knots[0][-1]), velocity.span
     if low < first - velocity.lsb * (1 + 1e-6) or high > last + velocity.lsb * (1 + 1e-6):
         raise BddTorqueError(
-            f"{where}: samples over all velocities from {low:.6g} to {high:.6g} {velocity.unit} required, they reach "
-            f'from {first:.6g} to {last:.6g}: a narrower velocity range or extrapolation = "hold" would do'
+            f"{where}: samples must reach over all velocities, {low:.6g} to {high:.6g} {velocity.unit}, they go from "
+            f'{first:.6g} to {last:.6g}: use a narrower velocity range or extrapolation = "hold"'
         )
 
 
 def _from_samples(given: Mapping[str, Any], where: str, directory: Path | None) -> Interpolant:
-    for key in given:
-        if key not in _SAMPLE_KEYS:
-            raise BddTorqueError(
-                f"{where}: keys {', '.join(_SAMPLE_KEYS)} required with samples, {key!r:.60} given"
-                f"{nearest(str(key), _SAMPLE_KEYS)}"
-            )
+    table(given, ("samples",), where, ("extrapolation", "spread"))
     file, extrapolation, spread = given["samples"], given.get("extrapolation", "refuse"), given.get("spread")
     if not isinstance(file, str | PathLike) or not str(file):
-        raise BddTorqueError(f"{where}, samples: a CSV file required, {file!r:.60} given")
-    if extrapolation not in EXTRAPOLATIONS:
-        known = " or ".join(EXTRAPOLATIONS)
-        raise BddTorqueError(f"{where}, extrapolation: {known} required, {extrapolation!r:.40} given")
-    if spread is not None and (isinstance(spread, bool) or not isinstance(spread, int | float) or not spread >= 0):
-        raise BddTorqueError(f"{where}, spread: at least 0 required, {spread!r:.40} given")
+        raise BddTorqueError(f"{where}, samples must be a CSV file, got {describe(file)}")
+    choice(extrapolation, EXTRAPOLATIONS, f"{where}, extrapolation")
+    if spread is not None:
+        spread = real(spread, f"{where}, spread", low=0)
     try:
         read = read_samples(Path(file) if directory is None else directory / file)
         if len(read.names) != 2:
-            raise BddTorqueError(f"{read.where}, line 1: velocity and torque required, {len(read.names)} columns given")
+            raise BddTorqueError(f"{read.where}, line 1: columns must be velocity and torque, got {len(read.names)}")
         return law_of_one(read, spread, extrapolation == "hold")
     except BddTorqueError as problem:
         raise BddTorqueError(f"{where}: {problem}") from None

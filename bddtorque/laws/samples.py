@@ -1,4 +1,4 @@
-"""Samples of a function: read from CSV or arrays, made of one value a point, each rule stated.
+"""Samples of a function: read from CSV or arrays, made of one value per point, each rule stated.
 
 - duplicates: samples at the same point are averaged, and how far they lie from their mean is reported; or they are
   refused, all of them or those that differ by more than a stated spread
@@ -92,29 +92,27 @@ def read_samples(source: Any, names: Sequence[str] | None = None) -> Samples:
         else:
             array = np.asarray(source)
     except ValueError:
-        raise BddTorqueError(f"{where}: an array (N, inputs + 1), or a pair of arrays, required, other given") from None
+        raise BddTorqueError(f"{where} must be an array (N, inputs + 1), or a pair of arrays of one length") from None
     if array.ndim != 2 or not 2 <= array.shape[1] <= 5 or array.dtype.kind not in "iuf":
         raise BddTorqueError(
-            f"{where}: real numbers of shape (N, inputs + 1), 1 to 4 inputs, required, {array.dtype} of shape "
-            f"{array.shape} given"
+            f"{where} must be real numbers of shape (N, inputs + 1) with 1 to 4 inputs, got {array.dtype} of shape "
+            f"{array.shape}"
         )
     columns = array.shape[1]
     own = tuple(names) if names is not None else (*(f"x{k}" for k in range(1, columns)), "y")
     if len(own) != columns:
-        raise BddTorqueError(f"{where}: {len(own)} columns ({', '.join(own)}) required, {columns} given")
+        raise BddTorqueError(f"{where} must have {len(own)} columns ({', '.join(own)}), got {columns}")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         row, column = bad[0]
-        raise BddTorqueError(
-            f"{where}, row {row}: a finite number required for {own[column]}, {array[row, column]} given"
-        )
+        raise BddTorqueError(f"{where}, row {row}: {own[column]} must be finite, got {array[row, column]}")
     numbers = array.astype(np.float64)
     return _checked(Samples(own, numbers[:, :-1], numbers[:, -1], np.arange(len(numbers)), where, "row"))
 
 
 def _checked(samples: Samples) -> Samples:
     if not 0 < len(samples.values) <= MOST_SAMPLES:
-        raise BddTorqueError(f"{samples.where}: 1 to {MOST_SAMPLES:,} samples required, {len(samples.values):,} given")
+        raise BddTorqueError(f"{samples.where} must be 1 to {MOST_SAMPLES:,} samples, got {len(samples.values):,}")
     return samples
 
 
@@ -136,43 +134,43 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
                     continue
                 line = f"{where}, line {reader.line_num}"
                 if len(cells) != len(columns):
-                    raise BddTorqueError(f"{line}: {len(columns)} cells required, {len(cells)} given")
+                    raise BddTorqueError(f"{line}: a row must have {len(columns)} cells, got {len(cells)}")
                 numbers.extend(_number(cells[k], columns[k], line) for k in order)
                 places.append(reader.line_num)
                 if len(places) > MOST_SAMPLES:
-                    raise BddTorqueError(f"{where}: at most {MOST_SAMPLES:,} samples required, more given")
+                    raise BddTorqueError(f"{where}: there must be at most {MOST_SAMPLES:,} samples, got more")
     except FileNotFoundError:
-        raise BddTorqueError(f"{where}: a CSV file of samples required, there is no such file") from None
+        raise BddTorqueError(f"{where}: there is no such file") from None
     except BddTorqueError:
         raise
     except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-        raise BddTorqueError(one_line(f"{where}: a readable CSV file in UTF-8 required, {reason(problem)}")) from None
+        raise BddTorqueError(f"{where}: cannot be read as CSV in UTF-8: {reason(problem)}") from None
     except csv.Error as problem:
-        raise BddTorqueError(one_line(f"{where}, line {reader.line_num}: CSV required, {problem}")) from None
+        raise BddTorqueError(f"{where}, line {reader.line_num}: not valid CSV: {problem}") from None
     if not places:
-        raise BddTorqueError(f"{where}: samples below the header required, there are none")
+        raise BddTorqueError(f"{where}: there are no samples below the header")
     rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
     return _checked(Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where))
 
 
 def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:
     if cells is None or not any(cell.strip() for cell in cells):
-        raise BddTorqueError(f"{where}: a header with the names of the columns required, the file is empty")
+        raise BddTorqueError(f"{where}: the file is empty; it must begin with a header, the names of the columns")
     columns = [cell.strip(" \t") for cell in cells]
     for column in columns:
         if not column or not column.isprintable() or re.fullmatch(r"[+-]?[0-9.][0-9eE.+-]*", column):
-            raise BddTorqueError(f"{where}, line 1: a header with names required, {column!r:.40} given")
+            raise BddTorqueError(f"{where}, line 1: the header must hold the names of the columns, got {column!r:.40}")
     if len(set(columns)) < len(columns):
         column = Counter(columns).most_common(1)[0][0]
-        raise BddTorqueError(f"{where}, line 1: each column once required, {column!r:.40} stands twice")
+        raise BddTorqueError(f"{where}, line 1: column {column!r:.40} stands twice")
     for name in names or ():
         if name not in columns:
             raise BddTorqueError(
-                f"{where}, line 1: columns {', '.join(names or ())} required, {name!r:.40} is missing"
-                f"{nearest(name, columns)}"
+                f"{where}, line 1: column {name!r:.40} is missing{nearest(name, columns)} (needed: "
+                f"{', '.join(names or ())})"
             )
     if names is None and not 2 <= len(columns) <= 5:
-        raise BddTorqueError(f"{where}, line 1: 1 to 4 inputs and a value as columns required, {len(columns)} given")
+        raise BddTorqueError(f"{where}, line 1: columns must be 1 to 4 inputs and a value, got {len(columns)}")
     return columns
 
 
@@ -185,7 +183,7 @@ def _number(cell: str, column: str, line: str) -> float:
                 return number
         except ValueError:
             pass
-    raise BddTorqueError(one_line(f"{line}, column {column}: a finite number required, {cell!r:.40} given"))
+    raise BddTorqueError(f"{line}, column {column} must be a finite number, got {cell!r:.40}")
 
 
 def merged(samples: Samples, formats: Sequence[Format], duplicates: str, merge: str, spread: float | None) -> Merged:
@@ -222,13 +220,13 @@ def _twice(samples: Samples, places: npt.NDArray[np.int64], spread: float | None
         f"{name} = {value:.6g}" for name, value in zip(samples.names, samples.points[places[0]].tolist(), strict=False)
     )
     values = samples.values[places]
-    required = "one sample a point" if spread is None else f"samples of one point within {spread:g}"
+    rule = "be one per point" if spread is None else f"agree within {spread:g} at each point"
     first, second = places[values.argmin()], places[values.argmax()]
     if first == second:
         first, second = places[0], places[1]
     return (
-        f"{samples.where}: {required} required, {len(places)} at {at} from {values.min():.6g} to {values.max():.6g} "
-        f"({samples.place(int(first))} and {samples.place(int(second))})"
+        f"{samples.where}: samples must {rule}, got {len(places)} at {at} from {values.min():.6g} to "
+        f"{values.max():.6g} ({samples.place(int(first))} and {samples.place(int(second))})"
     )
 
 
@@ -254,8 +252,8 @@ def law_of(
     if math.prod(map(len, axes)) != len(found.points):
         sizes = "×".join(str(len(axis)) for axis in axes)
         raise BddTorqueError(
-            f"{where}: samples on a full grid required to interpolate, {len(found.points):,} of the {sizes} points of "
-            'theirs given: gaps = "nearest" would do'
+            f"{where}: to interpolate, samples must fill a grid, got {len(found.points):,} of its {sizes} points: use "
+            'gaps = "nearest"'
         )
     # unique sorts points by their first argument, then by the next: the order of the grid
     knots = tuple(tuple(axis.tolist()) for axis in axes)
@@ -279,8 +277,8 @@ def _check_reach(
         slack = word.lsb * (1 + 1e-6)
         if low < first - slack or high > last + slack:
             raise BddTorqueError(
-                f"{where}: samples over all of {names[axis]} from {low:.6g} to {high:.6g} required, they reach from "
-                f'{first:.6g} to {last:.6g}: a narrower range or extrapolation = "hold" would do'
+                f"{where}: samples must reach over all of {names[axis]}, {low:.6g} to {high:.6g}, they go from "
+                f'{first:.6g} to {last:.6g}: use a narrower range or extrapolation = "hold"'
             )
 
 
@@ -290,6 +288,6 @@ def _check_full(points: Floats, formats: Sequence[Format], where: str) -> None:
     seen, total = len(np.unique(words, axis=0)), math.prod(1 << word.bits for word in formats)
     if seen < total:
         raise BddTorqueError(
-            f"{where}: a sample at each of {total:,} combinations of input words required, {seen:,} have one: "
-            'gaps = "linear" or "nearest", or fewer bits, would do'
+            f"{where}: each of {total:,} combinations of input words must have a sample, {seen:,} have one: use "
+            'gaps = "linear" or "nearest", or fewer bits'
         )

@@ -112,8 +112,14 @@ def rotation_z(angle: float) -> Array:
 
 def rotation_rpy(angles: Sequence[float]) -> Array:
     """Return Rz(yaw)·Ry(pitch)·Rx(roll) for (roll, pitch, yaw) in rad: the convention of URDF, shape (3, 3)."""
-    roll, pitch, yaw = angles
-    return times(times(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll))
+    (cr, sr), (cp, sp), (cy, sy) = (cos_sin(angle) for angle in angles)
+    return np.array(
+        [
+            [cp * cy, sp * (sr * cy) - cr * sy, sp * (cr * cy) + sr * sy],
+            [cp * sy, sp * (sr * sy) + cr * cy, sp * (cr * sy) - sr * cy],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def rotation_about(axis: Array, angle: float) -> Array:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_files import shown
 from bddtorque.robots.toml_reader import from_toml, load_toml
-from bddtorque.robots.urdf_reader import load_urdf
+from bddtorque.robots.urdf_reader import UrdfOptions, load_urdf
 
 _BUILTIN = files("bddtorque.robots") / "builtin"
 _URDF_SUFFIXES = (".urdf", ".xml", ".xacro")  # the reader says what to do with xacro
@@ -24,7 +23,7 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name[:-5] for entry in _BUILTIN.iterdir() if entry.name.endswith(".toml")))
 
 
-def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Any) -> Robot:
+def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Unpack[UrdfOptions]) -> Robot:
     """Return a robot by the name of a built-in one, or from a TOML or URDF file.
 
     Parameters
@@ -37,13 +36,13 @@ def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Any) -> Robot
     Raises
     ------
     BddTorqueError
-        One line that says what was required, what was given, and where.
+        One line that says what was expected, what was found, and where.
     """
     if isinstance(robot, Robot):
         _refuse_options(urdf_options, f"robot '{robot.name}'")
         return robot
     if not isinstance(robot, str | PathLike):
-        raise BddTorqueError(f"a robot's name, a file or a Robot required, {shown(repr(robot), 60)} given")
+        raise BddTorqueError(f"robot must be a name, a file or a Robot, got {shown(repr(robot), 60)}")
     if isinstance(robot, str) and robot in builtin_names():
         _refuse_options(urdf_options, f"built-in robot '{robot}'")
         return _builtin(robot)
@@ -53,12 +52,9 @@ def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Any) -> Robot
         _refuse_options(urdf_options, shown(path))
         return load_toml(path)
     if suffix in _URDF_SUFFIXES:
-        return load_urdf(path, **_known_options(urdf_options, shown(path)))
-    names = ", ".join(builtin_names())
-    raise BddTorqueError(
-        f"unknown robot '{shown(robot)}'{nearest(str(robot), builtin_names())}; "
-        f"a .toml or .urdf file required, or one of {names}"
-    )
+        return load_urdf(path, **urdf_options)
+    hint = nearest(str(robot), builtin_names()) or f"; known: {', '.join(builtin_names())}, or a .toml or .urdf file"
+    raise BddTorqueError(f"unknown robot '{shown(robot)}'{hint}")
 
 
 @cache
@@ -66,18 +62,7 @@ def _builtin(name: str) -> Robot:
     return from_toml((_BUILTIN / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def _refuse_options(options: dict[str, Any], where: str) -> None:
-    if options:
-        verb = "is" if len(options) == 1 else "are"
-        raise BddTorqueError(f"{where}: {', '.join(options)} {verb} for URDF files only")
-
-
-def _known_options(options: dict[str, Any], where: str) -> dict[str, Any]:
-    parameters = signature(load_urdf).parameters.values()
-    known = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            raise BddTorqueError(
-                f"{where}: unknown option '{option}'{nearest(option, known)}; known options: {', '.join(known)}"
-            )
-    return options
+def _refuse_options(options: UrdfOptions, where: str) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise BddTorqueError(f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for URDF files only")

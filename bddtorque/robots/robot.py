@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import Matrix, Vector, choice, matrix, real, vector
 from bddtorque.laws.joint_friction import JointFriction, joint_friction
 from bddtorque.robots.frames import dot, times
 
-Vector = tuple[float, float, float]
-Matrix = tuple[Vector, Vector, Vector]
 Kind = Literal["revolute", "prismatic"]
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -37,43 +36,14 @@ ROTATION_TOLERANCE = 1e-9
 """How far the entries of RᵀR may be from the identity."""
 
 
-def vector(values: Iterable[float], what: str) -> Vector:
-    """Return three finite floats, or refuse and name `what`."""
-    numbers = _floats(values, what)
-    if len(numbers) != 3:
-        raise BddTorqueError(f"{what}: 3 numbers required, {len(numbers)} given")
-    return numbers[0], numbers[1], numbers[2]
-
-
-def matrix(rows: Iterable[Iterable[float]], what: str) -> Matrix:
-    """Return a 3×3 matrix of finite floats, or refuse and name `what`."""
-    try:
-        listed = list(rows)
-    except TypeError:
-        raise BddTorqueError(f"{what}: 3 rows of 3 numbers required, {rows!r} given") from None
-    if len(listed) != 3:
-        raise BddTorqueError(f"{what}: 3 rows required, {len(listed)} given")
-    return vector(listed[0], what), vector(listed[1], what), vector(listed[2], what)
-
-
-def rotation_matrix(rows: Iterable[Iterable[float]], where: str) -> Matrix:
+def rotation_matrix(rows: object, where: str) -> Matrix:
     """Return a rotation matrix, or refuse and say where."""
-    rotation = matrix(rows, f"{where}, rotation")
+    rotation = matrix(rows, f"{where}: rotation")
     R = np.array(rotation)
     # no entry of a rotation is above 1; looked at first, since the squares of huge ones overflow
     if np.abs(R).max() > 2 or np.abs(R.T @ R - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
-        raise BddTorqueError(f"{where}: a rotation matrix required, {rotation} given")
+        raise BddTorqueError(f"{where}: rotation must be orthonormal with determinant 1, got {rotation}")
     return rotation
-
-
-def _floats(values: Iterable[float], what: str) -> list[float]:
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        raise BddTorqueError(f"{what}: numbers required, {values!r} given") from None
-    if not all(map(math.isfinite, numbers)):
-        raise BddTorqueError(f"{what}: finite numbers required, {numbers} given")
-    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +79,15 @@ class Joint:
         where = f"joint '{self.name}'"
         if self.friction is not None:
             object.__setattr__(self, "friction", joint_friction(self.friction, f"{where}, friction"))
-        if self.kind not in ("revolute", "prismatic"):
-            raise BddTorqueError(f"{where}: kind 'revolute' or 'prismatic' required, {self.kind!r} given")
+        choice(self.kind, ("revolute", "prismatic"), f"{where}: kind")
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, where))
-        object.__setattr__(self, "translation", vector(self.translation, f"{where}, translation"))
-        if not (math.isfinite(self.rotor_inertia) and self.rotor_inertia >= 0):
-            raise BddTorqueError(f"{where}: rotor inertia finite and >= 0 required, {self.rotor_inertia} given")
+        object.__setattr__(self, "translation", vector(self.translation, f"{where}: translation"))
+        real(self.rotor_inertia, f"{where}: rotor_inertia", low=0)
         if not self.lower < self.upper:  # refuses NaN as well
-            raise BddTorqueError(f"{where}: lower limit below upper required, {self.lower} and {self.upper} given")
+            raise BddTorqueError(f"{where}: the lower limit must be below the upper, got {self.lower} and {self.upper}")
         for limit in ("velocity", "acceleration", "effort"):
             if not getattr(self, limit) > 0:
-                raise BddTorqueError(f"{where}: {limit} limit > 0 required, {getattr(self, limit)} given")
+                raise BddTorqueError(f"{where}: the {limit} limit must be above 0, got {getattr(self, limit)}")
 
     @property
     def revolute(self) -> bool:
@@ -138,14 +106,12 @@ class Link:
 
     def __post_init__(self) -> None:
         where = f"link '{self.name}'"
-        if not (math.isfinite(self.mass) and self.mass >= 0):
-            raise BddTorqueError(f"{where}: mass finite and >= 0 kg required, {self.mass} given")
-        object.__setattr__(self, "mass", float(self.mass))
-        object.__setattr__(self, "centre_of_mass", vector(self.centre_of_mass, f"{where}, centre of mass"))
-        object.__setattr__(self, "inertia", matrix(self.inertia, f"{where}, inertia"))
+        object.__setattr__(self, "mass", real(self.mass, f"{where}: mass", low=0, what="a finite number of kg"))
+        object.__setattr__(self, "centre_of_mass", vector(self.centre_of_mass, f"{where}: centre_of_mass"))
+        object.__setattr__(self, "inertia", matrix(self.inertia, f"{where}: inertia"))
         if not math.isfinite(self.mass * sum(x * x for x in self.centre_of_mass)):  # the dynamics will form this
             raise BddTorqueError(
-                f"{where}: mass times distance squared finite required, {self.mass} kg at {self.centre_of_mass} given"
+                f"{where}: mass times distance squared must be finite, got {self.mass} kg at {self.centre_of_mass}"
             )
 
     @property
@@ -163,19 +129,19 @@ class Link:
         return about_origin
 
     def why_unphysical(self) -> str | None:
-        """Say what no rigid body could have: asymmetry, a negative moment, a broken triangle inequality; or None."""
+        """Say why no rigid body has this inertia: asymmetry, a negative moment, the triangle inequality; or None."""
         inertia = np.array(self.inertia)
         scale = max(float(np.abs(inertia).max()), 1.0)  # so that the largest floats add up as well
         inertia /= scale
         allowance = PHYSICAL_TOLERANCE * max(float(np.trace(inertia)), 1e-12 / scale)
         if np.abs(inertia - inertia.T).max() > allowance:
-            return "inertia symmetric"
+            return "inertia must be symmetric"
         moments = np.linalg.eigvalsh((inertia + inertia.T) / 2)
         shown = ", ".join(f"{moment * scale:.6g}" for moment in moments.tolist())
         if moments[0] < -allowance:
-            return f"principal moments >= 0, they are {shown}: inertia positive semi-definite"
+            return f"inertia must be positive semi-definite, its principal moments are {shown}"
         if moments[2] > moments[0] + moments[1] + allowance:
-            return f"the largest principal moment at most the sum of the others, they are {shown}: triangle inequality"
+            return f"inertia must satisfy the triangle inequality, its principal moments are {shown}"
         return None
 
     def joined(self, other: Link, rotation: Matrix = IDENTITY, translation: Vector = ZERO) -> Link:
@@ -203,7 +169,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "frame"))
-        object.__setattr__(self, "translation", vector(self.translation, "frame, translation"))
+        object.__setattr__(self, "translation", vector(self.translation, "frame: translation"))
 
 
 @dataclass(frozen=True)
@@ -230,24 +196,23 @@ class Robot:
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         object.__setattr__(self, "links", tuple(self.links))
-        object.__setattr__(self, "gravity", vector(self.gravity, f"robot '{self.name}', gravity"))
+        object.__setattr__(self, "gravity", vector(self.gravity, f"robot '{self.name}': gravity"))
         if not self.joints:
-            raise BddTorqueError(f"robot '{self.name}': at least one moving joint required, none given")
+            raise BddTorqueError(f"robot '{self.name}' must have at least one moving joint")
         if len(self.joints) != len(self.links):
             raise BddTorqueError(
-                f"robot '{self.name}': one link a joint required, {len(self.joints)} joints and "
-                f"{len(self.links)} links given"
+                f"robot '{self.name}' must have one link per joint, got {len(self.joints)} joints and "
+                f"{len(self.links)} links"
             )
         for name, count in Counter(joint.name for joint in self.joints).items():
             if count > 1:
-                raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' is given twice")
+                raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' stands twice")
         bodies = [*self.links, *([self.payload] if self.payload else [])]
         for body in bodies:
             missing = body.why_unphysical()
             if missing and not self.allow_unphysical:
                 raise BddTorqueError(
-                    f"robot '{self.name}', link '{body.name}': {missing} required "
-                    "(allow_unphysical = true accepts it as it is)"
+                    f"robot '{self.name}', link '{body.name}': {missing}; allow_unphysical = true accepts it as it is"
                 )
 
     @property
@@ -272,8 +237,7 @@ class Robot:
         self, mass: float, centre_of_mass: Sequence[float] = ZERO, inertia: Sequence[Sequence[float]] = NO_INERTIA
     ) -> Robot:
         """Return this robot with a body at its tip: kg, m and kg·m² in the tip frame."""
-        body = Link("payload", mass, vector(centre_of_mass, "payload, centre of mass"), matrix(inertia, "payload"))
-        return replace(self, payload=body)
+        return replace(self, payload=Link("payload", mass, centre_of_mass, inertia))  # type: ignore[arg-type]
 
     @property
     def has_friction(self) -> bool:
@@ -284,11 +248,10 @@ class Robot:
         """Return this robot with other friction of some joints, by name: what `joint_friction` reads, or None."""
         for name in friction:
             if name not in self.joint_names:
-                known = ", ".join(f"'{each}'" for each in self.joint_names)
-                raise BddTorqueError(f"robot '{self.name}', friction: joints {known} required, '{name}' given")
+                raise BddTorqueError(f"robot '{self.name}', friction: {unknown('joint', name, self.joint_names)}")
         joints = (replace(each, friction=friction.get(each.name, each.friction)) for each in self.joints)
         return replace(self, joints=tuple(joints))
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
         """Return this robot under another gravity vector, m/s² in base axes."""
-        return replace(self, gravity=vector(gravity, f"robot '{self.name}', gravity"))
+        return replace(self, gravity=gravity)  # type: ignore[arg-type]

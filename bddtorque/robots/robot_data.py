@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.base.plain import Matrix, Vector, listed, matrix, of_type, real, table, vector
 from bddtorque.laws.joint_friction import joint_friction
-from bddtorque.robots.robot import Frame, Joint, Link, Matrix, Robot, Vector
+from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
 _JOINT = (
     "name", "kind", "rotation", "translation", "rotor_inertia", "lower", "upper", "velocity", "acceleration", "effort",
@@ -20,7 +20,7 @@ _LIMITS = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "acceler
 def robot_to_plain(robot: Robot) -> dict[str, Any]:
     """Return floats, text, lists and dicts only; infinite limits are None.
 
-    Whole and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
+    Integers and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
     """
     return {
         "name": robot.name,
@@ -43,8 +43,8 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
         of_type(given["name"], str, f"{where}, name"),
         tuple(_joint(each, f"{where}, joint {i}") for i, each in enumerate(listed(given["joints"], where), 1)),
         tuple(_link(each, f"{where}, link {i}") for i, each in enumerate(listed(given["links"], where), 1)),
-        _vector(given["gravity"], f"{where}, gravity"),
-        Frame(_matrix(tip["rotation"], f"{where}, tip"), _vector(tip["translation"], f"{where}, tip")),
+        vector(given["gravity"], f"{where}, gravity"),
+        Frame(matrix(tip["rotation"], f"{where}, tip"), vector(tip["translation"], f"{where}, tip")),
         None if payload is None else _link(payload, f"{where}, payload"),
         of_type(given["source"], str, f"{where}, source"),
         of_type(given["allow_unphysical"], bool, f"{where}, allow_unphysical"),
@@ -61,20 +61,14 @@ def _joint_to_plain(joint: Joint) -> dict[str, Any]:
 
 
 def _joint(plain: object, where: str) -> Joint:
-    rubs = isinstance(plain, dict) and "friction" in plain
-    given = table(plain, (*_JOINT, "friction") if rubs else _JOINT, where)
-    limits = {
-        key: open_ if given[key] is None else real(given[key], f"{where}, {key}") for key, open_ in _LIMITS.items()
-    }
-    return Joint(
-        of_type(given["name"], str, f"{where}, name"),
-        of_type(given["kind"], str, f"{where}, kind"),  # type: ignore[arg-type]
-        _matrix(given["rotation"], f"{where}, rotation"),
-        _vector(given["translation"], f"{where}, translation"),
-        real(given["rotor_inertia"], f"{where}, rotor_inertia"),
-        **limits,
-        friction=joint_friction(given["friction"], f"{where}, friction") if rubs else None,
-    )
+    given = table(plain, _JOINT, where, ("friction",))
+    for key in ("name", "kind"):
+        of_type(given[key], str, f"{where}, {key}")
+    for key, open_ in _LIMITS.items():
+        given[key] = open_ if given[key] is None else real(given[key], f"{where}, {key}")
+    if "friction" in given:
+        given["friction"] = joint_friction(given["friction"], f"{where}, friction")
+    return Joint(**given | {"rotor_inertia": real(given["rotor_inertia"], f"{where}, rotor_inertia")})
 
 
 def _link_to_plain(link: Link) -> dict[str, Any]:
@@ -88,12 +82,8 @@ def _link_to_plain(link: Link) -> dict[str, Any]:
 
 def _link(plain: object, where: str) -> Link:
     given = table(plain, _LINK, where)
-    return Link(
-        of_type(given["name"], str, f"{where}, name"),
-        real(given["mass"], f"{where}, mass"),
-        _vector(given["centre_of_mass"], f"{where}, centre_of_mass"),
-        _matrix(given["inertia"], f"{where}, inertia"),
-    )
+    of_type(given["name"], str, f"{where}, name")
+    return Link(**given)
 
 
 def _rows(rows: Matrix) -> list[list[float]]:
@@ -102,13 +92,3 @@ def _rows(rows: Matrix) -> list[list[float]]:
 
 def _numbers(vector: Vector) -> list[float]:
     return [float(number) for number in vector]
-
-
-def _vector(plain: object, where: str) -> Vector:
-    x, y, z = (real(each, where) for each in listed(plain, where, 3))
-    return x, y, z
-
-
-def _matrix(plain: object, where: str) -> Matrix:
-    a, b, c = (_vector(each, where) for each in listed(plain, where, 3))
-    return a, b, c

@@ -1,11 +1,11 @@
-"""Reading a robot file: every way that can fail is one line."""
+"""Robot files: their bytes and names, each way that can fail in one line."""
 
 from __future__ import annotations
 
 from os import PathLike
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.reading import read_at_most
+from bddtorque.base.reading import read_at_most, reason
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
@@ -20,13 +20,13 @@ def read_bytes(path: str | PathLike[str], largest: int = LARGEST_FILE) -> bytes:
     try:
         data = read_at_most(path, largest)
     except FileNotFoundError:
-        raise BddTorqueError(f"{where}: a robot file required, there is no such file") from None
+        raise BddTorqueError(f"{where}: there is no such file") from None
     except IsADirectoryError:
-        raise BddTorqueError(f"{where}: a robot file required, this is a folder") from None
+        raise BddTorqueError(f"{where}: this is a folder, not a robot file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{where}: a readable file required, {shown(str(error))}") from None
+        raise BddTorqueError(f"{where}: cannot be read: {reason(error)}") from None
     if len(data) > largest:
-        raise BddTorqueError(f"{where}: at most {largest:,} bytes required for a robot file, more given")
+        raise BddTorqueError(f"{where}: a robot file must have at most {largest:,} bytes, this one has more")
     return data
 
 
@@ -41,5 +41,5 @@ def plain_name(given: object, what: str) -> str:
     if isinstance(given, str) and given and given.isprintable() and given == given.strip():
         if len(given) <= LONGEST_NAME:
             return given
-        raise BddTorqueError(f"{what}: a name of at most {LONGEST_NAME} characters required, {len(given):,} given")
-    raise BddTorqueError(f"{what}: a printable name required, {shown(repr(given), 60)} given")
+        raise BddTorqueError(f"{what} must have at most {LONGEST_NAME} characters, got {len(given):,}")
+    raise BddTorqueError(f"{what} must be printable text without spaces at its ends, got {shown(repr(given), 60)}")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bddtorque.base.plain import Matrix, Vector, matrix, vector
 from bddtorque.laws.joint_friction import JointFriction
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
-from bddtorque.robots.robot import Frame, Joint, Kind, Link, Matrix, Robot, Vector, matrix, vector
+from bddtorque.robots.robot import Frame, Joint, Kind, Link, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ def moved(body: Link, pose: Pose) -> Link:
     return Link(
         body.name,
         body.mass,
-        vector((times(R, np.array(body.centre_of_mass)) + pose.translation + 0.0).tolist(), f"{where}, centre of mass"),
-        as_matrix((inertia + inertia.T) / 2, f"{where}, inertia"),  # symmetric to the last bit
+        vector((times(R, np.array(body.centre_of_mass)) + pose.translation + 0.0).tolist(), f"{where}: centre_of_mass"),
+        as_matrix((inertia + inertia.T) / 2, f"{where}: inertia"),  # symmetric to the last bit
     )
 
 

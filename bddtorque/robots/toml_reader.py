@@ -10,10 +10,11 @@ from typing import cast
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import Matrix, describe, real
 from bddtorque.base.toml_text import toml_values
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.robot import PHYSICAL_TOLERANCE, ROTATION_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Matrix, Robot
+from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Robot, rotation_matrix
 from bddtorque.robots.robot_files import read_bytes, shown
 from bddtorque.robots.segments import Limits, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table
@@ -40,13 +41,13 @@ def load_toml(path: str | PathLike[str]) -> Robot:
     Raises
     ------
     BddTorqueError
-        One line that says what was required, what was given, and where.
+        One line that says what was expected, what was found, and where.
     """
     data, where = read_bytes(path, LARGEST_TOML), shown(path)
     try:
         text = data.decode("utf-8-sig")  # editors put a mark before the text
     except UnicodeDecodeError as error:
-        raise BddTorqueError(f"{where}: UTF-8 text required, byte {error.start} is not") from None
+        raise BddTorqueError(f"{where}: not UTF-8 text: byte {error.start}") from None
     return from_toml(text, where, Path(path).parent)
 
 
@@ -70,7 +71,7 @@ def _robot(table: Table, directory: Path | None) -> Robot:
     joints = table.tables("joint")
     forms = {"dh" in joint for joint in joints}
     if len(forms) > 1:
-        raise BddTorqueError(f"{table.where}: 'dh' in every joint or in none required, some have it")
+        raise BddTorqueError(f"{table.where}: either all joints have 'dh' or none, here some have it")
     segments, tail = [], identity()
     for index, joint in enumerate(joints, start=1):
         name = joint.name("name", default=f"joint{index}")
@@ -101,7 +102,7 @@ def _dh_segment(name: str, joint: Table, tail: Pose) -> tuple[Segment, Pose]:
     """
     for key in ("origin", "axis"):
         if key in joint:
-            raise BddTorqueError(f"{joint.where}: 'dh' or '{key}' required, both are given")
+            raise BddTorqueError(f"{joint.where}: 'dh' and '{key}' exclude each other; keep one")
     row, kind = joint.table("dh"), _kind(joint)
     row.only("a", "alpha", "d", "theta")
     theta = row.angle("theta", default=0.0 if kind == "revolute" else None)
@@ -121,7 +122,7 @@ def _explicit_segment(name: str, joint: Table) -> tuple[Segment, Pose]:
 def _segment(name: str, joint: Table, origin: Pose, axis: tuple[float, ...], link_frame: Pose) -> Segment:
     direction = unit(np.array(axis), 0.0)
     if direction is None:
-        raise BddTorqueError(f"{joint.where}: axis: a direction required, zero given")
+        raise BddTorqueError(f"{joint.where}: axis must have a direction, got [0, 0, 0]")
     kind, body = _kind(joint), _body(joint.table("link"), f"{name} link")
     return Segment(
         name, kind, origin, direction, moved(body, link_frame), _limits(joint, kind), rotor_inertia=_rotor(joint)
@@ -135,16 +136,12 @@ def _kind(joint: Table) -> Kind:
 def _pose(table: Table) -> Pose:
     table.only("xyz", "rpy", "rotation")
     if "rpy" in table and "rotation" in table:
-        raise BddTorqueError(f"{table.where}: 'rpy' or 'rotation' required, both are given")
+        raise BddTorqueError(f"{table.where}: 'rpy' and 'rotation' exclude each other; keep one")
     rotation = np.eye(3)
     if "rpy" in table:
         rotation = rotation_rpy(table.numbers("rpy", 3, angles=True))
     elif "rotation" in table:
-        rotation = np.array(table.matrix("rotation"))
-        if np.abs(rotation.T @ rotation - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
-            raise BddTorqueError(
-                f"{table.where}: rotation: orthonormal rows and determinant 1 required, {rotation.tolist()} given"
-            )
+        rotation = np.array(rotation_matrix(table.take("rotation"), table.where))
     translation = np.array(table.vector("xyz")) if "xyz" in table else np.zeros(3)
     return Pose(rotation, translation)
 
@@ -162,11 +159,10 @@ def _inertia(table: Table) -> Matrix:
     if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
         rows = np.array(table.matrix("inertia"))
         if np.abs(rows - rows.T).max() > PHYSICAL_TOLERANCE * np.abs(rows).max():  # whatever else is allowed
-            raise BddTorqueError(f"{table.where}: inertia: a symmetric matrix required, {rows.tolist()} given")
+            raise BddTorqueError(f"{table.where}: inertia must be symmetric, got {rows.tolist()}")
         return table.matrix("inertia")
     if not isinstance(given, list) or len(given) != 3:
-        count = f"a list of {len(given)}" if isinstance(given, list) else shown(repr(given), 60)
-        raise BddTorqueError(f"{table.where}: inertia: [Ixx, Iyy, Izz] or 3 rows of 3 required, {count} given")
+        raise BddTorqueError(f"{table.where}: inertia must be [Ixx, Iyy, Izz] or 3 rows of 3, got {describe(given)}")
     x, y, z = table.numbers("inertia", 3)
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
@@ -193,11 +189,9 @@ def _rotor(joint: Table) -> float:
     if "rotor_inertia" in joint:
         for key in ("motor_inertia", "gear_ratio"):
             if key in joint:
-                raise BddTorqueError(f"{joint.where}: 'rotor_inertia' or '{key}' required, both are given")
+                raise BddTorqueError(f"{joint.where}: 'rotor_inertia' and '{key}' exclude each other; keep one")
         return joint.number("rotor_inertia")
     if "motor_inertia" in joint or "gear_ratio" in joint:
         motor, ratio = joint.number("motor_inertia"), joint.number("gear_ratio")
-        if motor < 0:
-            raise BddTorqueError(f"{joint.where}: motor_inertia: at least 0 kg·m² required, {motor} given")
-        return motor * ratio * ratio
+        return real(motor, f"{joint.where}: motor_inertia", low=0) * ratio * ratio
     return 0.0

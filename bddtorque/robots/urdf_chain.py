@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import describe
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Kind, Link
@@ -18,11 +19,12 @@ Lock = Mapping[str, float] | str | None
 
 @dataclass(frozen=True)
 class Choice:
-    """A chain within a tree, and which joints are held where."""
+    """A chain within a tree, which joints are held where, and whether that was asked for all others at once."""
 
     tree: Tree
     path: list[UrdfJoint]
     locked: dict[str, float]
+    others: bool = False
 
     def rigid(self, joint: UrdfJoint) -> bool:
         """Whether a joint does not move: fixed, or locked."""
@@ -43,13 +45,13 @@ def choose(tree: Tree, base: str, tip: str | None, lock: Lock) -> Choice:
     locked = _positions(tree, lock)
     if tip is None:
         if isinstance(lock, str):
-            raise BddTorqueError(f'{tree.where}: a tip required with lock = "others", none given')
+            raise BddTorqueError(f'{tree.where}: lock = "others" needs tip, the last link of the chain')
         path = _only_path(tree, base, locked)
     else:
         path = tree.path(base, tip)
     if isinstance(lock, str):
         locked = _others(tree, base, path)
-    choice = Choice(tree, path, locked)
+    choice = Choice(tree, path, locked, isinstance(lock, str))
     _check_joints(choice)
     return choice
 
@@ -70,9 +72,7 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
         found.append(Segment(joint.name, kind, pose, joint.axis, body, joint.limits, friction=friction))
         pose = identity()
     if not found:
-        raise BddTorqueError(
-            f"{choice.tree.where}: at least one moving joint between base and tip required, none given"
-        )
+        raise BddTorqueError(f"{choice.tree.where}: no joint moves between base and tip; at least one must")
     return found, pose
 
 
@@ -80,15 +80,20 @@ def _friction(joint: UrdfJoint, where: str) -> Friction | None:
     """Return what ``<dynamics>`` says: damping is viscous friction, friction that of Coulomb. Nothing else is known."""
     if not joint.friction:
         return None
-    said = dict(joint.friction)
-    shown = ", ".join(f'{key}="{value}"' for key, value in joint.friction)
-    numbers = {key: decimal(value) for key, value in said.items()}
-    if not set(said) <= {"damping", "friction"} or any(value is None or value < 0 for value in numbers.values()):
-        raise BddTorqueError(
-            f"{where}, joint '{joint.name}': damping and friction of at least 0 required, <dynamics {shown}> given; "
-            "ignore_friction leaves it out of the torques"
-        )
-    return Friction(numbers.get("damping") or 0.0, numbers.get("friction") or 0.0)
+    numbers: dict[str, float] = {}
+    for key, value in joint.friction:
+        problem = ""
+        if key not in ("damping", "friction"):
+            problem = unknown("attribute", key, ("damping", "friction"))
+        elif (number := decimal(value)) is None or number < 0:
+            problem = f"{key} must be at least 0, got {value!r}"
+        else:
+            numbers[key] = number
+        if problem:
+            raise BddTorqueError(
+                f"{where}, joint '{joint.name}', dynamics: {problem} (ignore_friction leaves <dynamics> out)"
+            )
+    return Friction(numbers.get("damping", 0.0), numbers.get("friction", 0.0))
 
 
 def pose_in_root(choice: Choice, link: str) -> Pose | str:
@@ -108,15 +113,12 @@ def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
     if lock == "others":
         return {}
     if isinstance(lock, str) or not isinstance(lock, Mapping):
-        raise BddTorqueError(f'{tree.where}: lock = "others" or positions by joint name required, {lock!r} given')
+        raise BddTorqueError(f'{tree.where}: lock must be "others" or positions by joint name, got {describe(lock)}')
     locked: dict[str, float] = {}
     for name, position in lock.items():
         if name not in tree.joints or not tree.joints[name].moves:
             known = [joint.name for joint in tree.joints.values() if joint.moves]
-            raise BddTorqueError(
-                f"{tree.where}: lock: a revolute or prismatic joint of this file required, {name!r} given"
-                f"{nearest(str(name), known)}"
-            )
+            raise BddTorqueError(f"{tree.where}: lock: {unknown('moving joint', name, known)}")
         locked[name] = _within_limits(tree, tree.joints[name], position)
     return _with_followers(tree, locked)
 
@@ -135,8 +137,8 @@ def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
                 changed = True
             elif abs(locked[joint.name] - position) > 1e-9:
                 raise BddTorqueError(
-                    f"{tree.where}: lock: '{joint.name}' mimics '{joint.mimic.leader}', so {position:.6g} required, "
-                    f"{locked[joint.name]:.6g} given"
+                    f"{tree.where}: lock: '{joint.name}' mimics '{joint.mimic.leader}', so it must be at "
+                    f"{position:.6g}, got {locked[joint.name]:.6g}"
                 )
     return locked
 
@@ -147,8 +149,8 @@ def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
     number = isinstance(position, int | float) and not isinstance(position, bool)
     if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == float("inf"):
         raise BddTorqueError(
-            f"{tree.where}: lock: a position of joint '{joint.name}' within {lower:.6g} to {upper:.6g} required, "
-            f"{position!r} given"
+            f"{tree.where}: lock: joint '{joint.name}' must be between {lower:.6g} and {upper:.6g}, got "
+            f"{describe(position)}"
         )
     return float(position)
 
@@ -162,8 +164,8 @@ def _only_path(tree: Tree, base: str, locked: Mapping[str, float]) -> list[UrdfJ
         if len(ways) > 1:
             names = " and ".join(f"'{_movable_below(tree, joint, locked)[0]}'" for joint in ways[:2])
             raise BddTorqueError(
-                f"{tree.where}: one chain required, joints {names} branch off at link '{link}'; choose one with tip, "
-                "lock the joints that do not belong to it"
+                f"{tree.where}: joints {names} branch off at link '{link}'; choose a chain with tip, and lock the "
+                "joints that do not belong to it"
             )
         if not ways and len(tree.child_joints[link]) != 1:
             return path
@@ -196,20 +198,20 @@ def _check_joints(choice: Choice) -> None:
     for joint in choice.chain:
         if not joint.moves:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': revolute, continuous, prismatic or fixed required on the chain, "
-                f"{joint.kind} given"
+                f"{where}, joint '{joint.name}': a joint of the chain must be revolute, continuous, prismatic or "
+                f"fixed, got {joint.kind}"
             )
         if joint.mimic is not None:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': joints that move by themselves required on the chain, "
-                f"it mimics '{joint.mimic.leader}'"
+                f"{where}, joint '{joint.name}': a joint of the chain must move by itself, this one mimics "
+                f"'{joint.mimic.leader}'; lock it"
             )
     for joint in choice.tree.joints.values():
         # Wherever it is, it loads the drive of the joint it follows.
         if joint.mimic is not None and joint.mimic.leader in names:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': joints that move by themselves required, it mimics "
-                f"'{joint.mimic.leader}' of the chain and so loads its drive"
+                f"{where}, joint '{joint.name}': it mimics '{joint.mimic.leader}' of the chain and so loads its "
+                "drive, which is not modelled; lock either of them, or remove <mimic> from the file"
             )
 
 
@@ -227,19 +229,27 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
             if choice.rigid(joint):
                 waiting.append((joint.child, pose @ choice.pose(joint)))
             elif joint not in choice.path:
-                remedy = (
-                    f"lock it: lock = {{'{joint.name}': position}} or lock = \"others\"" if joint.moves else "remove it"
-                )
                 raise BddTorqueError(
                     f"{where}, joint '{joint.name}': only joints from base to tip may move, this {joint.kind} joint "
-                    f"hangs from link '{link}' off the chain; {remedy}"
+                    f"hangs from link '{link}' off the chain; {_remedy(choice, joint)}"
                 )
     if not parts and not allow_massless:
         raise BddTorqueError(
-            f"{where}, link '{carrier.child}': an <inertial> with mass required, as joint '{carrier.name}' moves it, "
-            "none given; allow_massless takes it to weigh nothing"
+            f"{where}, link '{carrier.child}': joint '{carrier.name}' moves it, so it must have an <inertial> with "
+            "mass; allow_massless takes it to weigh nothing"
         )
     body = Link(carrier.child)
     for index, part in enumerate(parts):
         body = Link(carrier.child, part.mass, part.centre_of_mass, part.inertia) if index == 0 else body.joined(part)
     return body
+
+
+def _remedy(choice: Choice, joint: UrdfJoint) -> str:
+    """Say what to do about a joint off the chain that is free to move."""
+    if not joint.moves:
+        return "remove it"
+    by_name = f"lock it: lock = {{'{joint.name}': position}}"
+    if not choice.others:
+        return f'{by_name} or lock = "others"'
+    leader = joint.mimic.leader if joint.mimic is not None else joint.name
+    return f"it mimics '{leader}', which lock = \"others\" does not hold; {by_name}, and the others by name as well"

@@ -1,114 +1,109 @@
 """Robots from URDF. What is read, folded and refused is documented in docs/robots.md.
 
-A file goes through a strict check (`urdf_xml`), then through the URDF library, then becomes a tree (`urdf_tree`) in
-which a chain is chosen and all that is rigid is folded (`urdf_chain`).
+A file goes through a strict check (`urdf_xml`), then becomes a tree (`urdf_tree`) in which a chain is chosen and all
+that is rigid is folded (`urdf_chain`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
-from math import inf
+from math import inf, isnan, nan
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from xml.etree import ElementTree
 
 import numpy as np
+import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.robots.frames import Pose, identity, snap_rotation, times, unit
-from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot, Vector, vector
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import Vector, vector
+from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, times, unit
+from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
 from bddtorque.robots.robot_files import read_bytes, shown
 from bddtorque.robots.segments import Limits, as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
-from bddtorque.robots.urdf_xml import checked_xml, decimal
+from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, decimal
 
-LARGEST_SNAP = 1e-3
+DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
 
 
-def load_urdf(
-    path: str | PathLike[str],
-    *,
-    base: str | None = None,
-    tip: str | None = None,
-    lock: Lock = None,
-    gravity: Sequence[float] | None = None,
-    snap: float = 1e-9,
-    ignore_friction: bool = False,
-    allow_massless: bool = False,
-    allow_unphysical: bool = False,
-) -> Robot:
-    """Return the serial chain that a URDF file describes.
+class UrdfOptions(TypedDict, total=False):
+    """What can be asked of the reader of URDF files; an option that is None counts as not given.
 
-    Parameters
+    Attributes
     ----------
-    path : str or path
-        A URDF file; xacro files must be expanded first.
-    base, tip : str, optional
+    base, tip : str
         Links between which the chain lies. `base` is held still; it is the root of the tree unless given. `tip` is
         found unless given, if there is only one chain.
-    lock : dict or "others", optional
+    lock : dict or "others"
         Joints to hold still, by name, with their positions in rad or m; their bodies are folded there. "others" holds
         every joint off the chain at zero. Joints that mimic a locked one follow it.
-    gravity : sequence of 3 floats, optional
+    gravity : sequence of 3 floats
         m/s² in the axes of `base`. Else 9.81 along -z of the root.
     snap : float
-        Rotations that carry a coordinate axis onto another to within this are made exact; 0 leaves all as they are.
+        Rotations that carry a coordinate axis onto another to within this are made exact (1e-9 unless given); 0 leaves
+        all as they are.
     ignore_friction : bool
         Accept ``<dynamics>`` with damping or friction and leave it out of the torques.
     allow_massless : bool
         Accept moving bodies without an inertial, or with one of zero.
     allow_unphysical : bool
         Accept inertias that no rigid body has.
+    """
+
+    base: str | None
+    tip: str | None
+    lock: Lock
+    gravity: Sequence[float] | npt.NDArray[Any] | None
+    snap: float | None
+    ignore_friction: bool | None
+    allow_massless: bool | None
+    allow_unphysical: bool | None
+
+
+def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robot:
+    """Return the serial chain that a URDF file describes.
+
+    Parameters
+    ----------
+    path : str or path
+        A URDF file; xacro files must be expanded first.
+    **options
+        `UrdfOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
 
     Raises
     ------
     BddTorqueError
-        One line that says what was required, what was given, and where.
+        One line that says what was expected, what was found, and where.
     """
     where = shown(path)
     if where.endswith(".xacro"):
-        raise BddTorqueError(f"{where}: URDF required, xacro given; run `xacro {where} > robot.urdf` and load that")
-    robot = from_urdf(
-        read_bytes(path),
-        where,
-        base=base,
-        tip=tip,
-        lock=lock,
-        gravity=gravity,
-        snap=snap,
-        ignore_friction=ignore_friction,
-        allow_massless=allow_massless,
-        allow_unphysical=allow_unphysical,
-    )
+        raise BddTorqueError(f"{where}: this is xacro, not URDF; run `xacro {where} > robot.urdf` first and load that")
+    robot = from_urdf(read_bytes(path), where, **options)
     return replace(robot, source=f"URDF {shown(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
-def from_urdf(
-    text: str | bytes,
-    where: str = "URDF text",
-    *,
-    base: str | None = None,
-    tip: str | None = None,
-    lock: Lock = None,
-    gravity: Sequence[float] | None = None,
-    snap: float = 1e-9,
-    ignore_friction: bool = False,
-    allow_massless: bool = False,
-    allow_unphysical: bool = False,
-) -> Robot:
+def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[UrdfOptions]) -> Robot:
     """Return the serial chain that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
+    for option in options:
+        if option not in UrdfOptions.__annotations__:
+            raise BddTorqueError(unknown("option", option, UrdfOptions.__annotations__))
+    base, tip, gravity = options.get("base"), options.get("tip"), options.get("gravity")
+    given = options.get("snap")
+    snap = DEFAULT_SNAP if given is None else given
     if not isinstance(snap, int | float) or not 0.0 <= snap <= LARGEST_SNAP:
-        raise BddTorqueError(f"{where}: snap from 0 to {LARGEST_SNAP} required, {snap!r} given")
+        raise BddTorqueError(f"{where}: snap must be between 0 and {LARGEST_SNAP}, got {snap!r}")
+    allow_massless, allow_unphysical = bool(options.get("allow_massless")), bool(options.get("allow_unphysical"))
     data = text.encode("utf-8") if isinstance(text, str) else text
     with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
         tree = _tree(checked_xml(data, where), where, snap)
         base = tree.root if base is None else tree.link(base, "base")
-        choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), lock)
+        choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
         try:
+            ignore_friction = bool(options.get("ignore_friction"))
             found, tip_pose = segments(choice, allow_massless=allow_massless, ignore_friction=ignore_friction)
             if not allow_unphysical:
                 _refuse_unphysical_parts(tree, choice.chain[0].child)
@@ -128,91 +123,78 @@ def from_urdf(
 
 
 def _tree(root: ElementTree.Element, where: str, snap: float) -> Tree:
-    """Read the checked elements with the URDF library and keep what matters here."""
-    try:
-        from yourdfpy import URDF  # noqa: PLC0415 (an extra, and slow to import: only when a URDF is read)
-    except ImportError:
-        raise BddTorqueError(
-            f"{where}: the package yourdfpy required to read URDF, not installed; run: pip install 'bddtorque[urdf]'"
-        ) from None
-    file = BytesIO(ElementTree.tostring(root, encoding="utf-8"))
-    try:
-        robot = URDF.load(file, build_scene_graph=False, load_meshes=False).robot
-    except Exception as problem:  # it has no exception of its own; what it is given was checked
-        raise BddTorqueError(f"{where}: a file that yourdfpy reads required, {shown(repr(problem))}") from None
-    for kind, found in (("link", robot.links), ("joint", robot.joints)):
-        if [each.name for each in found] != [element.get("name") for element in root.iter(kind)]:
-            raise BddTorqueError(f"{where}: every {kind} read by yourdfpy required, it found others")
-    # The library does not know this attribute, which came later to URDF.
-    accelerations = {
-        element.get("name"): decimal(limit.get("acceleration", ""))
-        for element in root.iter("joint")
-        for limit in element.iter("limit")
-    }
-    extras = {element.get("name"): _friction(element) for element in root.iter("joint")}
-    links = {link.name: _link(link, where) for link in robot.links}
-    joints = {
-        joint.name: _joint(joint, where, snap, accelerations.get(joint.name), extras[joint.name])
-        for joint in robot.joints
-    }
-    return Tree(robot.name, links, joints, where)
+    """Return the checked elements as a tree of links and joints."""
+    links = {element.attrib["name"]: _link(element, where) for element in root.iterfind("link")}
+    joints = {element.attrib["name"]: _joint(element, where, snap) for element in root.iterfind("joint")}
+    return Tree(root.attrib["name"], links, joints, where)
 
 
-def _link(link: Any, where: str) -> Link | None:
+def _link(link: ElementTree.Element, where: str) -> Link | None:
     """Return the body of a link in the link's axes, or None where it has no inertial."""
-    if link.inertial is None:
+    inertial = link.find("inertial")
+    if inertial is None:
         return None
+    xx, xy, xz, yy, yz, zz = (_number(inertial, "inertia", moment, 0.0) for moment in MOMENTS)
+    moments = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    name = link.attrib["name"]
     try:
-        body = Link(link.name, link.inertial.mass, inertia=as_matrix(link.inertial.inertia, f"link '{link.name}'"))
-        return moved(body, _pose(link.inertial.origin, 0.0))
+        body = Link(name, _number(inertial, "mass", "value", 0.0), inertia=as_matrix(moments, f"link '{name}'"))
+        return moved(body, _pose(inertial, 0.0))
     except BddTorqueError as error:
         raise BddTorqueError(f"{where}, {error}") from None
 
 
-def _joint(
-    joint: Any, where: str, snap: float, acceleration: float | None, friction: tuple[tuple[str, str], ...]
-) -> UrdfJoint:
-    here = f"{where}, joint '{joint.name}'"
+def _joint(joint: ElementTree.Element, where: str, snap: float) -> UrdfJoint:
+    name, kind = joint.attrib["name"], joint.attrib["type"]
     axis = None
-    if joint.type in MOVING:
-        axis = unit(np.array(joint.axis, dtype=np.float64), snap)
+    if kind in MOVING:
+        axis = unit(np.array(_numbers(joint, "axis", "xyz", "1 0 0")), snap)
         if axis is None:
-            raise BddTorqueError(f"{here}: axis: a direction required, zero given")
-    mimic = None
-    if joint.mimic is not None:
-        mimic = Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
-    origin = _pose(joint.origin, snap)
-    limits, fault = _limits(joint, acceleration)
-    return UrdfJoint(joint.name, joint.type, joint.parent, joint.child, origin, axis, limits, fault, friction, mimic)
+            raise BddTorqueError(f"{where}, joint '{name}': axis must have a direction, got '0 0 0'")
+    mimic, follows = None, joint.find("mimic")
+    if follows is not None:
+        multiplier, offset = _number(joint, "mimic", "multiplier", 1.0), _number(joint, "mimic", "offset", 0.0)
+        mimic = Mimic(follows.attrib["joint"], multiplier, offset)
+    parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))  # type: ignore[union-attr]
+    limits, fault = _limits(joint)
+    return UrdfJoint(name, kind, parent, child, _pose(joint, snap), axis, limits, fault, _friction(joint), mimic)
 
 
-def _pose(origin: Any, snap: float) -> Pose:
+def _numbers(parent: ElementTree.Element, tag: str, attribute: str, default: str) -> list[float]:
+    """Return the numbers of an attribute of a child, checked before; `default` where there is none."""
+    element = parent.find(tag)
+    return [float(word) for word in (default if element is None else element.get(attribute, default)).split()]
+
+
+def _number(parent: ElementTree.Element, tag: str, attribute: str, default: float) -> float:
+    return _numbers(parent, tag, attribute, repr(default))[0]
+
+
+def _pose(parent: ElementTree.Element, snap: float) -> Pose:
     """Return an ``<origin>``, the identity where there is none."""
-    if origin is None:
-        return identity()
-    homogeneous = np.array(origin, dtype=np.float64)
-    return Pose(snap_rotation(homogeneous[:3, :3], snap), homogeneous[:3, 3])
+    rotation = rotation_rpy(_numbers(parent, "origin", "rpy", "0 0 0"))
+    return Pose(snap_rotation(rotation, snap), np.array(_numbers(parent, "origin", "xyz", "0 0 0")))
 
 
-def _limits(joint: Any, acceleration: float | None) -> tuple[Limits, str]:
+def _limits(joint: ElementTree.Element) -> tuple[Limits, str]:
     """Return the limits, and what is wrong with them; where something is, there are none."""
-    limit = joint.limit
-    positions = joint.type in ("revolute", "prismatic")
-    other = " (a joint without is of type 'continuous')" if joint.type == "revolute" else ""
-    if limit is None or (positions and (limit.lower is None or limit.upper is None)):
-        fault = f"a <limit> with lower and upper required, not given{other}" if positions else ""
-        return Limits(), fault
-    largest = {"velocity": limit.velocity, "effort": limit.effort, "acceleration": acceleration}
+    kind = joint.attrib["type"]
+    positions = kind in ("revolute", "prismatic")
+    other = "; a joint without limits has the type 'continuous'" if kind == "revolute" else ""
+    lower, upper = (_number(joint, "limit", end, nan) for end in ("lower", "upper"))
+    if positions and (isnan(lower) or isnan(upper)):
+        return Limits(), f"<limit> must have lower and upper{other}"
+    largest = {key: _number(joint, "limit", key, inf) for key in ("velocity", "effort", "acceleration")}
     for key, value in largest.items():
-        if value is not None and value < 0:
-            return Limits(), f"limit: {key} at least 0 required, {value} given"
+        if value < 0:
+            return Limits(), f"limit: {key} must be at least 0, got {value}"
     # Zero is what exporters write for unknown.
-    known = {key: value if value else inf for key, value in largest.items()}
+    known = {key: value or inf for key, value in largest.items()}
     if not positions:
         return Limits(**known), ""
-    if not limit.lower < limit.upper:
-        return Limits(), f"limit: lower below upper required{other}, {limit.lower} and {limit.upper} given"
-    return Limits(limit.lower, limit.upper, **known), ""
+    if not lower < upper:
+        return Limits(), f"limit: lower must be below upper, got {lower} and {upper}{other}"
+    return Limits(lower, upper, **known), ""
 
 
 def _friction(joint: ElementTree.Element) -> tuple[tuple[str, str], ...]:
@@ -222,7 +204,7 @@ def _friction(joint: ElementTree.Element) -> tuple[tuple[str, str], ...]:
     return tuple((shown(key, 40), shown(value, 40)) for key, value in attributes.items() if decimal(value) != 0.0)
 
 
-def _gravity(choice: Choice, base: str, given: Sequence[float] | None, snap: float) -> Vector:
+def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:
     """Return gravity in base axes: as given, or that of the root turned into them."""
     tree = choice.tree
     if given is not None:
@@ -230,7 +212,7 @@ def _gravity(choice: Choice, base: str, given: Sequence[float] | None, snap: flo
     pose = pose_in_root(choice, base)
     if isinstance(pose, str):
         raise BddTorqueError(
-            f"{tree.where}: gravity in the axes of base '{base}' required, as joint '{pose}' between it and root "
+            f"{tree.where}: gravity in the axes of base '{base}' is not known, as joint '{pose}' between it and root "
             f"'{tree.root}' moves; give gravity, or lock the joint"
         )
     turned = times(snap_rotation(pose.rotation, snap).T, np.array(STANDARD_GRAVITY))
@@ -243,6 +225,4 @@ def _refuse_unphysical_parts(tree: Tree, first_moving: str) -> None:
         body = tree.links[name]
         missing = body.why_unphysical() if body is not None else None
         if missing:
-            raise BddTorqueError(
-                f"{tree.where}, link '{name}': {missing} required (allow_unphysical accepts it as it is)"
-            )
+            raise BddTorqueError(f"{tree.where}, link '{name}': {missing}; allow_unphysical accepts it as it is")

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.robots.frames import Array, Pose, rotation_about
 from bddtorque.robots.robot import Link
 from bddtorque.robots.segments import Limits
@@ -76,24 +76,21 @@ class Tree:
         for joint in self.joints.values():
             for link in (joint.parent, joint.child):
                 if link not in self.links:
-                    raise BddTorqueError(
-                        f"{self.where}, joint '{joint.name}': a link of this file required, '{link}' given"
-                        f"{nearest(link, self.links)}"
-                    )
+                    raise BddTorqueError(f"{self.where}, joint '{joint.name}': {unknown('link', link, self.links)}")
             if joint.child in parents:
                 raise BddTorqueError(
-                    f"{self.where}, link '{joint.child}': one joint to its parent required, "
-                    f"'{parents[joint.child]}' and '{joint.name}' given"
+                    f"{self.where}, link '{joint.child}' must be the child of one joint, got "
+                    f"'{parents[joint.child]}' and '{joint.name}'"
                 )
             parents[joint.child] = joint.name
         roots = [link for link in self.links if link not in parents]
         if len(roots) != 1:
             given = " and ".join(f"'{root}'" for root in roots[:3]) or ("a loop" if self.links else "no links")
-            raise BddTorqueError(f"{self.where}: one root link required, {given} given")
+            raise BddTorqueError(f"{self.where}: there must be one root link, got {given}")
         reached = set(self.below(roots[0]))
         for link in self.links:
             if link not in reached:
-                raise BddTorqueError(f"{self.where}: a tree required, link '{link}' is part of a loop")
+                raise BddTorqueError(f"{self.where}: links must form a tree, link '{link}' is part of a loop")
 
     @cached_property
     def parent_joint(self) -> dict[str, UrdfJoint]:
@@ -127,7 +124,7 @@ class Tree:
         link = end
         while link != start:
             if link not in self.parent_joint:
-                raise BddTorqueError(f"{self.where}: a tip that hangs from base '{start}' required, '{end}' given")
+                raise BddTorqueError(f"{self.where}: tip must hang from base '{start}', link '{end}' does not")
             joints.append(self.parent_joint[link])
             link = joints[-1].parent
         return joints[::-1]
@@ -135,6 +132,5 @@ class Tree:
     def link(self, name: str, what: str) -> str:
         """Return the name of a link of this tree, or refuse and suggest the nearest."""
         if name not in self.links:
-            hint = nearest(name, self.links) if isinstance(name, str) else ""
-            raise BddTorqueError(f"{self.where}: {what}: a link of this file required, {name!r} given{hint}")
+            raise BddTorqueError(f"{self.where}: {what}: {unknown('link', name, self.links)}")
         return name

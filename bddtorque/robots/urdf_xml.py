@@ -1,8 +1,8 @@
-"""The strict part of reading URDF: what the XML must say before it is handed to the URDF library.
+"""The strict part of reading URDF: what the XML must say before anything is taken from it.
 
-The library fills in what is missing (a moment of inertia of 1 kg·m², a mass of 0), repairs broken XML and overlooks
-misspelt or repeated elements. Any of these would become a wrong torque that nobody notices, so all are refused here,
-and the library gets only the elements that were checked: no meshes, no extensions.
+Readers of URDF commonly fill in what is missing (a moment of inertia of 1 kg·m², a mass of 0), repair broken XML and
+overlook misspelt or repeated elements. Any of these would become a wrong torque that nobody notices, so all are refused
+here. Meshes, materials and extensions of simulators pass unread.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest, not_among, unknown
 from bddtorque.robots.robot_files import plain_name, shown
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -20,10 +20,10 @@ MOST_ELEMENTS = 2000
 """Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100
 _LONGEST_TAG = 1000
-"""Characters. The library that reads the file after us loses what stands beside much longer ones."""
+"""Characters of the name of an element or attribute; URDF's own have at most 17."""
 _RESEMBLES = 0.7
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # not the digits of other scripts
-_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 _CHILDREN = {
     "link": ("inertial", "visual", "collision"),
@@ -33,13 +33,13 @@ _CHILDREN = {
 _ATTRIBUTES = {
     "origin": ("xyz", "rpy"),
     "mass": ("value",),
-    "inertia": _MOMENTS,
+    "inertia": MOMENTS,
     "axis": ("xyz",),
     "parent": ("link",),
     "child": ("link",),
     "mimic": ("joint", "multiplier", "offset"),
 }
-_KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")}
+_KEPT = ("link", "joint")
 
 
 def checked_xml(data: bytes, where: str) -> ElementTree.Element:
@@ -47,7 +47,7 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
     root = _parsed(data, where)
     _refuse_xacro(root, where)
     if root.tag != "robot":
-        raise BddTorqueError(f"{where}: a <robot> element required, <{shown(root.tag, 60)}> given")
+        raise BddTorqueError(f"{where}: the root element must be <robot>, got <{shown(root.tag, 60)}>")
     kept = ElementTree.Element("robot", name=plain_name(root.get("name"), f"{where}: robot name"))
     names: set[tuple[str, str]] = set()
     for element in root:
@@ -56,12 +56,12 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
             continue  # materials, transmissions, simulator extensions
         name = plain_name(element.get("name"), f"{where}: {element.tag} name")
         if (element.tag, name) in names:
-            raise BddTorqueError(f"{where}: names that differ required, {element.tag} '{name}' is given twice")
+            raise BddTorqueError(f"{where}: {element.tag} '{name}' stands twice; names must differ")
         names.add((element.tag, name))
         if len(names) > MOST_ELEMENTS:
-            raise BddTorqueError(f"{where}: at most {MOST_ELEMENTS:,} links and joints required, more given")
+            raise BddTorqueError(f"{where}: there must be at most {MOST_ELEMENTS:,} links and joints, got more")
         _check(element, f"{where}, {element.tag} '{name}'")
-        kept.append(_pruned(element))
+        kept.append(element)
     return kept
 
 
@@ -72,17 +72,17 @@ class _Builder(ElementTree.TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         """Refuse before any entity is declared, let alone expanded."""
-        raise BddTorqueError("XML without a document type (DOCTYPE, ENTITY) required, one is given")
+        raise BddTorqueError("a document type (DOCTYPE, ENTITY) is not accepted; remove it")
 
     def start(self, tag: str, attrs: dict[str, str], /) -> ElementTree.Element:
         """Open an element."""
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise BddTorqueError(f"elements nested at most {_DEEPEST} deep required, more given")
+            raise BddTorqueError(f"elements must be nested at most {_DEEPEST} deep, these go deeper")
         longest = max(map(len, (tag, *attrs)))
         if longest > _LONGEST_TAG:
             raise BddTorqueError(
-                f"names of elements and attributes of at most {_LONGEST_TAG:,} characters required, {longest:,} given"
+                f"names of elements and attributes must have at most {_LONGEST_TAG:,} characters, one has {longest:,}"
             )
         return super().start(tag, attrs)
 
@@ -101,7 +101,7 @@ def _parsed(data: bytes, where: str) -> ElementTree.Element:
         raise BddTorqueError(f"{where}: {error}") from None
     except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last two: unknown encodings
         hint = "; if this is a xacro file, run `xacro` on it first" if b"xacro:" in data else ""
-        raise BddTorqueError(f"{where}: well-formed XML required, {shown(error)}{hint}") from None
+        raise BddTorqueError(f"{where}: not well-formed XML: {shown(error)}{hint}") from None
     return root
 
 
@@ -111,7 +111,7 @@ def _refuse_xacro(root: ElementTree.Element, where: str) -> None:
         expressions = any("${" in value or "$(" in value for value in element.attrib.values())
         if "xacro" in str(element.tag) or (expressions and element.tag in (*_KEPT, *_ATTRIBUTES, "limit", "dynamics")):
             raise BddTorqueError(
-                f"{where}: URDF required, xacro given; run `xacro robot.urdf.xacro > robot.urdf` first and load that"
+                f"{where}: this is xacro, not URDF; run `xacro robot.urdf.xacro > robot.urdf` first and load that"
             )
 
 
@@ -124,23 +124,18 @@ def _check(element: ElementTree.Element, where: str) -> None:
         if name not in inside:
             # Others put things into links and joints too, but a misspelt <axis> or a stray <mass> must not pass.
             if tag == "inertial" or name in ("mass", "inertia"):
-                raise BddTorqueError(
-                    f"{where}: no <{shown(name, 60)}> directly in <{tag}> required, one given{nearest(name, inside)}"
-                )
+                raise BddTorqueError(f"{where}: <{shown(name, 60)}> is not known in <{tag}>{nearest(name, inside)}")
             _refuse_resembling(name, inside, where)
             continue
         if name in seen and name not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: one <{name}> required, several given")
+            raise BddTorqueError(f"{where}: <{name}> stands several times; keep one")
         seen.add(name)
         if name not in ("visual", "collision", "calibration", "safety_controller"):
             _check(child, f"{where}, {name}")
     if tag in _ATTRIBUTES:
         for key in element.attrib:
             if key not in _ATTRIBUTES[tag]:
-                raise BddTorqueError(
-                    f"{where}: unknown attribute {shown(repr(key), 60)}{nearest(key, _ATTRIBUTES[tag])}; "
-                    f"known: {', '.join(_ATTRIBUTES[tag])}"
-                )
+                raise BddTorqueError(f"{where}: {unknown('attribute', key, _ATTRIBUTES[tag])}")
     if tag in _CHECKS:
         _CHECKS[tag](element, where)
 
@@ -151,23 +146,22 @@ def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
         return
     for right in known:
         if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: unknown element <{shown(name, 60)}> (did you mean <{right}>?)")
+            raise BddTorqueError(f"{where}: unknown element <{shown(name, 60)}>; did you mean <{right}>?")
 
 
 def _check_inertial(element: ElementTree.Element, where: str) -> None:
     for required in ("mass", "inertia"):
         if element.find(required) is None:
-            raise BddTorqueError(f"{where}: a <{required}> required, none given")
+            raise BddTorqueError(f"{where}: <{required}> is missing")
 
 
 def _check_joint(element: ElementTree.Element, where: str) -> None:
     kind = element.get("type")
     if kind not in JOINT_TYPES:
-        hint = nearest(kind or "", JOINT_TYPES)
-        raise BddTorqueError(f"{where}: type {', '.join(JOINT_TYPES)} required, {shown(repr(kind), 60)} given{hint}")
+        raise BddTorqueError(f"{where}: {not_among('type', kind, JOINT_TYPES)}")
     for required in ("parent", "child"):
         if element.find(required) is None:
-            raise BddTorqueError(f"{where}: a <{required}> required, none given")
+            raise BddTorqueError(f"{where}: <{required}> is missing")
 
 
 def _check_link_reference(element: ElementTree.Element, where: str) -> None:
@@ -184,12 +178,12 @@ def _check_numbers(element: ElementTree.Element, where: str, counts: dict[str, i
         given = element.get(key)
         if given is None:
             if required:
-                raise BddTorqueError(f"{where}: attribute '{key}' required, not given")
+                raise BddTorqueError(f"{where}: attribute '{key}' is missing")
             continue
         numbers = [decimal(word) for word in given.split()]
         if len(numbers) != count or None in numbers:
             what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
-            raise BddTorqueError(f"{where}: {key}: {what} required, {shown(repr(given), 60)} given")
+            raise BddTorqueError(f"{where}: {key} must be {what}, got {shown(repr(given), 60)}")
 
 
 def decimal(word: str) -> float | None:
@@ -198,15 +192,6 @@ def decimal(word: str) -> float | None:
         return None
     value = float(word)
     return value if abs(value) < float("inf") else None
-
-
-def _pruned(element: ElementTree.Element) -> ElementTree.Element:
-    """Return a copy of a link or joint with only what matters to the dynamics."""
-    copy = ElementTree.Element(element.tag, dict(element.attrib))
-    for child in element:
-        if child.tag in _KEPT[str(element.tag)]:
-            copy.append(child)
-    return copy
 
 
 def _numbers(counts: dict[str, int], required: bool = False) -> Callable[[ElementTree.Element, str], None]:
@@ -222,7 +207,7 @@ _CHECKS: dict[str, Callable[[ElementTree.Element, str], None]] = {
     "origin": _numbers({"xyz": 3, "rpy": 3}),
     "axis": _numbers({"xyz": 3}, required=True),
     "mass": _numbers({"value": 1}, required=True),
-    "inertia": _numbers(dict.fromkeys(_MOMENTS, 1), required=True),
+    "inertia": _numbers(dict.fromkeys(MOMENTS, 1), required=True),
     "limit": _numbers(dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration"), 1)),
     "dynamics": _numbers({"damping": 1, "friction": 1}),
 }

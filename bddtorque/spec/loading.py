@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import describe
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Robot
+from bddtorque.robots.urdf_reader import UrdfOptions
 from bddtorque.spec import Spec, assume_missing, load_spec
-from bddtorque.spec.robot_keys import urdf_options
 
 Source = str | PathLike[str] | Spec | Robot
 
 
-def spec_and_robot(source: Source, options: dict[str, Any]) -> tuple[Spec, Robot, tuple[str, ...]]:
+def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Robot, tuple[str, ...]]:
     """Return the specification with the options in it, its robot, and what to tell the user of both.
 
     A robot without a specification (a robot file, a `Robot`) has its accelerations assumed where it gives none.
@@ -27,7 +29,7 @@ def spec_and_robot(source: Source, options: dict[str, Any]) -> tuple[Spec, Robot
     elif isinstance(source, str | PathLike):
         spec = load_spec(source)
     else:
-        raise BddTorqueError(f"compile: a name, a file, a Spec or a Robot required, {type(source).__name__} given")
+        raise BddTorqueError(f"what to compile must be a name, a file, a Spec or a Robot, got {describe(source)}")
     spec = spec.with_options(**options)
     robot = robot_of(spec, given)
     notes: list[str] = []
@@ -48,7 +50,7 @@ def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
 
     `given` takes the place of the robot that the specification names.
     """
-    options = urdf_options(spec)
+    options = _urdf_options(spec)
     source = spec.robot_source if given is None else given
     if spec.gravity is not None and isinstance(source, str) and source.lower().endswith((".urdf", ".xml", ".xacro")):
         options["gravity"] = spec.gravity  # the reader need not find out, then, where the base lies in its file
@@ -66,3 +68,11 @@ def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
         said = str(problem)
         raise BddTorqueError(said if spec.where in said or spec.robot in said else f"{spec.where}: {said}") from None
     return robot
+
+
+def _urdf_options(spec: Spec) -> UrdfOptions:
+    """Return what a specification asks of the reader of URDF files; gravity is for every robot."""
+    options = {name: getattr(spec, name) for name in UrdfOptions.__annotations__ if name != "gravity"}
+    if isinstance(spec.lock, tuple):
+        options["lock"] = dict(spec.lock)
+    return {name: value for name, value in options.items() if value is not None and value is not False}  # type: ignore[return-value]

@@ -1,30 +1,100 @@
-"""What a specification says of one joint, of all joints, and of the inputs."""
+"""Records of a specification: dataclasses that say in the type of each field how it is read from what people write."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import Vector, describe, is_list, real, unwrap
 from bddtorque.laws.friction import Friction
-from bddtorque.laws.joint_friction import JointFriction, joint_friction
-from bddtorque.spec.parsing import (
-    RANGED,
+from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
+from bddtorque.spec.values import (
     Bits,
     Range,
-    Vector,
+    Reader,
     as_bits,
+    as_inertia,
     as_range,
     as_ranges,
+    as_sign,
+    as_text,
     as_vector,
-    is_list,
-    is_number,
-    listed,
 )
+
+Kind = TypeVar("Kind", bound="Record")
+
+
+class Record:
+    """A frozen dataclass: what a field of type ``Annotated[type, reader]`` is given goes through its reader.
+
+    None passes where it is the default.
+    """
+
+    _readers: ClassVar[dict[str, Reader]]
+
+    @classmethod
+    def readers(cls) -> dict[str, Reader]:
+        """Return the reader of each key."""
+        if "_readers" not in cls.__dict__:
+            hints = get_type_hints(cls, include_extras=True)
+            cls._readers = {name: h.__metadata__[0] for name, h in hints.items() if get_origin(h) is Annotated}
+        return cls._readers
+
+    def __post_init__(self) -> None:
+        for name, read in self.readers().items():
+            value = getattr(self, name)
+            if value is not None or getattr(type(self), name, ...) is not None:
+                object.__setattr__(self, name, read(value, name))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
+        plain = {name: _plain(getattr(self, name)) for name in self.readers()}
+        return {name: value for name, value in plain.items() if value is not None}
+
+
+def as_record(kind: type[Kind]) -> Reader:
+    """Return the reader of a record from a table of its keys."""
+
+    def read(given: object, name: str) -> Kind:
+        if isinstance(given, kind):
+            return given
+        known = kind.readers()
+        if not isinstance(given, Mapping):
+            raise BddTorqueError(f"{name} must be a table with {', '.join(known)}, got {describe(given)}")
+        for each in given:
+            if each not in known:
+                raise BddTorqueError(f"{name}: {unknown('key', each, known)}")
+        try:
+            return kind(**given)
+        except BddTorqueError as problem:
+            raise BddTorqueError(f"{name}, {problem}") from None
+
+    return read
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_plain()
+    if isinstance(value, JointFriction):
+        return friction_to_plain(value)
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _as_friction(given: Any, name: str) -> JointFriction:
+    return joint_friction(given, name) or Friction()  # one that says there is none takes that of the robot away
+
+
+def _as_mass(given: object, name: str) -> float:
+    mass = real(given, name)
+    if mass <= 0:
+        raise BddTorqueError(f"{name} must be above 0 kg, got {mass:g}")
+    return mass
 
 
 @dataclass(frozen=True)
-class JointSpec:
+class JointSpec(Record):
     """What a specification says of one joint.
 
     Attributes
@@ -35,67 +105,37 @@ class JointSpec:
     friction : the friction of the joint, as `joint_friction` reads it; None: the robot's own
     """
 
-    name: str | None = None
-    position: Range | None = None
-    velocity: Range | None = None
-    acceleration: Range | None = None
-    torque: Range | None = None
-    offset: float = 0.0
-    sign: int = 1
-    friction: JointFriction | None = None
-
-    def __post_init__(self) -> None:
-        if self.name is not None and not (isinstance(self.name, str) and self.name):
-            raise BddTorqueError(f"joint, name: text required, {self.name!r:.60} given")
-        where = f"joint '{self.name}'" if self.name else "joint"
-        for quantity in RANGED:
-            given = getattr(self, quantity)
-            if given is not None:
-                object.__setattr__(self, quantity, as_range(given, f"{where}, {quantity}"))
-        if not (is_number(self.offset) and math.isfinite(self.offset)):
-            raise BddTorqueError(f"{where}, offset: a finite number required, {self.offset!r:.60} given")
-        object.__setattr__(self, "offset", float(self.offset))
-        if self.sign not in (1, -1) or isinstance(self.sign, bool):
-            raise BddTorqueError(f"{where}, sign: 1 or -1 required, {self.sign!r:.60} given")
-        object.__setattr__(self, "sign", int(self.sign))
-        if self.friction is not None:  # one that says there is none takes that of the robot away
-            law = joint_friction(self.friction, f"{where}, friction")
-            object.__setattr__(self, "friction", law or Friction())
+    name: Annotated[str | None, as_text("the name of a joint")] = None
+    position: Annotated[Range | None, as_range] = None
+    velocity: Annotated[Range | None, as_range] = None
+    acceleration: Annotated[Range | None, as_range] = None
+    torque: Annotated[Range | None, as_range] = None
+    offset: Annotated[float, real] = 0.0
+    sign: Annotated[int, as_sign] = 1
+    friction: Annotated[JointFriction | None, _as_friction] = None
 
 
 @dataclass(frozen=True)
-class Ranges:
-    """Ranges where a joint says nothing itself: one (low, high) for all, or one a joint; None: the robot's limits."""
+class Ranges(Record):
+    """Ranges where a joint says nothing itself: one (low, high) for all, or one per joint; None: the robot's limits."""
 
-    position: Range | tuple[Range, ...] | None = None
-    velocity: Range | tuple[Range, ...] | None = None
-    acceleration: Range | tuple[Range, ...] | None = None
-    torque: Range | tuple[Range, ...] | None = None
-
-    def __post_init__(self) -> None:
-        for quantity in RANGED:
-            given = getattr(self, quantity)
-            if given is not None:
-                object.__setattr__(self, quantity, as_ranges(given, f"ranges, {quantity}"))
+    position: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
+    velocity: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
+    acceleration: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
+    torque: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
 
 
 @dataclass(frozen=True)
-class InputBits:
-    """Word lengths of the inputs, each for all joints or one a joint; None: `Spec.bits`."""
+class InputBits(Record):
+    """Word lengths of the inputs, each for all joints or one per joint; None: `Spec.bits`."""
 
-    position: Bits | None = None
-    velocity: Bits | None = None
-    acceleration: Bits | None = None
-
-    def __post_init__(self) -> None:
-        for quantity in RANGED[:3]:
-            given = getattr(self, quantity)
-            if given is not None:
-                object.__setattr__(self, quantity, as_bits(given, f"input_bits, {quantity}"))
+    position: Annotated[Bits | None, as_bits] = None
+    velocity: Annotated[Bits | None, as_bits] = None
+    acceleration: Annotated[Bits | None, as_bits] = None
 
 
 @dataclass(frozen=True)
-class Payload:
+class Payload(Record):
     """A body at the tip, in the axes of the tip frame.
 
     Attributes
@@ -105,24 +145,45 @@ class Payload:
     inertia : kg·m² about the centre of mass, three principal moments or 3 rows of 3; None: all mass in one point
     """
 
-    mass: float = 0.0
-    centre_of_mass: Vector = (0.0, 0.0, 0.0)
-    inertia: tuple[Vector, Vector, Vector] | None = None
-
-    def __post_init__(self) -> None:
-        if not (is_number(self.mass) and 0 < self.mass < math.inf):
-            raise BddTorqueError(f"payload, mass: more than 0 kg required, {self.mass!r:.60} given")
-        object.__setattr__(self, "mass", float(self.mass))
-        centre = as_vector(self.centre_of_mass, "payload, centre_of_mass", "x, y and z in m")
-        object.__setattr__(self, "centre_of_mass", centre)
-        if self.inertia is not None:
-            object.__setattr__(self, "inertia", _inertia(listed(self.inertia)))
+    mass: Annotated[float, _as_mass] = 0.0
+    centre_of_mass: Annotated[Vector, as_vector("x, y and z in m")] = (0.0, 0.0, 0.0)
+    inertia: Annotated[tuple[Vector, Vector, Vector] | None, as_inertia] = None
 
 
-def _inertia(given: object) -> tuple[Vector, Vector, Vector]:
-    where, what = "payload, inertia", "[Ixx, Iyy, Izz] or 3 rows of 3, in kg·m²,"
-    if is_list(given) and len(given) == 3 and all(is_list(row) for row in given):
-        x, y, z = (as_vector(row, where, what) for row in given)
-        return x, y, z
-    a, b, c = as_vector(given, where, what)
-    return (a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)
+def as_payload(given: object, name: str) -> Payload:
+    """Return a payload from a mass, a mass with the centre's x, y and z, or a table."""
+    given = unwrap(given)
+    if is_list(given) and len(given) == 4:
+        given = {"mass": given[0], "centre_of_mass": list(given[1:])}
+    elif isinstance(given, int | float):
+        given = {"mass": given}
+    elif not isinstance(given, Payload | Mapping):
+        what = "a mass in kg, or mass, x, y and z of its centre in m, or a table with mass, centre_of_mass, inertia"
+        raise BddTorqueError(f"{name} must be {what}, got {describe(given)}")
+    payload: Payload = as_record(Payload)(given, name)
+    return payload
+
+
+def as_input_bits(given: object, name: str) -> Bits | InputBits | None:
+    """Return word lengths for all inputs, or by quantity; None where nothing is said."""
+    if not isinstance(given, InputBits | Mapping):
+        return as_bits(given, name)
+    bits: InputBits = as_record(InputBits)(given, name)
+    return None if bits == InputBits() else bits
+
+
+def as_joints(given: object, name: str) -> tuple[JointSpec, ...]:
+    """Return what is said of joints: all in order without names, or any of them by name."""
+    if not is_list(given):
+        raise BddTorqueError(f"{name} must be a list of tables, got {describe(given)}")
+    joints = []
+    for i, each in enumerate(given, 1):
+        own = each.get("name") if isinstance(each, Mapping) else None
+        joints.append(as_record(JointSpec)(each, f"joint {i} '{own}'" if isinstance(own, str) else f"joint {i}"))
+    names = [joint.name for joint in joints]
+    if None in names and any(names):
+        raise BddTorqueError(f"{name} must all have a name, or none of them, got {names}")
+    for k, own in enumerate(names):
+        if own is not None and own in names[:k]:
+            raise BddTorqueError(f"{name}: '{own}' stands twice; keep one of them")
+    return tuple(joints)

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.spec.parsing import RANGED, Bits, Range
+from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
+from bddtorque.spec.values import RANGED, Bits, Range
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
         for quantity in RANGED:
             if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
                 raise BddTorqueError(_missing(spec, joint, quantity))
-    bits = _one_a_joint(spec.bits, robot, f"{spec.where}, bits")
+    bits = _per_joint(spec.bits, robot, spec, "bits")
     inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
     return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said)
 
@@ -113,24 +113,20 @@ def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:
 
 
 def matched(spec: Spec, robot: Robot) -> list[JointSpec]:
-    """Return one `JointSpec` a joint, from base to tip, from joints listed in order or by name."""
+    """Return one `JointSpec` per joint, from base to tip, from joints listed in order or by name."""
     if not spec.joints:
         return [JointSpec() for _ in robot.joints]
     by_name = {joint.name: joint for joint in spec.joints}
     if None in by_name:
         if len(spec.joints) != len(robot.joints):
             raise BddTorqueError(
-                f"{spec.where}: {len(robot.joints)} joints as in robot '{robot.name}', or names to tell them by, "
-                f"required, {len(spec.joints)} without names given"
+                f"joints without names must be as many as robot '{robot.name}' has, {len(robot.joints)}, got "
+                f"{len(spec.joints)} ({spec.where}); give all of them, or their names"
             )
         return list(spec.joints)
     for name in by_name:
         if name is not None and name not in robot.joint_names:
-            known = ", ".join(f"'{each}'" for each in robot.joint_names)
-            raise BddTorqueError(
-                f"{spec.where}: joint names of robot '{robot.name}' ({known}) required, '{name}' given"
-                f"{nearest(name, robot.joint_names)}"
-            )
+            raise BddTorqueError(f"{unknown('joint', name, robot.joint_names)} ({spec.where}, robot '{robot.name}')")
     return [by_name.get(name, JointSpec()) for name in robot.joint_names]
 
 
@@ -140,8 +136,8 @@ def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Range
         return given  # type: ignore[no-any-return]
     if len(given) != len(robot.joints):
         raise BddTorqueError(
-            f"{spec.where}, {quantity}: one range for all joints or one a joint ({len(robot.joints)}) required, "
-            f"{len(given)} given"
+            f"{quantity} must be one range for all joints, or one per joint ({len(robot.joints)} in robot "
+            f"'{robot.name}'), got {len(given)}{'' if quantity in spec.overridden else spec.at('ranges')}"
         )
     return given[index]  # type: ignore[no-any-return]
 
@@ -160,9 +156,8 @@ def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
     example = "[0.0, 0.5]" if quantity == "position" else "10.0"
     kind = "" if joint.revolute else "prismatic "
     return (
-        f"{spec.where}: a range of {quantity} in {unit} required for {kind}joint '{joint.name}', neither spec nor "
-        f"robot gives one: write {quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}= "
-        f"(--{quantity})"
+        f"{kind}joint '{joint.name}' has no range of {quantity} in {unit}, neither in the spec nor in the robot: write "
+        f"{quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}= (--{quantity}) ({spec.where})"
     )
 
 
@@ -170,15 +165,15 @@ def _input_bits(spec: Spec, quantity: str, robot: Robot) -> tuple[int, ...] | No
     given = spec.input_bits
     if isinstance(given, InputBits):
         given = getattr(given, quantity)
-    return None if given is None else _one_a_joint(given, robot, f"{spec.where}, input_bits")
+    return None if given is None else _per_joint(given, robot, spec, "input_bits")
 
 
-def _one_a_joint(bits: Bits, robot: Robot, where: str) -> tuple[int, ...]:
+def _per_joint(bits: Bits, robot: Robot, spec: Spec, name: str) -> tuple[int, ...]:
     if isinstance(bits, int):
         return (bits,) * len(robot.joints)
     if len(bits) != len(robot.joints):
         raise BddTorqueError(
-            f"{where}: one number, or one a joint ({len(robot.joints)} in robot '{robot.name}'), required, "
-            f"{len(bits)} given"
+            f"{name} must be one number, or one per joint ({len(robot.joints)} in robot '{robot.name}'), got "
+            f"{len(bits)}{spec.at(name)}"
         )
     return bits

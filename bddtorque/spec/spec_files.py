@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, nearest, one_line
+from bddtorque.base.errors import BddTorqueError, one_line, unknown
 from bddtorque.base.reading import read_at_most, reason
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import toml_values
@@ -56,17 +56,14 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     Raises
     ------
     BddTorqueError
-        One line that says what was required, what was given, and where.
+        One line that says what was expected, what was found, and where.
     """
     text = str(source)
     if isinstance(source, str) and not is_path(text):
         directory = tables_directory()
         if directory is None or text not in spec_names():
-            known = spec_names()
-            listed = ", ".join(f"'{name}'" for name in known) or "none are installed"
             raise BddTorqueError(
-                f"spec: a known name ({listed}) or a path (it has a suffix, as in '{text}.toml') required, "
-                f"{text!r:.60} given{nearest(text, known)}"
+                f"{unknown('spec', text, spec_names())} (a file has a suffix, as in '{text:.60}.toml')"
             )
         return load_spec(directory / f"{text}.toml")
     path = Path(source)
@@ -114,16 +111,14 @@ def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) 
 
 
 def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> Spec:
-    # here and not above: a compiled model carries a Spec, and running it must not need msgspec
-    from bddtorque.spec.schema import checked_table  # noqa: PLC0415
-
-    return spec_from_plain(_with_samples(checked_table(values, where), where, directory), where, directory)
+    return spec_from_plain(_with_samples(values, where, directory), where, directory, joints="joint")
 
 
 def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> dict[str, Any]:
     """Return a specification with the samples that its joints name read, so that it needs no other file."""
-    for k, joint in enumerate(plain.get("joints", []), 1):
-        given = joint.get("friction")
+    joints = plain.get("joint")
+    for k, joint in enumerate(joints if isinstance(joints, list) else [], 1):
+        given = joint.get("friction") if isinstance(joint, dict) else None
         if isinstance(given, dict) and "samples" in given:
             name = f" '{joint['name']}'" if "name" in joint else ""
             joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
@@ -134,17 +129,17 @@ def _read(path: Path) -> str:
     try:
         data = read_at_most(path, LARGEST_FILE)
     except FileNotFoundError:
-        raise BddTorqueError(f"{path}: a specification required, there is no such file") from None
+        raise BddTorqueError(f"{path}: there is no such file") from None
     except IsADirectoryError:
-        raise BddTorqueError(f"{path}: a specification required, this is a folder") from None
+        raise BddTorqueError(f"{path}: this is a folder, not a specification") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{str(path)!r}: a readable file required, {reason(problem)}") from None
+        raise BddTorqueError(f"{str(path)!r}: cannot be read: {reason(problem)}") from None
     if len(data) > LARGEST_FILE:
-        raise BddTorqueError(f"{path}: at most {LARGEST_FILE:,} bytes required for a specification, more given")
+        raise BddTorqueError(f"{path}: a specification must have at most {LARGEST_FILE:,} bytes, this one has more")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise BddTorqueError(f"{path}: UTF-8 text required, byte {problem.start} is not") from None
+        raise BddTorqueError(f"{path}: not UTF-8 text: byte {problem.start}") from None
 
 
 def _is_table(value: object) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice, of_type, real, whole
 from bddtorque.words.integer_range import hold, word_range, wrap
 from bddtorque.words.rounding import half_away
 
@@ -86,30 +87,25 @@ class Format:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in ("angle", "range"):
-            raise BddTorqueError(f"{self.name}: kind 'angle' or 'range' required, {self.kind!r} given")
-        if type(self.bits) is not int or not SMALLEST_BITS <= self.bits <= LARGEST_BITS:
-            raise BddTorqueError(
-                f"{self.name}: {SMALLEST_BITS} to {LARGEST_BITS} bits (a whole number) required, {self.bits!r} given"
-            )
+        choice(self.kind, ("angle", "range"), f"{self.name}: kind")
+        whole(of_type(self.bits, int, f"{self.name}: bits"), SMALLEST_BITS, LARGEST_BITS, f"{self.name}: bits")
         if type(self.sign) is not int or self.sign not in (1, -1):
-            raise BddTorqueError(f"{self.name}: sign 1 or -1 required, {self.sign!r} given")
+            raise BddTorqueError(f"{self.name}: sign must be 1 or -1, got {self.sign!r}")
         for field in ("low", "high", "offset"):
             number = getattr(self, field)
             if isinstance(number, bool) or not isinstance(number, int | float | np.floating):
-                raise BddTorqueError(f"{self.name}: a number required for {field}, {number!r} given")
+                raise BddTorqueError(f"{self.name}: {field} must be a number, got {number!r}")
             object.__setattr__(self, field, float(number))
         if not self.low < self.high:  # refuses NaN as well
-            raise BddTorqueError(f"{self.name}: low below high required, {self.low} and {self.high} given")
-        if not math.isfinite(self.offset):
-            raise BddTorqueError(f"{self.name}: a finite offset required, {self.offset} given")
+            raise BddTorqueError(f"{self.name}: low must be below high, got {self.low} and {self.high}")
+        real(self.offset, f"{self.name}: offset")
         if self.kind == "range" and not math.isfinite(self.high - self.low):
-            raise BddTorqueError(f"{self.name}: a finite range required, {self.low} to {self.high} given")
+            raise BddTorqueError(f"{self.name}: the range must be finite, got {self.low} to {self.high}")
         largest = abs(self.offset) if self.kind == "angle" else max(abs(self.low), abs(self.high), abs(self.offset))
         if math.ulp(largest) > RESOLUTION * self.lsb:
             raise BddTorqueError(
-                f"{self.name}: one unit must be at least {1 / RESOLUTION:g} float spacings at {largest:g}, it is "
-                f"{self.lsb:g} {self.unit}: use fewer bits, a wider range or a smaller offset"
+                f"{self.name}: one unit, {self.lsb:g} {self.unit}, must be at least {1 / RESOLUTION:g} float spacings "
+                f"at {largest:g}: use fewer bits, a wider range or a smaller offset"
             )
 
     @property
@@ -176,13 +172,13 @@ class Format:
         """Return integers as this format holds them: angle words masked to `bits`, others clamped to the ends."""
         given = np.asarray(words)
         if given.dtype.kind not in "iu":
-            raise BddTorqueError(f"{self.name}: integer words required, {given.dtype} given")
+            raise BddTorqueError(f"{self.name}: words must be integers, got {given.dtype}")
         return hold(given, self.bits, wraps=self.kind == "angle")
 
     def exact(self, word: int) -> ExactValue:
         """Return the exact value at the joint of one word, as rationals: turns · 2π + rest (rest in `unit`)."""
         if not self.lowest <= word <= self.highest:
-            raise BddTorqueError(f"{self.name}: a word from {self.lowest} to {self.highest} required, {word} given")
+            raise BddTorqueError(f"{self.name}: a word must be between {self.lowest} and {self.highest}, got {word}")
         if self.kind == "angle":
             return ExactValue(Fraction(self.sign * int(word), 1 << self.bits), Fraction(self.offset))
         raw = Fraction(self.centre) + int(word) * Fraction(self.lsb)
@@ -192,16 +188,16 @@ class Format:
         try:
             given = np.asarray(x)
         except ValueError:  # ragged lists
-            raise BddTorqueError(f"{self.name}: an array of numbers required, {x!r:.60} given") from None
+            raise BddTorqueError(f"{self.name} must be an array of numbers, got {x!r:.60}") from None
         if given.dtype.kind not in "iuf":
-            raise BddTorqueError(f"{self.name}: real numbers required, {given.dtype} given")
+            raise BddTorqueError(f"{self.name} must be real numbers, got {given.dtype}")
         values = given.astype(np.float64)
         bad = ~np.isfinite(values)
         if self.kind == "angle":
             bad |= np.abs(values) > LARGEST_TURNS * TURN
         if bad.any():
-            required = "finite numbers" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:g} turns"
+            what = "finite" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:g} turns"
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             at = f" at {list(index)}" if index else ""
-            raise BddTorqueError(f"{self.name}: {required} required, {values[index]} given{at}")
+            raise BddTorqueError(f"{self.name} must be {what}, got {values[index]}{at}")
         return values

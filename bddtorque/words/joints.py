@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import listed, of_type, table
 from bddtorque.words.formats import Floats, Format, Words
 
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
@@ -21,7 +22,7 @@ _PLAIN_KEYS = ("kind", "bits", "low", "high", "sign", "offset", "name", "unit")
 
 @dataclass(frozen=True)
 class JointFormats:
-    """The formats of one quantity, one a joint from base to tip; a sequence of `Format`.
+    """The formats of one quantity, one per joint from base to tip; a sequence of `Format`.
 
     Attributes
     ----------
@@ -98,9 +99,9 @@ class JointFormats:
         try:
             given = np.asarray(x)
         except ValueError:  # ragged lists
-            raise BddTorqueError(f"{self.name}: shape ({n},) or (N, {n}) required, a ragged list given") from None
+            raise BddTorqueError(f"{self.name} must have shape ({n},) or (N, {n}), got a ragged list") from None
         if given.ndim not in (1, 2) or given.shape[-1] != n:
-            raise BddTorqueError(f"{self.name}: shape ({n},) or (N, {n}) required, {given.shape} given")
+            raise BddTorqueError(f"{self.name} must have shape ({n},) or (N, {n}), got {given.shape}")
         return given
 
 
@@ -125,9 +126,7 @@ class Formats:
         for quantity, name in QUANTITIES.items():
             given = len(getattr(self, quantity))
             if given != len(self.joint_names):
-                raise BddTorqueError(
-                    f"formats of {name}: one a joint ({len(self.joint_names)}) required, {given} given"
-                )
+                raise BddTorqueError(f"formats of {name} must be one per joint, {len(self.joint_names)}, got {given}")
 
     @property
     def inputs(self) -> tuple[JointFormats, JointFormats, JointFormats]:
@@ -144,18 +143,14 @@ class Formats:
 
 def formats_from_plain(plain: object, where: str = "formats") -> Formats:
     """Return the `Formats` that `Formats.to_plain` wrote; every key and type is checked and `where` is named."""
-    table = _table(plain, ("joint_names", *QUANTITIES), where)
-    names = table["joint_names"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BddTorqueError(f"{where}, joint_names: a list of strings required, {names!r:.60} given")
+    given = table(plain, ("joint_names", *QUANTITIES), where)
+    names = listed(given["joint_names"], f"{where}, joint_names")
     quantities = {}
     for quantity, name in QUANTITIES.items():
-        listed = table[quantity]
-        if not isinstance(listed, list):
-            raise BddTorqueError(f"{where}, {quantity}: a list of formats required, {listed!r:.60} given")
-        joints = (format_from_plain(each, f"{where}, {quantity}[{i}]") for i, each in enumerate(listed))
+        words = enumerate(listed(given[quantity], f"{where}, {quantity}"))
+        joints = (format_from_plain(each, f"{where}, {quantity}[{i}]") for i, each in words)
         quantities[quantity] = JointFormats(name, tuple(joints))
-    return Formats(tuple(names), **quantities)
+    return Formats(tuple(of_type(name, str, f"{where}, joint_names") for name in names), **quantities)
 
 
 def format_to_plain(word: Format) -> dict[str, Any]:
@@ -166,25 +161,12 @@ def format_to_plain(word: Format) -> dict[str, Any]:
 
 def format_from_plain(plain: object, where: str) -> Format:
     """Return the format that `format_to_plain` wrote; every key and type is checked."""
-    table = _table(plain, _PLAIN_KEYS, where)
+    given = table(plain, _PLAIN_KEYS, where)
     for key in ("name", "unit"):
-        if not isinstance(table[key], str):
-            raise BddTorqueError(f"{where}, {key}: a string required, {table[key]!r:.60} given")
-    low = -math.inf if table["low"] is None else table["low"]
-    high = math.inf if table["high"] is None else table["high"]
+        of_type(given[key], str, f"{where}, {key}")
+    for key, open_ in (("low", -math.inf), ("high", math.inf)):
+        given[key] = open_ if given[key] is None else given[key]
     try:
-        return Format(**{**table, "low": low, "high": high})
+        return Format(**given)
     except BddTorqueError as problem:
         raise BddTorqueError(f"{where}: {problem}") from None
-
-
-def _table(plain: object, keys: tuple[str, ...], where: str) -> Mapping[str, Any]:
-    if not isinstance(plain, dict):
-        raise BddTorqueError(f"{where}: a table with {', '.join(keys)} required, {plain!r:.60} given")
-    for key in plain:
-        if key not in keys:
-            raise BddTorqueError(f"{where}: keys {', '.join(keys)} required, {key!r} given{nearest(str(key), keys)}")
-    for key in keys:
-        if key not in plain:
-            raise BddTorqueError(f"{where}: '{key}' required, not given")
-    return plain

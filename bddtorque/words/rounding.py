@@ -68,7 +68,7 @@ def round_half_away(x: npt.ArrayLike) -> npt.NDArray[np.int64]:
     # not (|x| < 2^63) is also true of NaN
     bad = ~(np.abs(values) < 2.0**63)
     if bad.any():
-        raise BddTorqueError(f"rounding: numbers below 2^63 in magnitude required, {values[bad].flat[0]} given")
+        raise BddTorqueError(f"rounding: numbers must be below 2^63 in magnitude, got {values[bad].flat[0]}")
     rounded: npt.NDArray[np.int64] = np.asarray(half_away(values)).astype(np.int64)
     return rounded
 
@@ -87,8 +87,8 @@ def round_half_up_shift(x: npt.ArrayLike, shift: int) -> npt.NDArray[np.int64]:
     """
     words = np.asarray(x)
     if not np.can_cast(words.dtype, np.int64) or words.dtype == np.bool_:
-        raise BddTorqueError(f"rounding shift: integers that fit int64 required, {words.dtype} given")
+        raise BddTorqueError(f"rounding shift: words must be integers that fit int64, got {words.dtype}")
     if not 0 <= shift <= LARGEST_SHIFT:
-        raise BddTorqueError(f"rounding shift: a shift of 0 to {LARGEST_SHIFT} required, {shift} given")
+        raise BddTorqueError(f"rounding shift: the shift must be between 0 and {LARGEST_SHIFT}, got {shift}")
     shifted: npt.NDArray[np.int64] = np.array(half_up_shift(words.astype(np.int64), int(shift)), dtype=np.int64)
     return shifted

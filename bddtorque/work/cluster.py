@@ -79,7 +79,7 @@ class ClusterExecutor(Executor):
             self._deserted = time.monotonic()
         elif time.monotonic() - self._deserted > NO_WORKERS:
             raise ClusterLostError(
-                f"cluster {self.address}: at least one worker required, there has been none for {NO_WORKERS:.0f} s"
+                f"cluster {self.address}: there has been no worker for {NO_WORKERS:.0f} s; start some"
             )
 
     def _check_connection(self) -> None:
@@ -87,9 +87,7 @@ class ClusterExecutor(Executor):
             raise self._lost()
 
     def _lost(self) -> ClusterLostError:
-        return ClusterLostError(
-            f"cluster {self.address}: a scheduler that answers to the end required, the connection to it was lost"
-        )
+        return ClusterLostError(f"cluster {self.address}: the connection to the scheduler was lost")
 
     def _passed_on(self, own: Future[Any], theirs: Any) -> None:
         """Give what became of a task to whoever waits for it."""
@@ -107,8 +105,8 @@ def run_sent(environment: str, sent: bytes) -> bytes:
     """Run, on a worker, a function that was sent, and return its result as bytes; refuse to with other code."""
     if environment_digest(__name__) != environment:
         raise WorkError(
-            f"worker on {platform.node()}: the same sources of bddtorque, and versions of Python, NumPy and Numba, "
-            "required as where the work comes from, others found"
+            f"worker on {platform.node()}: its bddtorque, Python, NumPy or Numba differ from those of whoever gives "
+            "the work; install the same"
         )
     function, arguments, options = pickle.loads(sent)
     return pickle.dumps(function(*arguments, **options))
@@ -130,7 +128,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
     distributed = _distributed()
     found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:  # before Dask, which waits for what cannot be there
-        raise BddTorqueError(f"cluster: an address such as tcp://scheduler.lab:8786 required, {address!r:.60} given")
+        raise BddTorqueError(f"cluster must be an address such as tcp://scheduler.lab:8786, got {address!r:.60}")
     with _quiet():
         client = _client(distributed, address, timeout)
         try:
@@ -146,7 +144,7 @@ def _distributed() -> Any:
         import distributed  # type: ignore[import-not-found,unused-ignore] # noqa: PLC0415 - an extra
     except ImportError as problem:
         raise BddTorqueError(
-            f"cluster: the package distributed required (pip install 'bddtorque[cluster]'), {problem}"
+            f"cluster: the package distributed is missing; run: pip install 'bddtorque[cluster]' ({problem})"
         ) from None
     return distributed
 
@@ -160,7 +158,7 @@ def _client(distributed: Any, address: str, timeout: float) -> Any:
         said = str(problem).splitlines()
         raise BddTorqueError(
             one_line(
-                f"cluster {address}: a Dask scheduler that answers within {timeout:g} s required, none found"
+                f"cluster {address}: no Dask scheduler answered within {timeout:g} s"
                 f" ({type(problem).__name__}{f': {said[0]}' if said else ''})"
             )
         ) from None
@@ -182,9 +180,7 @@ def _check_versions(client: Any, address: str, timeout: float) -> None:
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError:
-        raise BddTorqueError(
-            f"cluster {address}: at least one worker required, none was there within {timeout:g} s"
-        ) from None
+        raise BddTorqueError(f"cluster {address}: no worker was there within {timeout:g} s; start some") from None
     found = client.get_versions(packages=["bddtorque", "numba"])
     machines = {
         "the scheduler": found["scheduler"],
@@ -194,7 +190,7 @@ def _check_versions(client: Any, address: str, timeout: float) -> None:
     if wrong:
         more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
         raise BddTorqueError(
-            f"cluster {address}: the same versions as here required on scheduler and workers, "
+            f"cluster {address}: scheduler and workers must have the same versions as this machine, "
             f"{'; '.join(wrong[:MOST_SAID])}{more}"
         )
 

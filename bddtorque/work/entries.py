@@ -62,7 +62,7 @@ def _tree(value: Any, arrays: list[npt.NDArray[Any]]) -> Any:
         return _kept("array", value, arrays)
     if isinstance(value, np.generic) and not value.dtype.hasobject:
         return _kept("scalar", np.asarray(value), arrays)
-    raise TypeError(f"cached results: plain data and arrays of numbers required, {kind.__qualname__} given")
+    raise TypeError(f"cached results must be plain data and arrays of numbers, got {kind.__qualname__}")
 
 
 def _kept(kind: str, array: npt.NDArray[Any], arrays: list[npt.NDArray[Any]]) -> dict[str, int]:

@@ -53,9 +53,7 @@ def check_executor(executor: Any) -> None:
     """Refuse what is no executor."""
     if executor is not None and not isinstance(executor, Executor):
         hint = ": what its get_executor() returns would do" if hasattr(executor, "get_executor") else ""
-        raise BddTorqueError(
-            f"executor: a concurrent.futures.Executor required, {type(executor).__qualname__} given{hint}"
-        )
+        raise BddTorqueError(f"executor must be a concurrent.futures.Executor, got {type(executor).__qualname__}{hint}")
 
 
 def at_a_time(executor: Executor) -> int:
@@ -108,8 +106,8 @@ class _Loan:
                 continue
             if not isinstance(future, Future) or future in self.running:
                 raise WorkError(
-                    f"task '{task.name}': an executor that returns a new concurrent.futures.Future for each task "
-                    f"required, {type(self.executor).__qualname__} returned {type(future).__qualname__}"
+                    f"task '{task.name}': an executor must return a new concurrent.futures.Future for each task, "
+                    f"{type(self.executor).__qualname__} returned {type(future).__qualname__}"
                 )
             self.running[future] = task
 
@@ -142,9 +140,8 @@ class _Loan:
             return
         if "KilledWorker" in kinds:
             raise WorkError(
-                f"task '{task.name}': a worker that lives to its end required, those of the cluster died of it again "
-                "and again (killed, crashed or out of memory): workers with more memory, or a smaller memory budget, "
-                "may help"
+                f"task '{task.name}': workers of the cluster died of it again and again (killed, crashed or out of "
+                "memory): workers with more memory, or a smaller memory budget, may help"
             ) from None
         if isinstance(problem, Exception) and not isinstance(problem, BddTorqueError):
             problem.add_note(f"in task '{task.name}'")
@@ -153,9 +150,7 @@ class _Loan:
     def _try_again(self, task: Task, what: str, why: str) -> None:
         self.tries[task.key] += 1
         if self.tries[task.key] >= TRIES:
-            raise WorkError(
-                one_line(f"task '{task.name}': an executor that does it required, it was {what} {TRIES} times{why}")
-            ) from None
+            raise WorkError(one_line(f"task '{task.name}': the executor {what} it {TRIES} times{why}")) from None
         self.waiting.appendleft(task)
 
     def abandon(self, deliver: Deliver) -> None:
@@ -171,4 +166,4 @@ class _Loan:
 
 
 def _broken(task: Task) -> WorkError:
-    return WorkError(f"task '{task.name}': a working executor required, the one given is broken")
+    return WorkError(f"task '{task.name}': the executor is broken; give a new one")

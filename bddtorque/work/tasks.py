@@ -39,7 +39,7 @@ class Task:
     def __post_init__(self) -> None:
         where = f"{self.function.__module__}.{self.function.__qualname__}"
         if "<" in where:
-            raise TypeError(f"task: a function at the top level of a module required, {where} given")
+            raise TypeError(f"a task must be a function at the top level of a module, got {where}")
         object.__setattr__(self, "name", self.name or where)
 
     @cached_property
@@ -74,7 +74,7 @@ def _parts(value: Any) -> Iterator[bytes]:
     elif isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
         if array.dtype.hasobject:
-            raise TypeError("content key: arrays of numbers required, an array of Python objects given")
+            raise TypeError("content key: arrays must hold numbers, got one of Python objects")
         yield _tagged("array", f"{type(value).__name__} {array.dtype.str} {array.dtype.descr} {array.shape}".encode())
         yield array.tobytes()
     elif type(value) in (tuple, list):
@@ -96,7 +96,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         for name in names:
             yield from _parts(getattr(value, name))
     else:
-        raise TypeError(f"content key: plain data required, {type(value).__qualname__} given")
+        raise TypeError(f"content key: arguments must be plain data, got {type(value).__qualname__}")
 
 
 def _tagged(kind: str, data: bytes) -> bytes:

@@ -80,7 +80,7 @@ class Workers:
         progress: Progress | None = None,
     ) -> None:
         if count is not None and (type(count) is not int or count < 1):
-            raise BddTorqueError(f"workers: a whole number of at least 1 required, {count!r} given")
+            raise BddTorqueError(f"workers must be an integer of at least 1, got {count!r}")
         check_executor(executor)
         self.count = count or (usable_processors() if executor is None else at_a_time(executor))
         self.cache = cache
@@ -193,8 +193,8 @@ class Workers:
             return _noted(task, partial(received, submit(self._running_pool(), task)))
         except BrokenExecutor:
             raise WorkError(
-                f"task '{task.name}': a worker that lives to its end required, it died twice (killed, crashed or "
-                "out of memory): fewer workers or a smaller memory budget may help"
+                f"task '{task.name}': its worker died twice (killed, crashed or out of memory): fewer workers or a "
+                "smaller memory budget may help"
             ) from None
 
     def _running_pool(self) -> Pool:

@@ -131,7 +131,7 @@ def test_out_of_range_can_be_refused(refused, model_file, tmp_path):
         ("", "is empty: the first line must name the columns"),
         ("\n1,2\n", "missing columns q:shoulder"),
         (HEADER.replace("q:elbow,", "", 1) + "\n", "missing columns q:elbow"),
-        (HEADER.replace("qd:elbow", "qd:elbo") + "\n", "(did you mean 'qd:elbow'?)"),
+        (HEADER.replace("qd:elbow", "qd:elbo") + "\n", "; did you mean 'qd:elbow'?"),
         (HEADER + ",time\n", "unknown column 'time'"),
         (HEADER.replace("q:elbow", "q:shoulder", 1) + "\n", "occurs twice"),
         (HEADER + "\n1,2,3\n", "line 2: expected 6 cells, got 3"),

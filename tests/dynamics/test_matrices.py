@@ -70,5 +70,5 @@ def test_a_joint_that_moves_nothing_is_refused() -> None:
     empty = bt.Robot(
         "empty", (Joint("a", "revolute"), Joint("b", "revolute")), (Link("one", 1, (1, 0, 0)), Link("two"))
     )
-    with pytest.raises(bt.BddTorqueError, match=r"robot 'empty': an invertible mass matrix required, a singular one"):
+    with pytest.raises(bt.BddTorqueError, match=r"robot 'empty': the mass matrix is singular"):
         bt.forward_dynamics(empty, [0, 0], [0, 0], [0, 0])

@@ -84,9 +84,9 @@ def test_floats_go_through_the_words():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        (("word",), r"unknown evaluator 'word' \(did you mean 'words'\?\): it must be bits, words"),
-        (("bits", "dense"), "unknown form 'dense': evaluator 'bits' has lockstep, bits"),
-        (("words", "denser"), r"unknown form 'denser' \(did you mean 'dense'\?\): evaluator 'words' has"),
+        (("word",), r"^unknown evaluator 'word'; did you mean 'words'\?$"),
+        (("bits", "dense"), "^unknown form of evaluator 'bits' 'dense'; known: lockstep, bits$"),
+        (("words", "denser"), r"^unknown form of evaluator 'words' 'denser'; did you mean 'dense'\?$"),
         (("words", None, "wrap"), "^on_range must be 'saturate' or 'raise', got 'wrap'$"),
     ],
 )

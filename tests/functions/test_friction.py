@@ -92,15 +92,15 @@ def test_the_sign_at_a_standstill_is_zero():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"viscous": -1.0}, "viscous: a finite number of at least 0"),
-        ({"coulomb": [1.0, 2.0, 3.0]}, "coulomb: a number, or two magnitudes"),
-        ({"static": 1.0}, "'static' and 'stribeck_velocity' together"),
-        ({"static": 1.0, "stribeck_velocity": 0.0}, "stribeck_velocity: more than 0"),
+        ({"viscous": -1.0}, "viscous must be a finite number of at least 0"),
+        ({"coulomb": [1.0, 2.0, 3.0]}, "coulomb must be a number, or two magnitudes"),
+        ({"static": 1.0}, "static and stribeck_velocity belong together"),
+        ({"static": 1.0, "stribeck_velocity": 0.0}, "stribeck_velocity must be above 0"),
         ({"viscose": 1.0}, "did you mean 'viscous'"),
         ({"samples": "none.csv"}, "there is no such file"),
-        ({"samples": "none.csv", "viscous": 1.0}, "keys samples, extrapolation, spread required"),
+        ({"samples": "none.csv", "viscous": 1.0}, "unknown key 'viscous'; known: samples, extrapolation, spread"),
         ("much", "a table with viscous"),
-        ({"viscous": math.nan}, "at least 0 required, nan given"),
+        ({"viscous": math.nan}, "of at least 0, got nan"),
     ],
 )
 def test_bad_friction_is_refused(given, said):
@@ -209,13 +209,13 @@ link = { mass = 2.0, centre_of_mass = [0, 0, 0], inertia = [0, 0, 0] }
     robot = from_toml(text)
     assert robot.joints[0].friction == bt.Friction(3.0, 0.5)
     assert bt.inverse_dynamics(robot, [0.0], [0.2], [0.0]) == pytest.approx(2.0 * 9.81 + 0.6 + 0.5)
-    with pytest.raises(BddTorqueError, match="joint 1 'slide', friction: keys viscous"):
+    with pytest.raises(BddTorqueError, match="joint 1 'slide', friction: unknown key 'vicious'"):
         from_toml(text.replace("viscous", "vicious"))
 
 
 def test_samples_must_reach_as_far_as_the_velocities():
     robot = bt.load_robot("planar2r").with_friction({"elbow": {"samples": folder_with_samples() / "elbow.csv"}})
-    with pytest.raises(BddTorqueError, match="friction of joint 'elbow': samples over all velocities from -2"):
+    with pytest.raises(BddTorqueError, match="friction of joint 'elbow': samples must reach over all velocities, -2"):
         bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, workers=1)
     held = {"samples": folder_with_samples() / "elbow.csv", "extrapolation": "hold"}
     robot = robot.with_friction({"elbow": held})

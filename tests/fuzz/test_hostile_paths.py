@@ -72,8 +72,8 @@ def test_names_that_no_file_can_have(kind: str, tmp_path: Path) -> None:
         ("spec_toml", "at most 1,000,000 bytes required for a specification, more given"),
         ("urdf", "at most 10,000,000 bytes required for a robot file, more given"),
         ("plan_bytes", "a plan of at most 67,108,864 bytes required, more given"),
-        ("states_csv", "line 1: a row of at most 1,000,000 characters required, a longer one given"),
-        ("samples_csv", "line 1: a row of at most 1,000,000 characters required, a longer one given"),
+        ("states_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
+        ("samples_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
         ("states_npy", "an npy file of numbers required, this cannot be read"),
     ],
 )

@@ -54,7 +54,7 @@ def test_misspelt_costs_are_refused(small: Graph) -> None:
 
 
 def test_a_missing_input_is_named(small: Graph) -> None:
-    with pytest.raises(bt.BddTorqueError, match=r"^graph: inputs x1, x2, x3, x4 required, x3 not given$"):
+    with pytest.raises(bt.BddTorqueError, match=r"^graph: input x3 is missing, of x1, x2, x3, x4$"):
         small.evaluate({"x1": 0, "x2": 0, "x4": 0})
 
 

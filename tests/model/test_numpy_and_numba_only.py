@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from compiled import compiled, random_words
 
-FORBIDDEN = ("dd", "msgspec", "typer", "click", "rich", "mpmath", "yourdfpy", "matplotlib", "trimesh", "lxml", "scipy")
+FORBIDDEN = ("dd", "typer", "click", "rich", "mpmath", "matplotlib", "scipy")
 
 RUN = (
     f"FORBIDDEN = {FORBIDDEN!r}"

@@ -170,7 +170,7 @@ def test_a_report_is_of_a_robot(tmp_path):
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path):
-    with pytest.raises(bt.BddTorqueError, match="a place to write to required"):
+    with pytest.raises(bt.BddTorqueError, match="cannot be written"):
         bt.write_report(compiled("planar2r"), tmp_path / "no" / "page.html")
     path = tmp_path / "page.html"
     report = bt.write_report(compiled("planar2r"), path)

@@ -205,7 +205,7 @@ def test_angles(given_text: object, expected: float) -> None:
     "bad", ["", "pie", "pi/0", "1.5", "pi*2", "2pi", "__import__('os')", "pi/2/2", "1e999*pi", "90", "deg", True, [1]]
 )
 def test_bad_angles(bad: object) -> None:
-    with pytest.raises(BddTorqueError, match="here: "):
+    with pytest.raises(BddTorqueError, match=r"^here must be "):
         angle(bad, "here")
 
 
@@ -218,56 +218,88 @@ def test_quarter_turns_are_exact() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('name = "arm"', 'nmae = "arm"', ("unknown key 'nmae' (did you mean 'name'?)", "known keys: name, source")),
-        ('name = "arm"\n', "", ("key 'name' required, not given",)),
-        ('name = "arm"', "name = 3", ("name: a printable name required, 3 given",)),
-        ('name = "arm"', 'name = "a\\nb"', ("name: a printable name required",)),
-        ('source = "test"', "source = 1", ("source: a string required, 1 given",)),
-        ("gravity = [0.5, -1.0, -9.0]", "gravity = 9.81", ("gravity: a list of 3 required, 9.81 given",)),
-        ("gravity = [0.5, -1.0, -9.0]", "gravity = [0, -9.81]", ("gravity: a list of 3", "a list of 2 given")),
-        ("gravity = [0.5, -1.0, -9.0]", "gravity = [0, 0, nan]", ("gravity: a finite number required, nan given",)),
-        ("gravity = [0.5, -1.0, -9.0]", 'gravity = [0, 0, "g"]', ("gravity: a number required, 'g' given",)),
-        ("gravity = [0.5, -1.0, -9.0]", "allow_unphysical = 1", ("allow_unphysical: true or false required",)),
-        ("gear_ratio", "gear", ("joint 1 'waist'", "unknown key 'gear' (did you mean 'gear_ratio'?)")),
-        ("gear_ratio = -50.0", "", ("joint 1 'waist': key 'gear_ratio' required",)),
-        ("motor_inertia = 2e-4", "rotor_inertia = 1", ("'rotor_inertia' or 'gear_ratio' required, both",)),
-        ("motor_inertia = 2e-4", "motor_inertia = -2e-4", ("joint 1 'waist': motor_inertia: at least 0",)),
-        ("rotor_inertia = 1.5", "rotor_inertia = -1.5", ("joint 'joint2'", "rotor inertia finite and >= 0")),
-        ("rotor_inertia = 1.5", "rotor_inertia = true", ("rotor_inertia: a number required, True given",)),
-        ('type = "prismatic"', 'type = "slide"', ("joint 2 'joint2': type: 'revolute' or 'prismatic' required",)),
-        ('type = "prismatic"\n', "", ("joint 2 'joint2': key 'type' required",)),
-        ('name = "waist"', 'name = "joint2"', ("joint names must differ, 'joint2' is given twice",)),
-        ("a = 0.1, ", "", ("joint 1 'waist', dh: key 'a' required",)),
-        ("d = 0.3, ", "", ("joint 1 'waist', dh: key 'd' required",)),
-        ('theta = "-pi/2", ', "", ("joint 2 'joint2', dh: key 'theta' required",)),
-        ('alpha = "pi/2"', 'alpha = "pi/2 + 1"', ("dh: alpha: an angle such as", "'pi/2 + 1' given")),
-        ('alpha = "pi/2"', "alpha = inf", ("dh: alpha: a finite number required, inf given",)),
+        ('name = "arm"', 'nmae = "arm"', ("unknown key 'nmae'; did you mean 'name'?",)),
+        ('name = "arm"\n', "", ("key 'name' is missing",)),
+        ('name = "arm"', "name = 3", ("name must be printable text without spaces at its ends, got 3",)),
+        ('name = "arm"', 'name = "a\\nb"', ("name must be printable text",)),
+        ('source = "test"', "source = 1", ("source must be text, got 1",)),
+        ("gravity = [0.5, -1.0, -9.0]", "gravity = 9.81", ("gravity must be 3 finite numbers, got 9.81",)),
+        ("gravity = [0.5, -1.0, -9.0]", "gravity = [0, -9.81]", ("gravity must be 3 finite numbers, got [0, -9.81]",)),
+        (
+            "gravity = [0.5, -1.0, -9.0]",
+            "gravity = [0, 0, nan]",
+            ("gravity must be 3 finite numbers, got [0, 0, nan]",),
+        ),
+        (
+            "gravity = [0.5, -1.0, -9.0]",
+            'gravity = [0, 0, "g"]',
+            ("gravity must be 3 finite numbers, got [0, 0, 'g']",),
+        ),
+        ("gravity = [0.5, -1.0, -9.0]", "allow_unphysical = 1", ("allow_unphysical must be true or false, got 1",)),
+        ("gear_ratio", "gear", ("joint 1 'waist'", "unknown key 'gear'; did you mean 'gear_ratio'?")),
+        ("gear_ratio = -50.0", "", ("joint 1 'waist': key 'gear_ratio' is missing",)),
+        ("motor_inertia = 2e-4", "rotor_inertia = 1", ("'rotor_inertia' and 'gear_ratio' exclude each other",)),
+        (
+            "motor_inertia = 2e-4",
+            "motor_inertia = -2e-4",
+            ("joint 1 'waist': motor_inertia must be a finite number of at least 0, got -0.0002",),
+        ),
+        (
+            "rotor_inertia = 1.5",
+            "rotor_inertia = -1.5",
+            ("joint 'joint2'", "rotor_inertia must be a finite number of at least 0"),
+        ),
+        ("rotor_inertia = 1.5", "rotor_inertia = true", ("rotor_inertia must be a finite number, got True",)),
+        (
+            'type = "prismatic"',
+            'type = "slide"',
+            ("joint 2 'joint2': type must be 'revolute' or 'prismatic', got 'slide'",),
+        ),
+        ('type = "prismatic"\n', "", ("joint 2 'joint2': key 'type' is missing",)),
+        ('name = "waist"', 'name = "joint2"', ("joint names must differ, 'joint2' stands twice",)),
+        ("a = 0.1, ", "", ("joint 1 'waist', dh: key 'a' is missing",)),
+        ("d = 0.3, ", "", ("joint 1 'waist', dh: key 'd' is missing",)),
+        ('theta = "-pi/2", ', "", ("joint 2 'joint2', dh: key 'theta' is missing",)),
+        ('alpha = "pi/2"', 'alpha = "pi/2 + 1"', ("dh: alpha must be an angle such as", "got 'pi/2 + 1'")),
+        ('alpha = "pi/2"', "alpha = inf", ("dh: alpha must be a finite number, got inf",)),
         ("a = 0.1,", "b = 0.1,", ("dh: unknown key 'b'",)),
-        ("dh = { a = 0.1", "axis = [0, 0, 1]\ndh = { a = 0.1", ("'dh' or 'axis' required, both are given",)),
-        ('dh = { a = 0.2, alpha = 0.4, theta = "-pi/2", d = 0.05 }', "", ("'dh' in every joint or in none",)),
-        ("mass = 2.0, ", "", ("joint 1 'waist', link: key 'mass' required, not given",)),
-        ("centre_of_mass = [0.1, 0.2, 0.3], ", "", ("link: key 'centre_of_mass' required",)),
-        (", inertia = [0.02, 0.03, 0.04]", "", ("link: key 'inertia' required",)),
-        ("inertia = [0.02, 0.03, 0.04]", "inertia = [1, 1, 1, 0, 0, 0]", ("[Ixx, Iyy, Izz] or 3 rows of 3", "of 6")),
-        ("inertia = [0.02, 0.03, 0.04]", "inertia = 1.0", ("[Ixx, Iyy, Izz] or 3 rows of 3 required, 1.0",)),
-        ("inertia = [0.02, 0.03, 0.04]", "inertia = [[1, 0, 0], [0, 1], [0, 0, 1]]", ("inertia: a list of 3",)),
-        ("[0.001, 0.01, 0]", "[0.002, 0.01, 0]", ("joint 2 'joint2', link: inertia: a symmetric matrix required",)),
+        ("dh = { a = 0.1", "axis = [0, 0, 1]\ndh = { a = 0.1", ("'dh' and 'axis' exclude each other",)),
+        ('dh = { a = 0.2, alpha = 0.4, theta = "-pi/2", d = 0.05 }', "", ("either all joints have 'dh' or none",)),
+        ("mass = 2.0, ", "", ("joint 1 'waist', link: key 'mass' is missing",)),
+        ("centre_of_mass = [0.1, 0.2, 0.3], ", "", ("link: key 'centre_of_mass' is missing",)),
+        (", inertia = [0.02, 0.03, 0.04]", "", ("link: key 'inertia' is missing",)),
+        (
+            "inertia = [0.02, 0.03, 0.04]",
+            "inertia = [1, 1, 1, 0, 0, 0]",
+            ("inertia must be [Ixx, Iyy, Izz] or 3 rows of 3, got [1, 1, 1, 0, 0, 0]",),
+        ),
+        ("inertia = [0.02, 0.03, 0.04]", "inertia = 1.0", ("inertia must be [Ixx, Iyy, Izz] or 3 rows of 3, got 1.0",)),
+        (
+            "inertia = [0.02, 0.03, 0.04]",
+            "inertia = [[1, 0, 0], [0, 1], [0, 0, 1]]",
+            ("inertia must be 3 rows of 3 finite numbers",),
+        ),
+        ("[0.001, 0.01, 0]", "[0.002, 0.01, 0]", ("joint 2 'joint2', link: inertia must be symmetric",)),
         ("inertia = [0.02, 0.03, 0.04]", "inertia = [0.02, 0.03, 0.4]", ("link 'trunk'", "triangle inequality")),
-        ("mass = 2.0", "mass = -2.0", ("link 'trunk': mass finite and >= 0 kg required, -2.0 given",)),
-        ("mass = 2.0", f"mass = 1{'0' * 400}", ("link: mass: a finite number required",)),
-        ("mass = 2.0", f"mass = 1{'0' * 5000}", ("valid TOML required",)),
-        ("mass = 2.0", "masss = 2.0", ("unknown key 'masss' (did you mean 'mass'?)",)),
+        ("mass = 2.0", "mass = -2.0", ("link 'trunk': mass must be a finite number of kg of at least 0, got -2.0",)),
+        ("mass = 2.0", f"mass = 1{'0' * 400}", ("link: mass must be a finite number",)),
+        ("mass = 2.0", f"mass = 1{'0' * 5000}", ("not valid TOML",)),
+        ("mass = 2.0", "masss = 2.0", ("unknown key 'masss'; did you mean 'mass'?",)),
         ("velocity = 2", "speed = 2", ("joint 1 'waist', limits: unknown key 'speed'",)),
-        ("velocity = 2", "velocity = 0", ("joint 'waist': velocity limit > 0 required, 0.0 given",)),
-        ('["-pi", "160 deg"]', '["pi", "-pi"]', ("joint 'waist': lower limit below upper required",)),
-        ("[-0.5, 0.5]", '["-pi", 0.5]', ("joint 2 'joint2', limits: position: a number required, '-pi' given",)),
-        ("rpy = [0.1, 0.2, 0.3]", "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, 2]]", ("tip: rotation: orthonormal",)),
-        ("rpy = [0.1, 0.2, 0.3]", "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]", ("determinant 1 required",)),
-        ("rpy = [0.1, 0.2, 0.3]", "rpy = [0, 0, 0]\nrotation = []", ("tip: 'rpy' or 'rotation' required, both",)),
+        ("velocity = 2", "velocity = 0", ("joint 'waist': the velocity limit must be above 0, got 0.0",)),
+        ('["-pi", "160 deg"]', '["pi", "-pi"]', ("joint 'waist': the lower limit must be below the upper",)),
+        ("[-0.5, 0.5]", '["-pi", 0.5]', ("joint 2 'joint2', limits: position must be a finite number, got '-pi'",)),
+        (
+            "rpy = [0.1, 0.2, 0.3]",
+            "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, 2]]",
+            ("tip: rotation must be orthonormal",),
+        ),
+        ("rpy = [0.1, 0.2, 0.3]", "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]", ("with determinant 1, got",)),
+        ("rpy = [0.1, 0.2, 0.3]", "rpy = [0, 0, 0]\nrotation = []", ("tip: 'rpy' and 'rotation' exclude each other",)),
         ("rpy = [0.1, 0.2, 0.3]", "quaternion = [0, 0, 0, 1]", ("tip: unknown key 'quaternion'",)),
         ("mass = 0.5", "mass = -1", ("link 'payload': mass",)),
-        ("[payload]", "[[payload]]", ("payload: a table required, a list of 1 given",)),
-        ("[tip]", "[tip", ("valid TOML required", "line")),
+        ("[payload]", "[[payload]]", ("payload must be a table, got",)),
+        ("[tip]", "[tip", ("not valid TOML", "line")),
     ],
 )
 def test_one_thing_wrong(old: str, new: str, expected: tuple[str, ...]) -> None:
@@ -277,14 +309,14 @@ def test_one_thing_wrong(old: str, new: str, expected: tuple[str, ...]) -> None:
 
 def test_explicit_form_refusals() -> None:
     joint = '[[joint]]\ntype = "revolute"\nlink = { mass = 1, centre_of_mass = [0, 0, 0], inertia = [1, 1, 1] }\n'
-    refused('name = "a"\n' + joint + "axis = [0, 0, 0]", "joint 1 'joint1': axis: a direction required, zero given")
-    refused('name = "a"\n' + joint + "origin = [0, 0, 0]", "joint 1 'joint1', origin: a table required")
-    refused('name = "a"', "key 'joint' required")
-    refused('name = "a"\njoint = []', "one or more [[joint]] required, an empty list given")
-    refused('name = "a"\njoint = [1]', "joint 1: a table required, 1 given")
-    refused("a = " + "[" * 100_000, "valid TOML required")
+    refused('name = "a"\n' + joint + "axis = [0, 0, 0]", "joint 1 'joint1': axis must have a direction, got [0, 0, 0]")
+    refused('name = "a"\n' + joint + "origin = [0, 0, 0]", "joint 1 'joint1', origin must be a table, got [0, 0, 0]")
+    refused('name = "a"', "key 'joint' is missing")
+    refused('name = "a"\njoint = []', "there must be at least one [[joint]], got an empty list")
+    refused('name = "a"\njoint = [1]', "joint 1 must be a table, got 1")
+    refused("a = " + "[" * 100_000, "not valid TOML")
     huge = joint.replace("mass = 1", "mass = 1e300").replace("[0, 0, 0]", "[1e300, 0, 0]")
-    refused('name = "a"\n' + huge + "axis = [1, 2, 3]", "link 'joint1 link'", "finite required")
+    refused('name = "a"\n' + huge + "axis = [1, 2, 3]", "link 'joint1 link'", "must be finite, got")
 
 
 def test_files(tmp_path: Path) -> None:
@@ -292,7 +324,7 @@ def test_files(tmp_path: Path) -> None:
     path.write_text(ARM, encoding="utf-8")
     assert load_toml(path) == from_toml(ARM)
     path.write_bytes(b'name = "\xff"')
-    with pytest.raises(BddTorqueError, match="UTF-8 text required, byte 8"):
+    with pytest.raises(BddTorqueError, match="not UTF-8 text: byte 8"):
         load_toml(path)
     with pytest.raises(BddTorqueError, match="there is no such file"):
         load_toml(tmp_path / "none.toml")

@@ -67,95 +67,120 @@ def test_the_example_in_the_documentation_loads() -> None:
     assert formats.qdd.bits == (12, 12, 12, 10)
     assert formats.tau[1].span == pytest.approx((-40, 60), abs=0.05)
     assert formats.q[1].sign == -1
-    for key in (*Spec.__dataclass_fields__, *JointSpec.__dataclass_fields__):
-        if key not in ("directory", "where", "bare", "joints"):
+    for key in (*Spec.readers(), *JointSpec.readers()):
+        if key != "joints":
             assert f"`{key}`" in text or f"`[{key}]`" in text, key
 
 
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ("", "my.toml: 'robot' required, not given (keys given: none)"),
-        ("bits = 3", "my.toml: 'robot' required, not given (keys given: bits)"),
-        ("robot = 3", "my.toml: robot: text required, a whole number given"),
-        ('robot = ""', "my.toml, robot: the name or the file of a robot required, '' given"),
-        ('robot = "a', "my.toml: valid TOML required, Unterminated string (at end of document)"),
-        ("bitz = 3", "my.toml: keys robot, .* required, 'bitz' given (did you mean 'bits'?)"),
-        ("bits = 1", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 1 given"),
-        ("bits = 25", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 25 given"),
-        ("bits = [12, 1]", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, 1 given"),
-        ("bits = []", "my.toml, bits: a whole number from 2 to 24 (or a list, one a joint) required, [] given"),
-        ("bits = 12.0", "my.toml: bits: a whole number or a list required, a number given"),
-        ("bits = true", "my.toml: bits: a whole number or a list required, true or false given"),
-        ('bits = "12"', "my.toml: bits: a whole number or a list required, text given"),
-        ("input_bits = 30", "my.toml, input_bits: a whole number from 2 to 24 .* required, 30 given"),
+        ("", "my.toml: key 'robot', the name or the file of a robot, is missing"),
+        ("bits = 3", "my.toml: key 'robot', the name or the file of a robot, is missing"),
+        ("robot = 3", "robot must be the name or the file of a robot, got 3 (my.toml, key 'robot')"),
+        ('robot = ""', "robot must be the name or the file of a robot, got '' (my.toml, key 'robot')"),
+        ('robot = "a', "my.toml: not valid TOML: Unterminated string (at end of document)"),
+        ("bitz = 3", "unknown key 'bitz'; did you mean 'bits'? (my.toml)"),
+        ("joints = 3", "unknown key 'joints'; did you mean 'joint'? (my.toml)"),
+        ("where = 3", "unknown key 'where'; known: robot, .*, joint (my.toml)"),
+        ("bits = 1", "bits must be between 2 and 24, got 1 (my.toml, key 'bits')"),
+        ("bits = 25", "bits must be between 2 and 24, got 25 (my.toml, key 'bits')"),
+        ("bits = [12, 1]", "bits must be between 2 and 24, got 1 (my.toml, key 'bits')"),
+        ("bits = []", "bits must be an integer between 2 and 24, got [] (my.toml, key 'bits')"),
+        ("bits = 12.0", "bits must be an integer between 2 and 24, got 12.0 (my.toml, key 'bits')"),
+        ("bits = true", "bits must be an integer between 2 and 24, got True (my.toml, key 'bits')"),
+        ('bits = "12"', "bits must be an integer between 2 and 24, got '12' (my.toml, key 'bits')"),
+        ("input_bits = 30", "input_bits must be between 2 and 24, got 30 (my.toml, key 'input_bits')"),
         (
             "[input_bits]\nposition = 1",
-            "my.toml, input_bits, position: a whole number from 2 to 24 .* required, 1 given",
+            "input_bits, position must be between 2 and 24, got 1 (my.toml, key 'input_bits')",
         ),
         (
             "[input_bits]\ntorque = 4",
-            "my.toml: input_bits: keys position, velocity, acceleration required, 'torque' given",
+            "input_bits: unknown key 'torque'; known: position, velocity, acceleration (my.toml",
         ),
         (
             "block_bits = -1",
-            "my.toml, block_bits: a whole number from 4 to 28 required (a table has 2^block_bits rows), -1 ",
+            "block_bits must be between 4 and 28 (a table has 2^block_bits rows), got -1 (my.toml, key",
         ),
         (
             'accuracy = "exact"',
-            "my.toml, accuracy: 'faithful', 'paper' or a number of units above 0.5 required, 'exact'",
+            "accuracy must be 'faithful', 'paper' or a number of units above 0.5, got 'exact' (my.toml",
         ),
-        ("accuracy = 0.5", "my.toml, accuracy: more than 0.5 units required (the final rounding alone .*), 0.5 given"),
-        ("accuracy = nan", "my.toml, accuracy: more than 0.5 units required .*, nan given"),
-        (
-            'memory = "2 gigs"',
-            "my.toml, memory: a size in bytes or text like '2 GiB' or '500 MB' required, '2 gigs' given",
-        ),
-        ("memory = 1000", "my.toml, memory: at least 1 MiB required, 1000 bytes given"),
+        ("accuracy = 0.5", "accuracy must be above 0.5 units, which the final rounding takes, got 0.5 (my.toml"),
+        ("accuracy = nan", "accuracy must be a finite number, got nan (my.toml, key 'accuracy')"),
+        ('memory = "2 gigs"', "memory must be a size in bytes or text like '2 GiB' or '500 MB', got '2 gigs' (my.toml"),
+        ("memory = 1000", "memory must be at least 1 MiB, got 1000 bytes (my.toml, key 'memory')"),
         (
             'source = "term"',
-            "my.toml, source: 'auto', 'terms' or 'recursive' required, 'term' given (did you mean 'terms'?)",
+            "source must be 'auto', 'terms' or 'recursive', got 'term'; did you mean 'terms'? (my.toml",
         ),
-        ('target = "fpga"', "my.toml, target: 'tables' or 'host' required, 'fpga' given"),
+        ('target = "fpga"', "target must be 'tables' or 'host', got 'fpga' (my.toml, key 'target')"),
         (
             "[ranges]\nvelocity = [1, 1]",
-            "my.toml, ranges, velocity: [low, high], finite and low below high, required, ",
+            "ranges, velocity must be .* or [low, high] with low below high, got [1, 1] (my",
         ),
-        ("[ranges]\nvelocity = 0", "my.toml, ranges, velocity: a positive number .* or [low, high] required, 0 given"),
-        ("[ranges]\nvelocity = inf", "my.toml, ranges, velocity: a positive number .* required, inf given"),
         (
-            "[ranges]\nvelocity = [nan, 1]",
-            "my.toml, ranges, velocity: [low, high], finite .* required, [nan, 1.0] given",
+            "[ranges]\nvelocity = 0",
+            "ranges, velocity must be a positive number (plus or minus it) or .*, got 0 (my.toml",
         ),
-        ("[ranges]\nspeed = 1", "my.toml: ranges: keys position, .* required, 'speed' given"),
-        ("[[joint]]\nvelocity = -1", "my.toml, joint 1, velocity: a positive number .* required, -1 given"),
-        ('[[joint]]\nvelocity = "fast"', "my.toml: joint 1, velocity: a number or a list required, text given"),
-        ("[[joint]]\nsing = 1", "my.toml: joint 1: keys name, .* required, 'sing' given (did you mean 'sign'?)"),
-        ("[[joint]]\nsign = 2", "my.toml, joint 1, sign: 1 or -1 required, 2 given"),
+        ("[ranges]\nvelocity = inf", "ranges, velocity must be a positive number .*, got inf (my.toml, key 'ranges')"),
+        ("[ranges]\nvelocity = [nan, 1]", "ranges, velocity must be .*, got [nan, 1] (my.toml, key 'ranges')"),
+        (
+            "[ranges]\nspeed = 1",
+            "ranges: unknown key 'speed'; known: position, velocity, acceleration, torque (my.toml",
+        ),
+        ("[[joint]]\nvelocity = -1", "joint 1, velocity must be a positive number .*, got -1 (my.toml, key 'joint')"),
+        (
+            '[[joint]]\nvelocity = "fast"',
+            "joint 1, velocity must be a positive number .*, got 'fast' (my.toml, key 'joint')",
+        ),
+        ("[[joint]]\nsing = 1", "joint 1: unknown key 'sing'; did you mean 'sign'? (my.toml, key 'joint')"),
+        ("[[joint]]\nsign = 2", "joint 1, sign must be 1 or -1, got 2 (my.toml, key 'joint')"),
+        ("[[joint]]\nsign = true", "joint 1, sign must be 1 or -1, got True (my.toml, key 'joint')"),
         (
             '[[joint]]\nname = "a, b"\noffset = inf',
-            "my.toml, joint 1 'a, b', offset: a finite number required, inf given",
+            "joint 1 'a, b', offset must be a finite number, got inf (my.toml, key",
         ),
-        ('[[joint]]\nname = "a"\n[[joint]]', "my.toml: a name for every joint or for none required, ['a', None] given"),
-        ('[[joint]]\nname = "a"\n[[joint]]\nname = "a"', "my.toml: each joint once required, 'a' is given twice"),
-        ("joint = 3", "my.toml: joint: a list required, a whole number given"),
-        ("tip = 3", "my.toml: tip: text required, a whole number given"),
-        ('base = ""', "my.toml, base: the name of a link required, '' given"),
-        ('lock = "all"', "my.toml, lock: 'others', or joints by name with positions, required, 'all' given"),
-        ('lock = { a = "b" }', "my.toml, lock: a position of joint 'a' (rad or m) required, 'b' given"),
-        ("lock = { a = inf }", "my.toml, lock: a position of joint 'a' (rad or m) required, inf given"),
-        ("gravity = 9.81", "my.toml: gravity: a list required, a number given"),
-        ("gravity = [0, 0]", "my.toml, gravity: x, y and z in m/s², in base axes, required, [0, 0] given"),
-        ("gravity = [0, 0, nan]", "my.toml, gravity: x, y and z in m/s², in base axes, required, [0, 0, nan] given"),
-        (f"gravity = [0, 0, 1{'0' * 400}]", "my.toml, gravity: x, y and z in m/s², in base axes, required"),
-        ("payload = 0", "my.toml, payload, mass: more than 0 kg required, 0 given"),
-        ("payload = [1, 2]", "my.toml, payload: a mass in kg, or mass, x, y and z .* required, [1, 2] given"),
-        ("payload = [1, 2, 3, true]", "my.toml, payload, centre_of_mass: x, y and z in m required, (2, 3, True) given"),
-        ("[payload]", "my.toml, payload, mass: more than 0 kg required, 0.0 given"),
-        ("[payload]\nmas = 1", "my.toml: payload: keys mass, centre_of_mass, inertia required, 'mas' given (did you"),
-        ("[payload]\nmass = 1\ninertia = [1, 2]", "my.toml, payload, inertia: [Ixx, Iyy, Izz] or 3 rows of 3, in "),
-        ("snap = 0.1", "my.toml, snap: from 0 to 0.001 required, 0.1 given"),
-        ("ignore_friction = 1", "my.toml: ignore_friction: true or false required, a whole number given"),
+        ('[[joint]]\nname = "a"\n[[joint]]', "joint must all have a name, or none of them, got ['a', None] (my.toml"),
+        (
+            '[[joint]]\nname = "a"\n[[joint]]\nname = "a"',
+            "joint: 'a' stands twice; keep one of them (my.toml, key 'joint')",
+        ),
+        ("joint = 3", "joint must be a list of tables, got 3 (my.toml, key 'joint')"),
+        ("joint = [3]", "joint 1 must be a table with name, .*, got 3 (my.toml, key 'joint')"),
+        ("tip = 3", "tip must be the name of a link, got 3 (my.toml, key 'tip')"),
+        ('base = ""', "base must be the name of a link, got '' (my.toml, key 'base')"),
+        (
+            'lock = "all"',
+            "lock must be 'others', or joints by name with their positions, got 'all' (my.toml, key 'lock')",
+        ),
+        ('lock = { a = "b" }', "lock of joint 'a' must be a finite number, got 'b' (my.toml, key 'lock')"),
+        ("lock = { a = inf }", "lock of joint 'a' must be a finite number, got inf (my.toml, key 'lock')"),
+        ("gravity = 9.81", "gravity must be x, y and z in m/s², in base axes, got 9.81 (my.toml, key 'gravity')"),
+        ("gravity = [0, 0]", "gravity must be x, y and z in m/s², in base axes, got [0, 0] (my.toml, key 'gravity')"),
+        ("gravity = [0, 0, nan]", "gravity must be x, y and z in m/s², in base axes, got [0, 0, nan] (my.toml, key"),
+        (
+            f"gravity = [0, 0, 1{'0' * 400}]",
+            "gravity must be x, y and z in m/s², in base axes, got a list of 3 (my.toml",
+        ),
+        ("payload = 0", "payload, mass must be above 0 kg, got 0 (my.toml, key 'payload')"),
+        (
+            "payload = [1, 2]",
+            "payload must be a mass in kg, or mass, x, y and z .*, got [1, 2] (my.toml, key 'payload')",
+        ),
+        (
+            "payload = [1, 2, 3, true]",
+            "payload, centre_of_mass must be x, y and z in m, got [2, 3, True] (my.toml, key",
+        ),
+        ("[payload]", "payload, mass must be above 0 kg, got 0 (my.toml, key 'payload')"),
+        ("[payload]\nmas = 1", "payload: unknown key 'mas'; did you mean 'mass'? (my.toml, key 'payload')"),
+        (
+            "[payload]\nmass = 1\ninertia = [1, 2]",
+            "payload, inertia must be [Ixx, Iyy, Izz] or 3 rows of 3, in kg·m², got",
+        ),
+        ("snap = 0.1", "snap must be between 0 and 0.001, got 0.1 (my.toml, key 'snap')"),
+        ("ignore_friction = 1", "ignore_friction must be true or false, got 1 (my.toml, key 'ignore_friction')"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(toml: str, message: str) -> None:
@@ -168,16 +193,16 @@ def test_nonsense_is_refused_in_one_line(toml: str, message: str) -> None:
 
 
 def test_unknown_names_and_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BddTorqueError, match=r"known name \(.*'planar2r'.*required, 'planar2' given \(did you mean"):
+    with pytest.raises(BddTorqueError, match=r"^unknown spec 'planar2'; did you mean 'planar2r'\?"):
         load_spec("planar2")
-    with pytest.raises(BddTorqueError, match=r"none.toml: a specification required, there is no such file$"):
+    with pytest.raises(BddTorqueError, match=r"none.toml: there is no such file$"):
         load_spec(tmp_path / "none.toml")
-    with pytest.raises(BddTorqueError, match=r"this is a folder$"):
+    with pytest.raises(BddTorqueError, match=r"this is a folder, not a specification$"):
         load_spec(tmp_path)
     (tmp_path / "bad.toml").write_bytes(b"robot = '\xff'")
-    with pytest.raises(BddTorqueError, match=r"UTF-8 text required, byte 9 is not$"):
+    with pytest.raises(BddTorqueError, match=r"not UTF-8 text: byte 9$"):
         load_spec(tmp_path / "bad.toml")
-    with pytest.raises(BddTorqueError, match="a readable file required"):
+    with pytest.raises(BddTorqueError, match="cannot be read: "):
         load_spec("a\0b.toml")
 
 
@@ -213,11 +238,11 @@ def test_options_override() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bitz": 3}, r"'bitz' given \(did you mean 'bits'\?\)"),
-        ({"where": "x"}, "options robot, .*, torque required, 'where' given"),
-        ({"bits": 25}, "from 2 to 24"),
-        ({"velocity": [-1, 1]}, r"velocity of joint 1 \(one entry a joint\): a positive number .* required, -1 given"),
-        ({"input_bits": {"torque": 3}}, "keys position, velocity, acceleration required, 'torque' given"),
+        ({"bitz": 3}, r"^unknown option 'bitz'; did you mean 'bits'\?$"),
+        ({"where": "x"}, "^unknown option 'where'; known: robot, .*, torque$"),
+        ({"bits": 25}, "^bits must be between 2 and 24, got 25$"),
+        ({"velocity": [-1, 1]}, r"velocity of joint 1 \(one entry per joint\) must be a positive number .*, got -1$"),
+        ({"input_bits": {"torque": 3}}, "^input_bits: unknown key 'torque'; known: position, velocity, acceleration$"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -257,24 +282,30 @@ def test_encoder_sign_and_offset() -> None:
     [
         (
             full(joints=()),
-            r"a range of position in m required for prismatic joint 'slide', .*write position = \[0.0, 0.5\]",
+            r"prismatic joint 'slide' has no range of position in m, .*write position = \[0.0, 0.5\]",
         ),
         (
             full(ranges=Ranges(velocity=(-1, 1), torque=(-1, 1))),
-            r"a range of acceleration in rad/s² required for joint 'turn'",
+            r"joint 'turn' has no range of acceleration in rad/s²",
         ),
-        (full(bits=(12, 12, 12)), r"bits: one number, or one a joint \(2 in robot 'arm'\), required, 3 given"),
-        (full(input_bits=InputBits(velocity=(3,))), r"input_bits: one number, or one a joint .* required, 1 given"),
-        (full(joints=(JointSpec("slid"),)), r"\('turn', 'slide'\) required, 'slid' given \(did you mean 'slide'\?\)"),
+        (
+            full(bits=(12, 12, 12)),
+            r"bits must be one number, or one per joint \(2 in robot 'arm'\), got 3 \(spec of 'arm', key 'bits'\)$",
+        ),
+        (full(input_bits=InputBits(velocity=(3,))), r"input_bits must be one number, or one per joint .*, got 1"),
+        (full(joints=(JointSpec("slid"),)), r"unknown joint 'slid'; did you mean 'slide'\?"),
         (
             full(joints=(JointSpec(),)),
-            "2 joints as in robot 'arm', or names to tell them by, required, 1 without names given",
+            "joints without names must be as many as robot 'arm' has, 2, got 1",
         ),
         (
             full().with_options(torque=[1, 2, 3]),
-            r"torque: one range for all joints or one a joint \(2\) required, 3 given",
+            r"torque must be one range for all joints, or one per joint \(2 in robot 'arm'\), got 3$",
         ),
-        (full(joints=(JointSpec("slide", position=(1e9, 1e9 + 1e-3)),)), "position of joint 'slide': one unit must be"),
+        (
+            full(joints=(JointSpec("slide", position=(1e9, 1e9 + 1e-3)),)),
+            "position of joint 'slide': one unit, .* must be",
+        ),
     ],
 )
 def test_what_does_not_fit_the_robot_is_refused(spec: Spec, message: str) -> None:
@@ -297,11 +328,11 @@ def test_what_is_said_of_the_robot_is_kept() -> None:
     assert "ignore_friction" not in plain
     assert "tip" not in plain
     for options, message in (
-        ({"payload": {"mas": 1}}, r"payload: keys mass, .* required, 'mas' given \(did you mean 'mass'\?\)"),
-        ({"payload": "heavy"}, "payload: a mass in kg, .* required, 'heavy' given"),
-        ({"lock": 3}, "lock: 'others', or joints by name with positions, required, 3 given"),
-        ({"allow_massless": "yes"}, "allow_massless: true or false required, 'yes' given"),
-        ({"snap": True}, "snap: from 0 to 0.001 required, True given"),
+        ({"payload": {"mas": 1}}, r"payload: unknown key 'mas'; did you mean 'mass'\?$"),
+        ({"payload": "heavy"}, "payload must be a mass in kg, .*, got 'heavy'$"),
+        ({"lock": 3}, "lock must be 'others', or joints by name with their positions, got 3$"),
+        ({"allow_massless": "yes"}, "allow_massless must be true or false, got 'yes'$"),
+        ({"snap": True}, "snap must be a finite number, got True$"),
     ):
         with pytest.raises(BddTorqueError, match=message):
             spec.with_options(**options)

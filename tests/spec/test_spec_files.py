@@ -84,22 +84,22 @@ def test_canonical_does_not_depend_on_folders() -> None:
 @pytest.mark.parametrize(
     ("plain", "message"),
     [
-        (3, "^header: a table with robot, .* required, 3 given"),
-        ({"bits": 3}, "^header: 'robot' .* required, not given"),
-        ({"robot": "a", "bit": 3}, "'bit' given .*did you mean 'bits'"),
-        ({"robot": "a", "joints": "x"}, "^header, joints: a list of tables required, 'x' given"),
-        ({"robot": "a", "joints": [3]}, "^header, joint 1: a table with name, .* required, 3 given"),
-        ({"robot": "a", "ranges": {"torque": "x"}}, "^header, ranges, torque: a positive number"),
-        ({"robot": ["a"]}, "robot: the name or the file of a robot required"),
-        ({"robot": "a", "joints": [{"sign": "1"}]}, "sign: 1 or -1 required, '1' given"),
-        ({"robot": "a", "joints": [{"sign": [1]}]}, r"sign: 1 or -1 required, \[1\] given"),
-        ({"robot": "a", "source": ["auto"]}, r"'recursive' required, \['auto'\] given"),
-        ({"robot": "a", "lock": [["b"]]}, "^header, lock: 'others', or joints by name"),
-        ({"robot": "a", "lock": {"b": None}}, "^header, lock: a position of joint 'b'"),
-        ({"robot": "a", "payload": []}, "^header, payload: a mass in kg"),
-        ({"robot": "a", "payload": {"mass": 1.0, "inertia": [[1.0], 2.0, 3.0]}}, "^header, payload, inertia: "),
-        ({"robot": "a", "tip": 3}, "^header, tip: the name of a link required, 3 given"),
-        ({"robot": "a", "ignore_friction": 1}, "^header, ignore_friction: true or false required"),
+        (3, "^header must be a table with robot, .*, got 3"),
+        ({"bits": 3}, "^header: key 'robot', .* is missing"),
+        ({"robot": "a", "bit": 3}, "^unknown key 'bit'; did you mean 'bits'. .header.$"),
+        ({"robot": "a", "joints": "x"}, "^joints must be a list of tables, got 'x' .header, key 'joints'.$"),
+        ({"robot": "a", "joints": [3]}, "^joint 1 must be a table with name, .*, got 3 .header"),
+        ({"robot": "a", "ranges": {"torque": "x"}}, "^ranges, torque must be a positive number"),
+        ({"robot": ["a"]}, "^robot must be the name or the file of a robot"),
+        ({"robot": "a", "joints": [{"sign": "1"}]}, "sign must be 1 or -1, got '1'"),
+        ({"robot": "a", "joints": [{"sign": [1]}]}, r"sign must be 1 or -1, got \[1\]"),
+        ({"robot": "a", "source": ["auto"]}, r"'recursive', got \['auto'\]"),
+        ({"robot": "a", "lock": [["b"]]}, "^lock must be 'others', or joints by name"),
+        ({"robot": "a", "lock": {"b": None}}, "^lock of joint 'b' must be a finite number, got None"),
+        ({"robot": "a", "payload": []}, "^payload must be a mass in kg"),
+        ({"robot": "a", "payload": {"mass": 1.0, "inertia": [[1.0], 2.0, 3.0]}}, "^payload, inertia must be "),
+        ({"robot": "a", "tip": 3}, "^tip must be the name of a link, got 3 .header, key 'tip'"),
+        ({"robot": "a", "ignore_friction": 1}, "^ignore_friction must be true or false, got 1"),
     ],
 )
 def test_altered_plain_specs_are_refused(plain: object, message: str) -> None:
@@ -122,7 +122,7 @@ def test_saved_specs_find_their_robot(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Path("out/far.toml").read_text(encoding="utf-8").startswith("# first\n# se\\ncond\nrobot = ")
     save_spec(Spec(str(tmp_path / "robots" / "two.toml")), "out/absolute.toml")
     assert load_spec("out/absolute.toml").robot == str(tmp_path / "robots" / "two.toml")
-    with pytest.raises(BddTorqueError, match="a place to write to required"):
+    with pytest.raises(BddTorqueError, match="cannot be written"):
         save_spec(spec, "nowhere/two.toml")
 
 
@@ -135,14 +135,14 @@ def test_sizes() -> None:
     assert parse_size("2 GiB", "size") == parse_size("2gib", "size") == 2**31
     assert parse_size("1.5 MB", "size") == 1_500_000
     for bad in ("-1", -1, True, "1e3", None, "GiB"):
-        with pytest.raises(BddTorqueError, match=r"^size: a size .* required"):
+        with pytest.raises(BddTorqueError, match=r"^size must be a size .*, got "):
             parse_size(bad, "size")  # type: ignore[arg-type]
 
 
-def test_specs_without_a_reader_need_no_msgspec() -> None:
+def test_specs_need_no_reader_of_robots() -> None:
     script = (
         "import sys\n"
-        "for name in ('msgspec', 'rich', 'typer', 'dd', 'mpmath', 'yourdfpy', 'bddtorque.robots'):\n"
+        "for name in ('rich', 'typer', 'dd', 'mpmath', 'bddtorque.robots'):\n"
         "    sys.modules[name] = None\n"
         "from bddtorque.spec import spec_from_plain\n"
         "spec_from_plain({'robot': 'planar2r'})\n"

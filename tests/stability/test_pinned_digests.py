@@ -12,8 +12,6 @@ LARGE = ("planar3r", "stanford", "puma560", "ur5", "panda")
     "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith(LARGE) else name for name in names()]
 )
 def test_the_digest_is_the_committed_one(name: str) -> None:
-    if "urdf" in name:
-        pytest.importorskip("yourdfpy", reason="no reader of URDF here: pip install 'bddtorque[urdf]'")
     assert difference(name, pin(made(name)), kept()) == ""
 
 

@@ -75,7 +75,7 @@ def test_progress_is_told() -> None:
 
 def test_workers_find_the_same() -> None:
     assert verify_bytes(saved(bits=2), workers=2) == verify_bytes(saved(bits=2), workers=1)
-    with pytest.raises(bt.BddTorqueError, match="workers: a whole number of at least 1 required"):
+    with pytest.raises(bt.BddTorqueError, match="workers must be an integer of at least 1"):
         verify_bytes(saved(bits=2), workers=0)  # bad use, and no fault of the file
 
 

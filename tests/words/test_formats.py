@@ -179,24 +179,24 @@ def test_wild_words_are_masked_or_clamped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "required"),
+    ("x", "found"),
     [
-        (math.nan, "nan given$"),
-        ([0.0, math.inf], r"inf given at \[1\]"),
-        ([[0.0], [-math.inf]], r"-inf given at \[1, 0\]"),
+        (math.nan, "nan$"),
+        ([0.0, math.inf], r"inf at \[1\]$"),
+        ([[0.0], [-math.inf]], r"-inf at \[1, 0\]$"),
     ],
 )
 @pytest.mark.parametrize("kind", ["angle", "range"])
-def test_not_finite_is_refused(kind: str, x: object, required: str) -> None:
+def test_not_finite_is_refused(kind: str, x: object, found: str) -> None:
     word = Format("angle", 8, name="position of joint 'a'") if kind == "angle" else Format("range", 8, -1, 1, name="v")
-    with pytest.raises(BddTorqueError, match=r"^(position of joint 'a'|v): finite .* required, " + required):
+    with pytest.raises(BddTorqueError, match=r"^(position of joint 'a'|v) must be finite.*, got " + found):
         word.quantise(x)
     assert compiled(word, np.array([0.5, math.nan]))[1] == kernels.NOT_FINITE
 
 
 def test_angles_too_far_away_are_refused() -> None:
     word = Format("angle", 8)
-    with pytest.raises(BddTorqueError, match=r"of at most 1\.67772e\+07 turns required"):
+    with pytest.raises(BddTorqueError, match=r"must be finite angles of at most 1\.67772e\+07 turns, got"):
         word.quantise(1.01 * LARGEST_TURNS * TURN)
     assert compiled(word, np.array([1e9]))[1] == kernels.NOT_FINITE
 
@@ -204,19 +204,19 @@ def test_angles_too_far_away_are_refused() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kind": "float"}, "kind 'angle' or 'range' required, 'float' given"),
-        ({"bits": 1}, r"2 to 32 bits \(a whole number\) required, 1 given"),
-        ({"bits": 33}, "33 given"),
-        ({"bits": 8.0}, "8.0 given"),
-        ({"bits": True}, "True given"),
-        ({"low": 1.0}, "low below high required, 1.0 and 1.0 given"),
-        ({"low": math.nan}, "low below high required"),
-        ({"low": "a"}, "a number required for low, 'a' given"),
-        ({"high": math.inf}, "a finite range required"),
-        ({"low": -1e308, "high": 1e308}, "a finite range required"),
+        ({"kind": "float"}, "kind must be 'angle' or 'range', got 'float'"),
+        ({"bits": 1}, "bits must be between 2 and 32, got 1"),
+        ({"bits": 33}, "got 33"),
+        ({"bits": 8.0}, "bits must be an integer, got 8.0"),
+        ({"bits": True}, "bits must be an integer, got True"),
+        ({"low": 1.0}, "low must be below high, got 1.0 and 1.0"),
+        ({"low": math.nan}, "low must be below high"),
+        ({"low": "a"}, "low must be a number, got 'a'"),
+        ({"high": math.inf}, "the range must be finite"),
+        ({"low": -1e308, "high": 1e308}, "the range must be finite"),
         ({"low": 1e9, "high": 1e9 + 1e-3}, "use fewer bits, a wider range"),
-        ({"sign": 0}, "sign 1 or -1 required, 0 given"),
-        ({"offset": math.nan}, "a finite offset required, nan given"),
+        ({"sign": 0}, "sign must be 1 or -1, got 0"),
+        ({"offset": math.nan}, "offset must be a finite number, got nan"),
         ({"kind": "angle", "offset": 1e16}, "a smaller offset"),
     ],
 )
@@ -255,16 +255,16 @@ def test_joint_formats() -> None:
 
 @pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], 1.0, np.zeros((2, 2, 2)), [[1.0, 2.0], [1.0]]])
 def test_bad_shapes_are_refused(x: object) -> None:
-    with pytest.raises(BddTorqueError, match=r"^positions: shape \(2,\) or \(N, 2\) required, .* given$"):
+    with pytest.raises(BddTorqueError, match=r"^positions must have shape \(2,\) or \(N, 2\), got "):
         arm().q.quantise(x)  # type: ignore[arg-type]
 
 
 def test_bad_types_are_refused() -> None:
-    with pytest.raises(BddTorqueError, match="real numbers required, <U1 given"):
+    with pytest.raises(BddTorqueError, match="must be real numbers, got <U1"):
         arm().q.quantise(["a", "b"])
-    with pytest.raises(BddTorqueError, match="real numbers required, complex128 given"):
+    with pytest.raises(BddTorqueError, match="must be real numbers, got complex128"):
         arm().q.quantise([1j, 2])
-    with pytest.raises(BddTorqueError, match="integer words required, float64 given"):
+    with pytest.raises(BddTorqueError, match="words must be integers, got float64"):
         arm().q.dequantise([1.0, 2.0])
 
 
@@ -276,16 +276,16 @@ def test_plain_round_trip_through_json() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["q", 0, "bits"], 99, r"^formats, q\[0\]: word: 2 to 32 bits"),
-        (["q", 0, "bits"], "8", r"'8' given"),
-        (["q", 0, "kind"], [], r"^formats, q\[0\]: word: kind"),
-        (["tau", 1, "high"], None, r"^formats, tau\[1\]: word: a finite range required"),
-        (["tau", 1, "name"], 3, r"^formats, tau\[1\], name: a string required, 3 given"),
-        (["q", 0], 5, r"^formats, q\[0\]: a table with kind, .* required, 5 given"),
-        (["q", 0, "bit"], 5, r"'bit' given \(did you mean 'bits'\?\)"),
-        (["qd"], [], "one a joint"),
-        (["qd"], 4, "a list of formats required, 4 given"),
-        (["joint_names"], [1, 2], "a list of strings required"),
+        (["q", 0, "bits"], 99, r"^formats, q\[0\]: word: bits must be between 2 and 32"),
+        (["q", 0, "bits"], "8", "bits must be an integer, got '8'"),
+        (["q", 0, "kind"], [], r"^formats, q\[0\]: word: kind must be"),
+        (["tau", 1, "high"], None, r"^formats, tau\[1\]: word: the range must be finite"),
+        (["tau", 1, "name"], 3, r"^formats, tau\[1\], name must be text, got 3"),
+        (["q", 0], 5, r"^formats, q\[0\] must be a table with kind, .*, got 5"),
+        (["q", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
+        (["qd"], [], "must be one per joint, 2, got 0"),
+        (["qd"], 4, "qd must be a list, got 4"),
+        (["joint_names"], [1, 2], "joint_names must be text, got 1"),
     ],
 )
 def test_altered_plain_is_refused(path: list[str | int], value: object, message: str) -> None:
@@ -301,14 +301,14 @@ def test_altered_plain_is_refused(path: list[str | int], value: object, message:
 def test_plain_with_a_missing_key_is_refused() -> None:
     plain = arm().to_plain()
     del plain["q"][1]["offset"]
-    with pytest.raises(BddTorqueError, match=r"^header, q\[1\]: 'offset' required, not given$"):
+    with pytest.raises(BddTorqueError, match=r"^header, q\[1\]: key 'offset' is missing$"):
         formats_from_plain(plain, "header")
 
 
 def test_words_need_numpy_and_numba_only() -> None:
     script = (
         "import sys\n"
-        "for name in ('msgspec', 'rich', 'typer', 'dd', 'mpmath', 'yourdfpy'): sys.modules[name] = None\n"
+        "for name in ('rich', 'typer', 'dd', 'mpmath'): sys.modules[name] = None\n"
         "import bddtorque.words, bddtorque.words.kernels\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -59,10 +59,10 @@ def test_arrays_keep_their_shape() -> None:
 
 
 def test_refused_in_one_line() -> None:
-    with pytest.raises(BddTorqueError, match=r"below 2\^63 in magnitude required, nan given"):
+    with pytest.raises(BddTorqueError, match=r"must be below 2\^63 in magnitude, got nan"):
         round_half_away([0.0, np.nan])
-    with pytest.raises(BddTorqueError, match="integers that fit int64 required, float64 given"):
+    with pytest.raises(BddTorqueError, match="must be integers that fit int64, got float64"):
         round_half_up_shift([1.0], 1)
     for shift in (-1, 64):
-        with pytest.raises(BddTorqueError, match=f"a shift of 0 to 63 required, {shift} given"):
+        with pytest.raises(BddTorqueError, match=f"the shift must be between 0 and 63, got {shift}"):
             round_half_up_shift([1], shift)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bddtorque.robots.robot import Frame, Joint, Link, Matrix, Robot, matrix, vector
+from bddtorque.base.plain import Matrix, matrix, vector
+from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
 
 def generic_arm(n: int, seed: int = 0) -> Robot:

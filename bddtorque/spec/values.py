@@ -1,0 +1,151 @@
+"""The values of a specification: each is read from what people write by a function of it and its name, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.plain import Vector, choice, describe, is_list, listed, of_type, real, unwrap, vector, whole
+from bddtorque.base.sizes import parse_size
+
+Range = tuple[float, float]
+Bits = int | tuple[int, ...]
+Lock = str | tuple[tuple[str, float], ...]
+"""``"others"``, or joints by name with their positions, sorted."""
+Reader = Callable[[Any, str], Any]
+"""Takes a value and what messages call it, and returns the value that is kept."""
+
+RANGED = ("position", "velocity", "acceleration", "torque")
+"""The quantities that have a range."""
+SMALLEST_BITS, LARGEST_BITS = 2, 24
+LARGEST_SNAP = 1e-3
+SMALLEST_MEMORY = 2**20
+
+
+def as_range(given: object, name: str) -> Range:
+    """Return (low, high) from a positive number (plus or minus it) or a pair of numbers."""
+    given = unwrap(given)
+    try:
+        if not is_list(given):
+            high = real(given, name)
+            if high > 0:
+                return -high, high
+        elif len(given) == 2:
+            low, high = real(given[0], name), real(given[1], name)
+            if low < high:
+                return low, high
+    except BddTorqueError:
+        pass
+    raise BddTorqueError(
+        f"{name} must be a positive number (plus or minus it) or [low, high] with low below high, got {describe(given)}"
+    )
+
+
+def as_ranges(given: object, name: str) -> Range | tuple[Range, ...]:
+    """Return one range for all joints, or from a list with pairs in it one per joint."""
+    given = unwrap(given)
+    if is_list(given) and any(is_list(each) for each in given):
+        return ranges_of_joints(given, name)
+    return as_range(given, name)
+
+
+def ranges_of_joints(given: object, name: str) -> tuple[Range, ...]:
+    """Return one range per joint from a list of numbers (plus or minus) and pairs."""
+    entries = enumerate(listed(given, name), 1)
+    return tuple(as_range(each, f"{name} of joint {i} (one entry per joint)") for i, each in entries)
+
+
+def as_bits(given: object, name: str) -> Bits:
+    """Return a word length, or a tuple of them, each from 2 to 24."""
+    given = unwrap(given)
+    if is_list(given) and given:
+        return tuple(whole(each, SMALLEST_BITS, LARGEST_BITS, name) for each in given)
+    return whole(given, SMALLEST_BITS, LARGEST_BITS, name)
+
+
+def as_accuracy(given: object, name: str) -> str | float:
+    """Return ``"faithful"``, ``"paper"``, or a number of units above 0.5."""
+    if isinstance(given, str):
+        if given not in ("faithful", "paper"):
+            raise BddTorqueError(not_among(name, given, ("faithful", "paper"), "a number of units above 0.5"))
+        return given
+    units = real(given, name)
+    if units <= 0.5:
+        raise BddTorqueError(f"{name} must be above 0.5 units, which the final rounding takes, got {units:g}")
+    return units
+
+
+def as_memory(given: Any, name: str) -> int:
+    """Return a number of bytes, at least 1 MiB."""
+    memory = parse_size(given, name)
+    if memory < SMALLEST_MEMORY:
+        raise BddTorqueError(f"{name} must be at least 1 MiB, got {memory} bytes")
+    return memory
+
+
+def as_text(what: str) -> Reader:
+    """Return the reader of text that is not empty; `what` says what is wanted."""
+
+    def read(given: object, name: str) -> str:
+        if isinstance(given, str) and given:
+            return given
+        raise BddTorqueError(f"{name} must be {what}, got {describe(given)}")
+
+    return read
+
+
+def as_choice(*known: str) -> Reader:
+    """Return the reader of one of some words."""
+    return lambda given, name: choice(given, known, name)
+
+
+def as_whole(low: int, high: int, why: str = "") -> Reader:
+    """Return the reader of an integer from low to high; `why` says where such limits come from."""
+    return lambda given, name: whole(given, low, high, name, why)
+
+
+def as_vector(what: str) -> Reader:
+    """Return the reader of three finite numbers; `what` says what they are."""
+    return lambda given, name: vector(given, name, what)
+
+
+def as_flag(given: object, name: str) -> bool:
+    """Return a truth value."""
+    return of_type(given, bool, name)
+
+
+def as_snap(given: object, name: str) -> float:
+    """Return a tolerance from 0 to `LARGEST_SNAP`."""
+    snap = real(given, name)
+    if not 0 <= snap <= LARGEST_SNAP:
+        raise BddTorqueError(f"{name} must be between 0 and {LARGEST_SNAP}, got {describe(given)}")
+    return snap
+
+
+def as_sign(given: object, name: str) -> int:
+    """Return 1 or -1."""
+    if isinstance(given, bool) or given not in (1, -1):
+        raise BddTorqueError(f"{name} must be 1 or -1, got {describe(given)}")
+    return 1 if given == 1 else -1
+
+
+def as_lock(given: object, name: str) -> Lock | None:
+    """Return ``"others"``, or the joints of a table with their positions, sorted by name; None if there are none."""
+    if isinstance(given, str) and given == "others":
+        return given
+    pairs: Collection[Any] = list(given.items()) if isinstance(given, Mapping) else given  # type: ignore[assignment]
+    if not is_list(pairs) or not all(is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
+        raise BddTorqueError(f"{name} must be 'others', or joints by name with their positions, got {describe(given)}")
+    positions = {joint: real(position, f"{name} of joint '{joint:.60}'") for joint, position in pairs}
+    return tuple(sorted(positions.items())) or None
+
+
+def as_inertia(given: object, name: str) -> tuple[Vector, Vector, Vector]:
+    """Return three principal moments, or 3 rows of 3, as 3 rows."""
+    given, what = unwrap(given), "[Ixx, Iyy, Izz] or 3 rows of 3, in kg·m²"
+    if is_list(given) and len(given) == 3 and all(is_list(row) for row in given):
+        x, y, z = (vector(row, name, what) for row in given)
+        return x, y, z
+    a, b, c = vector(given, name, what)
+    return (a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)
