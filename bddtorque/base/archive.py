@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.reading import opened, reason
 
 START = b"PK\x03\x04"
@@ -34,6 +34,7 @@ Integers = npt.NDArray[Any]
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file that may be an archive, or refuse; of what cannot be one, only the first few."""
+    where = one_line(str(path))
     try:
         with opened(path) as file:
             data = file.read(len(START))
@@ -42,11 +43,11 @@ def read_file(path: str | PathLike[str]) -> bytes:
                 file.seek(0)
                 data = file.read(size)
     except FileNotFoundError:
-        raise BddTorqueError(f"{path}: there is no such file") from None
+        raise BddTorqueError(f"{where}: there is no such file") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{path}: cannot be read: {reason(problem)}") from None
+        raise BddTorqueError(f"{where}: cannot be read: {reason(problem)}") from None
     if size > LARGEST_FILE:
-        raise BddTorqueError(f"{path}: a .bdt file must have at most {LARGEST_FILE:,} bytes, this one has more")
+        raise BddTorqueError(f"{where}: a .bdt file must have at most {LARGEST_FILE:,} bytes, this one has more")
     return data
 
 

@@ -45,7 +45,7 @@ def test_every_array_of_every_call_is_named(call: str, argument: int) -> None:
     name = CALLS[call][1][argument]
     assert message([0.0, np.nan], call, argument).startswith(f"{name} must be finite, got nan")
     assert message([0.0, 1.0, 2.0], call, argument).startswith(f"{name} must have shape (2,) or (N, 2)")
-    assert message("a pose", call, argument) == f"{name}: an array of real numbers required, text given"
+    assert message("a pose", call, argument) == f"{name} must be an array of real numbers, got text"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
