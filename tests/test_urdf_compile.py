@@ -154,7 +154,9 @@ def test_what_a_file_does_not_give_is_asked_for(two: Path) -> None:
     two.write_text(TWO_LINKS.replace('effort="10"', 'effort="0"').replace('velocity="3"', 'velocity="0"'))
     with pytest.raises(BddTorqueError, match=r"joint 'shoulder' has no range of velocity in rad/s.*two.urdf\)$"):
         compiled(two)
-    with pytest.raises(BddTorqueError, match=r"prismatic joint 'elbow' has no range of torque in N.* \(--torque\) \(.*two.urdf\)$"):
+    with pytest.raises(
+        BddTorqueError, match=r"prismatic joint 'elbow' has no range of torque in N.* \(--torque\) \(.*two.urdf\)$"
+    ):
         compiled(two, velocity=2.0)
     assert compiled(two, velocity=2.0, torque=12.0, bits=4).formats.tau[1].high == 12.0
 

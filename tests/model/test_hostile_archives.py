@@ -44,7 +44,9 @@ def test_other_archives() -> None:
 def test_a_compressed_archive() -> None:
     header, arrays = taken_apart(saved(**SMALL))
     text = json.dumps(header, indent=1, ensure_ascii=False).encode()
-    assert "another archive (its entries are not simply stored)" in refused(zip_of({"header.json": text, **arrays}, method=8))
+    assert "another archive (its entries are not simply stored)" in refused(
+        zip_of({"header.json": text, **arrays}, method=8)
+    )
     for method in (1, 9, 12, 14, 93, 99):  # known to few readers or to none
         refused(zip_of({"header.json": text, **arrays}, method=method))
 
