@@ -1,7 +1,8 @@
-# Two commands are enough: `make demo` and `make test`. Each sets up what it needs.
+# Two commands are enough: `make demo` and `make test`. Each sets up what it needs, in one environment.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BASE := $(VENV)/.ready-base
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
@@ -20,19 +21,26 @@ help:
 	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
 
-$(READY): pyproject.toml
+$(BASE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "bddtorque needs CPython 3.11, 3.12 or 3.13; $$($(PYTHON) --version) is $(PYTHON). Try: make PYTHON=python3.12"; exit 2; }
-	@echo "setting up $(VENV): some minutes, once"
+	@echo "Setting up $(VENV) with bddtorque, Numba, dd and Matplotlib: a minute or two, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	$(BIN)/python -m pip install --editable ".[plots]"
 	@touch $@
 
-demo: $(READY)
+$(READY): $(BASE)
+	@echo "Adding what the tests need (pinocchio, MuJoCo, dask, mypy, ruff; 1.5 GB): some minutes, once."
+	$(BIN)/python -m pip install --editable ".[test]"
+	@touch $@
+
+demo: $(BASE)
 	@mkdir -p out
+	@echo "Compiling the two-joint arm. The first time, Numba compiles bddtorque's kernels too: up to a minute."
 	$(BIN)/bddtorque compile planar2r --bits 12 -o out/planar2r.bdt
 	@echo
+	@echo "Comparing it with Newton-Euler on 100,000 states and drawing the errors."
 	$(BIN)/bddtorque sweep out/planar2r.bdt --states 100000 --csv out/planar2r_errors.csv --plot out/planar2r_errors.png
 	@echo
 	@echo "The compiled arm is out/planar2r.bdt; its errors beside the proved bound are out/planar2r_errors.png and .csv."
