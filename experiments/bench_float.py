@@ -23,12 +23,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import pinocchio as pin
+from graph_source import numba_rows
 from oracle import configuration, pinocchio_model, random_states
 from reporting import TIMED, Check, at_most, below, finish, parser, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.graph.python_source import numba_rows
 
 ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
 GOALS = {"ur5": 1000.0}  # ns a state for the generic batch

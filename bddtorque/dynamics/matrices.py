@@ -53,37 +53,3 @@ def forward_dynamics(robot: Robot, q: Any, qd: Any, tau: Any) -> Floats:
             "mass or rotor"
         ) from None
     return like_given(accelerations, q, qd, tau)
-
-
-def kinetic_energy(robot: Robot, q: Any, qd: Any) -> Floats:
-    """Return ½ q̇ᵀ J(q) q̇ in J, one number a state."""
-    positions, velocities = states(robot, q=q, qd=qd)
-    energy: Floats = np.einsum("ri,rij,rj->r", velocities, mass_matrix(robot, positions), velocities) / 2
-    return like_given(energy, q, qd)
-
-
-def potential_energy(robot: Robot, q: Any) -> Floats:
-    """Return the potential energy in J, one number a state; zero with all mass at the origin of the base."""
-    (rows,) = states(robot, q=q)
-    chain = chain_of(robot)
-    moments = np.zeros((len(rows), 3))  # Σ m_i c_i in base axes
-    R, p = np.broadcast_to(np.eye(3), (len(rows), 3, 3)), np.zeros((len(rows), 3))
-    for i in range(rows.shape[1]):
-        p = p + R @ chain.translation[i]
-        R = R @ chain.rotation[i]
-        if chain.revolute[i]:
-            R = R @ _about_z(rows[:, i])
-        else:
-            p = p + R[:, :, 2] * rows[:, i, None]
-        moments += R @ chain.body[i][:3, 3] + chain.body[i][3, 3] * p
-    energy: Floats = moments @ chain.base_acceleration
-    return like_given(energy, q)
-
-
-def _about_z(angles: Floats) -> Floats:
-    turns = np.zeros((len(angles), 3, 3))
-    turns[:, 0, 0] = turns[:, 1, 1] = np.cos(angles)
-    turns[:, 1, 0] = np.sin(angles)
-    turns[:, 0, 1] = -turns[:, 1, 0]
-    turns[:, 2, 2] = 1.0
-    return turns

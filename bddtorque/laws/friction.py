@@ -13,12 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import describe, is_list, of_type, real, table, unwrap
+from bddtorque.laws.law import Law
 from bddtorque.words.bounded import TINY, ULP, Bounded
 
 STANDSTILL = 1e-9
@@ -32,7 +33,7 @@ Sides = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Friction:
+class Friction(Law):
     """Viscous, Coulomb and Stribeck friction of one joint.
 
     Attributes
@@ -44,6 +45,7 @@ class Friction:
     standstill : rad/s or m/s; up to this speed the joint counts as standing still
     """
 
+    kind: ClassVar[str] = "friction"
     viscous: float = 0.0
     coulomb: Sides | float = (0.0, 0.0)
     static: Sides | float | None = None
@@ -64,11 +66,6 @@ class Friction:
             object.__setattr__(self, "stribeck_velocity", width)
 
     @property
-    def kind(self) -> str:
-        """``"friction"``."""
-        return "friction"
-
-    @property
     def transcendental(self) -> bool:
         """Whether there is an exponential in it."""
         return self.static is not None
@@ -77,10 +74,6 @@ class Friction:
     def nothing(self) -> bool:
         """Whether there is no friction at all."""
         return not (self.viscous or any(self._pair("coulomb")) or (self.static and any(self._pair("static"))))
-
-    def __call__(self, velocity: Any) -> Any:
-        """Return the friction at velocities (rad/s or m/s) of any shape, N·m or N, in float64."""
-        return self.bounded([Bounded(np.asarray(velocity, dtype=np.float64))]).value
 
     def bounded(self, values: Sequence[Bounded]) -> Bounded:
         """Return the friction at velocities known to a radius; the sign of one too close to call must be told apart."""

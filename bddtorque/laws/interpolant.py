@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.laws.law import Law
 from bddtorque.words.bounded import ULP, Bounded
 from bddtorque.words.formats import TURN
 
@@ -30,7 +30,7 @@ NEAREST_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class Interpolant:
+class Interpolant(Law):
     """The multilinear interpolant of values on a grid.
 
     Attributes
@@ -42,6 +42,7 @@ class Interpolant:
         refuse words there otherwise
     """
 
+    kind: ClassVar[str] = "interpolant"
     knots: tuple[tuple[float, ...], ...]
     values: tuple[float, ...]
     around: tuple[bool, ...]
@@ -58,16 +59,6 @@ class Interpolant:
                 raise BddTorqueError("interpolant: knots of an angle must be from -π to below π")
         if len(self.values) != math.prod(map(len, self.knots)) or not all(map(math.isfinite, self.values)):
             raise BddTorqueError("interpolant must have one finite value per point of its grid")
-
-    @property
-    def kind(self) -> str:
-        """``"interpolant"``."""
-        return "interpolant"
-
-    @property
-    def transcendental(self) -> bool:
-        """False: every machine computes the same floats."""
-        return False
 
     @cached_property
     def _axes(self) -> list[Floats]:
@@ -100,10 +91,6 @@ class Interpolant:
             slopes.append(float(np.abs(np.diff(self._grid, axis=axis) / widths).max()) * (1 + 8 * ULP))
         return slopes
 
-    def __call__(self, *values: Any) -> Any:
-        """Return the interpolant at arrays of one shape, in float64."""
-        return self.bounded([Bounded(np.asarray(each, dtype=np.float64)) for each in values]).value
-
     def bounded(self, values: Sequence[Bounded]) -> Bounded:
         """Return the interpolant at arguments known to a radius, which enters by the steepest slope."""
         cells, weights = [], []
@@ -132,10 +119,6 @@ class Interpolant:
             total = total + share * self._grid[tuple(place)]
         return Bounded(total, slack * (1 + 8 * ULP) + 2 ** len(cells) * 16 * ULP * size)
 
-    def exact(self, values: Sequence[Fraction]) -> Any:
-        """Not needed: floats decide."""
-        raise NotImplementedError("an interpolant is decided by its floats")
-
     def formula(self) -> str:
         """Return the law in a few words."""
         sizes = "×".join(str(len(knots)) for knots in self.knots)
@@ -153,7 +136,7 @@ class Interpolant:
 
 
 @dataclass(frozen=True)
-class Nearest:
+class Nearest(Law):
     """The value of the nearest sample, distances counted in units of each argument; of two, the one listed first.
 
     Attributes
@@ -164,6 +147,7 @@ class Nearest:
     around : for each argument, whether it is an angle, and goes round
     """
 
+    kind: ClassVar[str] = "nearest"
     points: tuple[tuple[float, ...], ...]
     values: tuple[float, ...]
     units: tuple[float, ...]
@@ -178,20 +162,6 @@ class Nearest:
             raise BddTorqueError("nearest sample: points must have one number per unit, and units be above 0")
         if not all(map(math.isfinite, numbers)):
             raise BddTorqueError("nearest sample: all numbers must be finite")
-
-    @property
-    def kind(self) -> str:
-        """``"nearest"``."""
-        return "nearest"
-
-    @property
-    def transcendental(self) -> bool:
-        """False: every machine computes the same floats."""
-        return False
-
-    def __call__(self, *values: Any) -> Any:
-        """Return the law at arrays of one shape, in float64."""
-        return self.bounded([Bounded(np.asarray(each, dtype=np.float64)) for each in values]).value
 
     def bounded(self, values: Sequence[Bounded]) -> Bounded:
         """Return the values of the nearest samples. Which one is nearest is decided by floats: that is the law."""
@@ -210,10 +180,6 @@ class Nearest:
                 distance = distance + off * off
             found[start : start + step] = own[distance.argmin(axis=1)]
         return Bounded(found.reshape(shape), np.float64(0.0))
-
-    def exact(self, values: Sequence[Fraction]) -> Any:
-        """Not needed: floats decide."""
-        raise NotImplementedError("the nearest sample is decided by floats")
 
     def formula(self) -> str:
         """Return the law in a few words."""

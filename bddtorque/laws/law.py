@@ -6,38 +6,47 @@ function: floats with a radius decide every entry that they can.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar
+
+import numpy as np
 
 from bddtorque.words.bounded import Bounded
 
 
-class Law(Protocol):
-    """What a table is made of; frozen, hashable, and plain data in files."""
+class Law(ABC):
+    """What a table is made of; frozen, hashable, and plain data in files.
 
-    @property
-    def kind(self) -> str:
-        """The name of the law in files."""
-        ...
+    Attributes
+    ----------
+    kind : the name of the law in files
+    """
+
+    kind: ClassVar[str]
 
     @property
     def transcendental(self) -> bool:
         """Whether float64 may differ from one machine to the next: then `exact` decides what lies close to a tie."""
-        ...
+        return False
 
+    def __call__(self, *values: Any) -> Any:
+        """Return the law at arrays of one shape, in float64."""
+        return self.bounded([Bounded(np.asarray(each, dtype=np.float64)) for each in values]).value
+
+    @abstractmethod
     def bounded(self, values: Sequence[Bounded]) -> Bounded:
-        """Return the law at arrays of arguments that are known to a radius, one array an argument, of one shape."""
-        ...
+        """Return the law at arrays of arguments that are known to a radius, one array per argument, of one shape."""
 
     def exact(self, values: Sequence[Fraction]) -> Any:
         """Return the law at rational arguments, as an mpmath number in the precision that is set."""
-        ...
+        raise NotImplementedError(f"{self.kind}: decided by its floats")
 
+    @abstractmethod
     def formula(self) -> str:
         """Return the law in a few words, over x0, x1, ..."""
-        ...
 
+    @abstractmethod
     def to_plain(self) -> dict[str, Any]:
         """Return plain data that `law_from_plain` reads."""
-        ...

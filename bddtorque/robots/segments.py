@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -94,12 +94,8 @@ def build_robot(
                 rotation=as_matrix(snap_rotation(rotation, snap), where),
                 translation=vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where),
                 rotor_inertia=segment.rotor_inertia,
-                lower=segment.limits.lower,
-                upper=segment.limits.upper,
-                velocity=segment.limits.velocity,
-                acceleration=segment.limits.acceleration,
-                effort=segment.limits.effort,
                 friction=segment.friction,
+                **asdict(segment.limits),
             )
         )
         links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))

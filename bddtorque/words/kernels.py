@@ -1,7 +1,7 @@
 """The same rounding and quantising inside Numba, for kernels and for a controller's own njit loop.
 
-`pack` turns formats into an array of numbers, because compiled code takes no dataclasses; `quantise_states` and
-`dequantise_states` do what `JointFormats` does, value for value.
+`pack` turns formats into an array of numbers, because compiled code takes no dataclasses; `quantise_value` and
+`dequantise_value` do what `Format` does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.words.formats import LARGEST_TURNS, TURN, Floats, Words
+from bddtorque.words.formats import TURN
 from bddtorque.words.formats import wrap_turn as _wrap_turn
 from bddtorque.words.joints import JointFormats
 from bddtorque.words.rounding import half_away as _half_away
@@ -20,9 +20,6 @@ ANGLE, HALF, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(8)
 """Columns of a packed format; HALF is 2^(bits-1), the others are the fields of `Format`."""
 Packed = npt.NDArray[np.float64]
 """Formats of n joints as numbers, shape (n, 8)."""
-
-NOT_FINITE = -1
-"""What `quantise_states` returns instead of a count when a value is NaN, infinite or too many turns away."""
 
 half_away = njit(_half_away)
 """Round a float to the nearest whole float, ties away from zero."""
@@ -65,29 +62,3 @@ def dequantise_value(word: int, packed: Packed, joint: int) -> float:
     """Return the value of one word the format holds; see `Format.dequantise`."""
     row = packed[joint]
     return row[SIGN] * (row[CENTRE] + word * row[LSB]) + row[OFFSET]  # type: ignore[no-any-return]
-
-
-@njit
-def quantise_states(x: Floats, packed: Packed, words: Words) -> int:
-    """Write the words of x, shape (N, n), into words, shape (N, n), and return how many values were out of range.
-
-    Returns `NOT_FINITE` at the first value that `JointFormats.quantise` would refuse.
-    """
-    count = 0
-    for state in range(x.shape[0]):
-        for joint in range(x.shape[1]):
-            value = x[state, joint]
-            if not np.isfinite(value) or (packed[joint, ANGLE] != 0.0 and abs(value) > LARGEST_TURNS * TURN):
-                return NOT_FINITE
-            word, outside = quantise_value(value, packed, joint)
-            words[state, joint] = word
-            count += outside
-    return count
-
-
-@njit
-def dequantise_states(words: Words, packed: Packed, x: Floats) -> None:
-    """Write the values of words, shape (N, n), into x, shape (N, n); the words must be such as the formats hold."""
-    for state in range(words.shape[0]):
-        for joint in range(words.shape[1]):
-            x[state, joint] = dequantise_value(words[state, joint], packed, joint)

@@ -57,11 +57,6 @@ class Pool(ProcessPoolExecutor):
                 self._remove()
 
 
-def start_pool(count: int) -> Pool:
-    """Return a pool of `count` worker processes."""
-    return Pool(count)
-
-
 def filed(folder: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Run a function, in a worker, and return its result, or the file it is in."""
     result = function(*arguments)

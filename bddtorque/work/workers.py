@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.work.caching import MISSING, Cache
 from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
-from bddtorque.work.pool import Pool, received, start_pool, stop_pool, submit
+from bddtorque.work.pool import Pool, received, stop_pool, submit
 from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task
 
@@ -199,7 +199,7 @@ class Workers:
 
     def _running_pool(self) -> Pool:
         if self._pool is None:
-            self._pool = start_pool(self.count)
+            self._pool = Pool(self.count)
         return self._pool
 
     def _abandon(self, running: dict[Future[Any], Task], deliver: Deliver) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from energies import kinetic_energy, potential_energy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import random_states
 from strategies import robots, seeds
 
 import bddtorque as bt
-from bddtorque.dynamics.matrices import kinetic_energy, potential_energy
 from bddtorque.robots.robot import Joint, Link, Robot, matrix, vector
 
 

@@ -236,7 +236,7 @@ def test_quarter_turns_are_exact() -> None:
             ("gravity must be 3 finite numbers, got [0, 0, 'g']",),
         ),
         ("gravity = [0.5, -1.0, -9.0]", "allow_unphysical = 1", ("allow_unphysical must be true or false, got 1",)),
-        ("gear_ratio", "gear", ("joint 1 'waist'", "unknown key 'gear'; did you mean 'gear_ratio'?")),
+        ("gear_ratio", "gear", ("joint 1 'waist'", "unknown key 'gear'; known: name, ", "gear_ratio")),
         ("gear_ratio = -50.0", "", ("joint 1 'waist': key 'gear_ratio' is missing",)),
         ("motor_inertia = 2e-4", "rotor_inertia = 1", ("'rotor_inertia' and 'gear_ratio' exclude each other",)),
         (
