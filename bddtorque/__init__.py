@@ -5,6 +5,7 @@ Names are loaded when first used, so that a controller that only evaluates never
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bddtorque.compiler.compiling import compile
     from bddtorque.compiler.function_compiling import compile_function
     from bddtorque.compiler.sample_compiling import compile_samples
+    from bddtorque.compiler.verify import verify
     from bddtorque.dynamics.batch import inverse_dynamics
     from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
     from bddtorque.dynamics.robot_trace import trace_torques
@@ -22,21 +24,20 @@ if TYPE_CHECKING:
     from bddtorque.evaluate.evaluator import Evaluator
     from bddtorque.export import export_c
     from bddtorque.laws.friction import Friction
-    from bddtorque.model.bdt_file import load_any as load
-    from bddtorque.model.function_model import FunctionModel
-    from bddtorque.model.model import Model
+    from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
     from bddtorque.report import write_report
     from bddtorque.robots import load_robot
     from bddtorque.robots.robot import Robot
     from bddtorque.spec import Spec, load_spec
 
+    FunctionModel = Model
+
 _HOME = {
     "BddTorqueError": "base.errors",
     "Certificate": "proof.certificate",
     "Evaluator": "evaluate.evaluator",
     "Friction": "laws.friction",
-    "FunctionModel": "model.function_model",
     "Model": "model.model",
     "Robot": "robots.robot",
     "Spec": "spec",
@@ -48,12 +49,13 @@ _HOME = {
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
-    "load": "model.bdt_file:load_any",
+    "load": "model.model",
     "load_robot": "robots",
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
     "terms_of": "dynamics.terms",
     "trace_torques": "dynamics.robot_trace",
+    "verify": "compiler.verify",
     "write_report": "report",
 }
 
@@ -62,7 +64,6 @@ __all__ = [
     "Certificate",
     "Evaluator",
     "Friction",
-    "FunctionModel",
     "Model",
     "Robot",
     "Spec",
@@ -81,14 +82,17 @@ __all__ = [
     "mass_matrix",
     "terms_of",
     "trace_torques",
+    "verify",
     "write_report",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        module, _, other_name = _HOME[name].partition(":")
-        return getattr(import_module(f"{__name__}.{module}"), other_name or name)
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name == "FunctionModel":
+        warnings.warn("bt.FunctionModel is now bt.Model, for robots and functions", DeprecationWarning, stacklevel=2)
+        return import_module(f"{__name__}.model.model").Model
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -26,7 +26,7 @@ def celsius(volts: float) -> float:
     return 1.0 / (1.0 / T0 + math.log(resistance / R0) / B) - 273.15
 
 
-def main(folder: Path | None = None) -> bt.FunctionModel:
+def main(folder: Path | None = None) -> bt.Model:
     """Compile the thermistor, show its certificate, read it, and save it if a folder is given."""
     model = bt.compile_function(
         celsius,

@@ -17,12 +17,12 @@ import numpy as np
 from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.compiler.compiling import input_arguments
 from bddtorque.diagrams.forms import FORMS, Bits
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
 from bddtorque.graph.tracer import Tracer
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.bound import compose
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.planner.builder import Target
@@ -51,8 +51,9 @@ def term() -> object:
 
 def measure(W: int, way: str) -> list[dict[str, object]]:
     """Build one way at one word length; return a row for each form it was run in."""
-    formats = load_spec("planar2r").with_options(bits=W).formats(bt.load_robot("planar2r"))
-    arguments = input_arguments(formats)
+    robot, spec = bt.load_robot("planar2r"), load_spec("planar2r").with_options(bits=W)
+    formats = spec.formats(robot)
+    arguments = RobotSource(robot, spec, formats).arguments
     lsb = Fraction(RANGE) / (1 << W)
     target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
     start = time.perf_counter()

@@ -26,7 +26,7 @@ import numpy as np
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.compiler.compiling import planned
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.machines.classics.luh_lin import joint_tasks
 from bddtorque.machines.gantt import draw_gantt
@@ -141,7 +141,7 @@ def powers(most: int, base: int = 2) -> list[int]:
 def word_bits(arm: str) -> int:
     """Return the median word of the arm's recursive plan: what a multiplier for this accuracy must take."""
     spec, robot, _ = spec_and_robot(arm, {"bits": BITS, "source": "recursive"})
-    plan = planned(spec, robot)[3]
+    plan = draft_of_robot(spec, robot).plan
     return int(median(plan.bits_of(k) for k in range(len(plan.wires))))
 
 

@@ -38,7 +38,6 @@ from term_ways import (
 )
 
 import bddtorque as bt
-from bddtorque.compiler.compiling import input_arguments
 from bddtorque.diagrams.forms.bits import Bits
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.matrices import weightless
@@ -47,6 +46,7 @@ from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.dynamics.terms import Term, Terms, terms_of
 from bddtorque.graph.graph import Graph, kept
 from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.model.source import RobotSource
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import Choices, cover
@@ -85,12 +85,14 @@ def paper_terms() -> dict[str, tuple[Graph, int]]:
 
 def figure_3(W: int, inputs: int, rounds: int) -> list[dict[str, Any]]:
     """Return a row for every term and way of the 2R arm."""
-    formats = load_spec("planar2r").with_options(bits=W).formats(bt.load_robot("planar2r"))
+    robot, spec = bt.load_robot("planar2r"), load_spec("planar2r").with_options(bits=W)
+    formats = spec.formats(robot)
+    arguments = RobotSource(robot, spec, formats).arguments
     rows = []
     for name, (graph, torque) in paper_terms().items():
         word = formats.tau[torque]
         target = Target("tau1", Fraction(word.lsb), word.lowest, word.highest)
-        plan = cover(graph, input_arguments(formats), [target], Choices((0,), 0), 2 * W)
+        plan = cover(graph, arguments, [target], Choices((0,), 0), 2 * W)
         (table,), (diagram,) = compiled(plan)
         made = [*arithmetic(graph, formats, torque), *one_table(plan, table, diagram)]
         words = random_words(formats, 4000)
@@ -156,14 +158,16 @@ def heaviest_terms(
     for arm in arms:
         robot = bt.load_robot(arm)
         terms = shortened(terms_of(robot))
-        formats = load_spec(arm).with_options(bits=bits).resolve(robot).formats(robot)
+        spec = load_spec(arm).with_options(bits=bits).resolve(robot)
+        formats = spec.formats(robot)
+        arguments = RobotSource(robot, spec, formats).arguments
         for kind in kinds:
             term = heaviest(terms, kind)
             if term is None:
                 continue
             graphs, word = term_graphs(terms, term), formats.tau[term.joint]
             target = Target("tau1", Fraction(word.lsb), word.lowest, word.highest, Fraction(word.centre), word.sign)
-            plan = plan_network(graphs[0], input_arguments(formats), [target], 1.0, 20, "terms")
+            plan = plan_network(graphs[0], arguments, [target], 1.0, 20, "terms")
             tables, diagrams = compiled(plan)
             words = random_words(formats, 4000)
             made = [*faster_arithmetic(graphs, formats, term.joint, words), *cascade(plan, tables, diagrams, formats)]

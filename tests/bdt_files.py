@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from compiled import compiled
 
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")

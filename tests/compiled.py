@@ -6,6 +6,7 @@ import hashlib
 import os
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -34,6 +35,11 @@ def compiled(robot: str = "planar2r", **options: Any) -> bt.Model:
 def arm(bits: int = 6, **options: Any) -> bt.Model:
     """Return planar2r."""
     return compiled("planar2r", bits=bits, **options)
+
+
+def with_source(model: bt.Model, **changes: Any) -> bt.Model:
+    """Return the model with another robot, spec or formats; nothing is compiled again."""
+    return replace(model, source=replace(model.source, **changes))
 
 
 def random_words(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.ndarray]:

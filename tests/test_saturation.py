@@ -5,7 +5,7 @@ import pytest
 from compiled import arm, found_errors, some_words
 
 import bddtorque as bt
-from bddtorque.proof.certificate import Parts, TorqueBound
+from bddtorque.proof.certificate import Parts, ProvedBound
 
 NEEDED = (152.5383, 69.1211)
 """N·m; the largest torques of planar2r (digest 4.2)."""
@@ -75,6 +75,6 @@ def test_a_range_between_need_and_proof_is_left_open():
 
 def test_a_witness_reads_well():
     parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.5, 0.0)
-    bound = TorqueBound("elbow", "N·m", 0.5, parts, -3.0, 4.0, "can", ((1, 2), (3, 4), (5, 6)))
+    bound = ProvedBound("elbow", "N·m", 0.5, parts, -3.0, 4.0, "can", ((1, 2), (3, 4), (5, 6)))
     shown = str(bt.Certificate((bound,)))
     assert "elbow: CAN saturate (witness words ((1, 2), (3, 4), (5, 6))); a range of -3 to 4 N·m would do" in shown

@@ -25,6 +25,10 @@ class BddTorqueError(ValueError):
         super().__init__(one_line(message, LONGEST_LINE))
 
 
+class WrongKindError(BddTorqueError, AttributeError):
+    """Something was asked of a compiled robot that only a compiled function has, or the other way round."""
+
+
 def nearest(given: str, known: Iterable[str]) -> str:
     """Return a hint such as ``; did you mean 'mass'?`` for a name that is not among `known`, or nothing."""
     if len(given) > LONGEST_NAME:

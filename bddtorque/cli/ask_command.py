@@ -15,7 +15,6 @@ from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
 from bddtorque.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
     from bddtorque.model.model import Model
     from bddtorque.questions import Answer
 
@@ -59,11 +58,11 @@ def ask_command(
     Every answer is labelled exact, or bracket: then both ends of it are proved. Without a question: the largest and the
     smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds two that are not.
     """
-    from bddtorque.model.bdt_file import load_any
+    from bddtorque.model.model import load
 
     if not 0 < limit <= LONGEST_LIMIT:
         raise BddTorqueError(f"--limit: seconds above 0, a week at most, required, {limit:g} given")
-    model = load_any(file)
+    model = load(file)
     asked = {
         "largest": largest,
         "smallest": smallest,
@@ -77,7 +76,7 @@ def ask_command(
     wanted = {name: value for name, value in asked.items() if value is not None and value is not False}
     if not wanted and equal is None:
         wanted = {"largest": True, "smallest": True, "saturation": True}
-    other = None if equal is None else load_any(equal)
+    other = None if equal is None else load(equal)
     found, stopped = _answers(model, list(of or ()), wanted, other, limit)
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
@@ -90,10 +89,10 @@ def ask_command(
 
 
 def _answers(
-    model: Model | FunctionModel,
+    model: Model,
     of: list[str],
     wanted: dict[str, Any],
-    other: Model | FunctionModel | None,
+    other: Model | None,
     limit: float,
 ) -> tuple[list[Answer], bool]:
     """Return all answers, or those found before somebody interrupted."""

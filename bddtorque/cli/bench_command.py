@@ -83,9 +83,11 @@ def _models(source: str, chosen: dict[str, Any], workers: int | None, no_cache: 
     """Give the models one after the other, so that only one is held at a time."""
     if opt.is_compiled(source):
         opt.refuse_choices(source, chosen)
-        from bddtorque.model.bdt_file import load
+        from bddtorque.model.model import load
 
-        yield load(source)
+        model = load(source)
+        model.robot_source(source)
+        yield model
         return
     from bddtorque.compiler.compiling import compile as compile_model
 

@@ -60,9 +60,10 @@ def eval_command(
         raise BddTorqueError(f"-o must name a .csv or .npy file, got {str(out)!r}")
     check_outputs({"-o": out}, [file, states])
     from bddtorque.cli.state_files import read_states
-    from bddtorque.model.bdt_file import load
+    from bddtorque.model.model import load
 
     model = load(file)
+    model.robot_source(str(file))
     runner = model.evaluator(evaluator, on_range=on_range)  # type: ignore[arg-type]
     joints = model.formats.joint_names
     pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)

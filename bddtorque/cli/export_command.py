@@ -61,9 +61,10 @@ def export_command(
     if c is None:
         raise BddTorqueError("export needs --c DIR, a folder for C files")
     from bddtorque.export import export_c
-    from bddtorque.model.bdt_file import load
+    from bddtorque.model.model import load
 
     model = load(file)
+    model.robot_source(str(file))
     exported = export_c(
         model,
         c,

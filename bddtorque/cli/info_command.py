@@ -11,7 +11,7 @@ from bddtorque.cli.console import grid, output, write_json
 from bddtorque.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
 
 
 def info_command(
@@ -32,11 +32,10 @@ def info_command(
 
     from bddtorque.base.sizes import parse_size
     from bddtorque.cli import tables as say
-    from bddtorque.model.bdt_file import load_any
-    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import load
 
-    model = load_any(file)
-    if isinstance(model, FunctionModel):
+    model = load(file)
+    if model.source.kind == "function":
         if as_json:
             write_json(_function_figures(model, file))
         else:
@@ -83,8 +82,8 @@ def info_command(
         console.print(say.level_table(blocks))
 
 
-def _function_figures(model: FunctionModel, file: Path) -> dict[str, Any]:
-    plain = model.defining()["function"]
+def _function_figures(model: Model, file: Path) -> dict[str, Any]:
+    plain = model.source.to_plain()["function"]
     return {
         "file": str(file),
         "file_bytes": file.stat().st_size,

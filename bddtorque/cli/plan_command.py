@@ -35,18 +35,16 @@ def plan_command(
     chosen["bits"] = None if bits is None else opt.read_bits(bits)
     check_source(spec)
     opt.check_outputs({"-o": out})
-    from bddtorque.compiler.compiling import input_arguments, planned
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
     from bddtorque.compiler.plan_text import plan_text
-    from bddtorque.plan.bound import compose, planned_facts
+    from bddtorque.compiler.robot_draft import draft_of_robot
     from bddtorque.spec.loading import spec_and_robot
     from bddtorque.work import step
 
     given, robot, notes = spec_and_robot(spec, chosen)
     with step(ShownProgress(), f"planning {robot.name}"):
-        _, formats, _, plan = planned(given, robot)
-    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
-    bounds = compose(plan, scales, planned_facts(plan))
+        draft = draft_of_robot(given, robot)
+    plan, bounds = draft.plan, draft.bounds()
     plain = plan_to_plain(plan, robot.name, bounds)
     if out is not None:
         save_plan(plain, out)

@@ -36,10 +36,11 @@ def report_command(
     check_outputs({"-o": path}, [file])
     if is_compiled(str(path)):
         raise BddTorqueError(f"-o must name a page such as {path.stem}.html, but .bdt is for models: {path}")
-    from bddtorque.model.bdt_file import load
+    from bddtorque.model.model import load
     from bddtorque.report import write_report
 
     model = load(file)
+    model.robot_source(str(file))
     report = write_report(model, path, progress=ShownProgress())
     if as_json:
         write_json(

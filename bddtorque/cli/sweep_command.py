@@ -193,9 +193,11 @@ def _models(
     labels = stems if len(set(stems)) == len(stems) else list(sources)
     for label, source in zip(labels, sources, strict=True):
         if opt.is_compiled(source):
-            from bddtorque.model.bdt_file import load
+            from bddtorque.model.model import load
 
-            yield label, load(source)
+            model = load(source)
+            model.robot_source(source)
+            yield label, model
             continue
         from bddtorque.compiler.compiling import compile as compile_model
 

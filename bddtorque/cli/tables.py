@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bddtorque.model.function_model import FunctionModel
     from bddtorque.model.model import Model
     from bddtorque.words import Format
 
@@ -175,7 +174,7 @@ def word_table(words: list[tuple[str, Format]]) -> Table:
     return table
 
 
-def show_function(model: FunctionModel, notes: Sequence[str], path: Path) -> None:
+def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
     """Print a compiled function, for `compile --samples` and `info`."""
     figures = model.summary()
     rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())

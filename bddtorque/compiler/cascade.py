@@ -13,10 +13,9 @@ from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
-from bddtorque.compiler.compiling import input_arguments, planned
 from bddtorque.compiler.origin import from_terms
 from bddtorque.compiler.plan_text import plan_text
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.spec import spec_names
 from bddtorque.spec.loading import Source, spec_and_robot
 
@@ -30,10 +29,9 @@ def plan_document(source: Source) -> str:
             from_terms(robot)
         except BddTorqueError as reason:
             spec, why_not = spec.with_options(source="recursive"), f"\nWhy not terms\n  {reason}\n"
-    _, formats, _, plan = planned(spec, robot)
-    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
-    bits = "/".join(map(str, dict.fromkeys(formats.tau.bits)))
-    return plan_text(plan, f"{robot.name}, {bits} bits", compose(plan, scales, planned_facts(plan))) + why_not
+    draft = draft_of_robot(spec, robot)
+    bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
+    return plan_text(draft.plan, f"{robot.name}, {bits} bits", draft.bounds()) + why_not
 
 
 def write_cascades(folder: Path) -> list[Path]:

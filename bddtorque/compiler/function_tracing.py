@@ -7,16 +7,22 @@ question such as ``x > 0``, whose answer would be that of one value only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Number, Traced, Tracer
+from bddtorque.model.exhaustive import value_at
+from bddtorque.words import Format
 
 MOST_NODES = 100_000
 LARGEST_POWER = 64
+TRIED = 2048
+"""Words on which a function under trace is compared with itself in floats."""
 
 
 class UntraceableError(TypeError):
@@ -100,7 +106,10 @@ def _number(value: Any) -> Number:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise UntraceableError(f"arithmetic with {type(value).__name__}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise UntraceableError("an integer beyond the range of floats") from None
     if number - number != 0:
         raise UntraceableError(f"arithmetic with {number}")
     return number
@@ -131,3 +140,20 @@ def traced(function: Callable[..., Any], names: Sequence[str]) -> Graph:
     except Exception as problem:  # whatever a function of floats makes of what is no float
         raise UntraceableError(f"{type(problem).__name__}: {problem}") from None
     return tracer.graph([_number(result)], ["y"])
+
+
+def largest_off(function: Callable[..., Any], graph: Graph, inputs: Mapping[str, Format], where: str) -> float:
+    """Return how far a function and its trace are apart on some words, relative to the largest value among them."""
+    rng = np.random.default_rng(0)
+    states: Mapping[str, npt.NDArray[np.float64]] = {
+        name: word.dequantise(
+            np.concatenate(([word.lowest, word.highest, 0], rng.integers(word.lowest, word.highest, TRIED)))
+        )
+        for name, word in inputs.items()
+    }
+    rows = zip(*(values.tolist() for values in states.values()), strict=True)
+    in_floats = np.array([value_at(function, row, inputs, where) for row in rows])
+    under_trace = np.broadcast_to(graph.evaluate(states)[0], in_floats.shape)
+    size = max(float(np.abs(in_floats).max()), float(np.abs(under_trace).max()), 1e-300)
+    off = np.abs(in_floats - under_trace).max() / size
+    return float(off) if math.isfinite(off) else math.inf

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -40,20 +39,13 @@ class Origin:
     source: str
     graph: Graph
     made_from: Terms | Regrouped
-    _found: dict[Any, npt.NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
 
     def errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
         """Return, for each torque, how far the graph can be from the true torque, N·m or N, shape (n,).
 
-        `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. Found once:
-        the plan must leave room for it, and the certificate states it.
+        `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. The plan must
+        leave room for it, and the certificate states it.
         """
-        key = tuple(arguments.items()), tuple(reach)
-        if key not in self._found:
-            self._found[key] = self._errors(arguments, reach)
-        return self._found[key]
-
-    def _errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
         inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         motion = {name: each.magnitude for name, each in inputs.items()}
         folded = folding_errors(self.graph, node_ranges(self.graph, inputs))

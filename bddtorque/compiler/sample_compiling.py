@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import Executor
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.compiler.function_compiling import BLOCK_BITS, check_bits, checked_options, finished
-from bddtorque.compiler.function_planning import draft_of_law
+from bddtorque.base.sizes import parse_size
+from bddtorque.compiler.compiling import finish_model
+from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
 from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
 from bddtorque.laws.samples import (
     DUPLICATES,
@@ -23,9 +25,10 @@ from bddtorque.laws.samples import (
     merged,
     read_samples,
 )
-from bddtorque.model.function_model import MEMORY, FunctionModel
+from bddtorque.model.model import Model
+from bddtorque.model.source import FUNCTION_MEMORY
 from bddtorque.words import Format
-from bddtorque.work.lending import check_executor
+from bddtorque.work import Workers
 
 
 def compile_samples(
@@ -41,10 +44,10 @@ def compile_samples(
     extrapolation: str = "refuse",
     assumed_error: float = 0.0,
     block_bits: int = BLOCK_BITS,
-    memory: int | str = MEMORY,
+    memory: int | str = FUNCTION_MEMORY,
     engine: str = "auto",
     executor: Executor | None = None,
-) -> FunctionModel:
+) -> Model:
     """Compile samples of a function of one to four words into a table and its diagram, with a certificate.
 
     The certificate is relative to the interpolant of the samples. What samples of the same point differ is reported
@@ -65,7 +68,7 @@ def compile_samples(
     block_bits, memory, engine, executor : as those of `compile_function`
     """
     started = time.perf_counter()
-    check_executor(executor)
+    team = None if executor is None else Workers(executor=executor)
     for key, value, known in (
         ("duplicates", duplicates, DUPLICATES),
         ("merge", merge, MERGES),
@@ -80,17 +83,16 @@ def compile_samples(
     words, out, read = _asked(samples, inputs, output)
     named = name or (Path(samples).stem if isinstance(samples, str | PathLike) else "samples")
     where = read.where
-    options = checked_options(where, "faithful", assumed_error, block_bits, memory, engine, "tables")
-    formats = tuple(
-        each.format(float(read.points[:, k].min()), float(read.points[:, k].max())) for k, each in enumerate(words)
-    )
-    names = tuple(each.name for each in words)
-    check_bits(names, formats, options, where)
+    ends = zip(read.points.min(axis=0).tolist(), read.points.max(axis=0).tolist(), strict=True)
+    named_words = {each.name: each.format(*own) for each, own in zip(words, ends, strict=True)}
+    request = Request(named, named_words, out, "faithful", assumed_error, block_bits, where=where)
+    allowed = parse_size(memory, "memory")
+    check_bits(request)
+    names, formats = tuple(named_words), tuple(named_words.values())
     _check_used(read, formats, names, where)
     found = merged(read, formats, duplicates, merge, spread)
     law = law_of(found, formats, names, gaps, extrapolation, where)
-    draft = draft_of_law(law, names, formats, out, "samples")
-    rules = {
+    rules: dict[str, Any] = {
         "samples": len(read.values),
         "points": len(found.values),
         "duplicates": duplicates,
@@ -101,7 +103,8 @@ def compile_samples(
     if spread is not None:
         rules["spread"] = float(spread)
     notes = [f"{found.duplicates:,} of {len(read.values):,} samples averaged with others"] if found.duplicates else []
-    return finished(named, names, formats, draft, options, where, started, notes, found.spread, rules, executor)
+    draft = draft_of_law(law, replace(request, rules=rules, spread=found.spread), "samples")
+    return finish_model(draft, team, started, notes, engine=engine, memory=allowed)
 
 
 def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], Asked, Samples]:

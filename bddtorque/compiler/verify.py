@@ -11,9 +11,8 @@ those of any function at all, cannot be made again: then table, diagrams and for
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -21,21 +20,21 @@ import numpy as np
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.compiler.compiling import certify, planned, within_floats
-from bddtorque.compiler.remaking import recertified, remade
+from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.compiler.function_draft import draft_again
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.graph.graph import Op
-from bddtorque.model.bdt_file import any_from_bytes
-from bddtorque.model.function_model import FunctionModel
-from bddtorque.model.model import Model
+from bddtorque.model.model import Model, from_bytes
+from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import Spec
-from bddtorque.spec.spec import TARGETS
 from bddtorque.work import Progress, Task, WorkError, Workers
 
 
@@ -82,84 +81,67 @@ def verify_bytes(
     """Do what `verify` does for the bytes of a file."""
     team = Workers(workers, executor=executor, progress=progress)
     try:
-        model = any_from_bytes(data, where)
+        model = from_bytes(data, where)
     except BddTorqueError as problem:
         return [Check("file", False, str(problem))]
     checks = [
         Check("file", True, f"digest {model.digest[:16]}, {len(data):,} bytes"),
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
-    if isinstance(model, FunctionModel):
-        # most functions are one table: processes of our own would take longer to start
-        return [*checks, *_function_checks(model, team if executor is not None else Workers(1, progress=progress))]
     try:
-        with within_floats(model.robot):
-            spec, formats, origin, plan = planned(model.spec, model.robot)
+        with within_floats(model.source.kind, model.name):
+            draft, how = _draft_again(model)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
-    if _as_specified(spec, model.robot) != model.robot:
-        return [
-            *checks,
-            Check("plan", False, "the spec speaks of another gravity, payload or friction than the robot has"),
-        ]
-    if (spec, formats, plan) != (model.spec, model.formats, model.plan):
-        return [*checks, Check("plan", False, "robot and spec give another plan, or other words")]
-    checks.append(Check("plan", True, "made again from robot and spec"))
+    if (draft.source, draft.plan) != (model.source, model.plan):
+        return [*checks, Check("plan", False, f"another plan, or other words, made from {how}")]
+    checks.append(Check("plan", True, f"made again from {how}"))
+    given = any(isinstance(block, GivenBlock) for block in model.plan.blocks)
+    if executor is None and isinstance(model.source, FunctionSource):
+        team = Workers(1, progress=progress)  # most are one table: processes of our own would take longer to start
     try:
-        found = _checked_blocks(model, model.spec.memory, team)
+        found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-        with within_floats(model.robot):
-            certificate = certify(origin, formats, plan, facts, model.tables)
+        with within_floats(model.source.kind, model.name):
+            certificate = certify(draft, facts, model.tables)
     except WorkError:  # says nothing of the file
         raise
     except BddTorqueError as problem:
         return [*checks, Check("proof", False, one_line(str(problem)))]
     for kind in ("tables", "diagrams", "forms"):
         wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
-        checks.append(Check(kind, not wrong, wrong[0] if wrong else f"{len(found)} right on every entry"))
-    allowed = {"faithful": 1.0, "paper": math.inf}.get(str(spec.accuracy), spec.accuracy)
-    same, kept = certificate == model.certificate, max(certificate.bounds) < float(allowed)
-    bounds = one_line(", ".join(f"{torque.joint} {torque.bound:.4f}" for torque in certificate.torques))
-    detail = "the proof gives other figures" if not same else "proved again" if kept else "not below the accuracy asked"
-    return [*checks, Check("certificate", same and kept, f"{detail}: {bounds}")]
-
-
-def _function_checks(model: FunctionModel, team: Workers) -> list[Check]:
-    """Return the checks of a compiled function: all of them, but where its words were given none of what they mean."""
-    try:
-        draft, how = remade(model)
-    except BddTorqueError as problem:
-        return [Check("plan", False, one_line(str(problem)))]
-    if draft.plan != model.plan:
-        return [Check("plan", False, f"{how} gives another plan, or other words")]
-    checks = [Check("plan", True, f"made again from {how}")]
-    found = _checked_blocks(model, model.memory, team)
-    given = sum(isinstance(block, GivenBlock) for block in model.plan.blocks)
-    for kind in ("tables", "diagrams", "forms"):
-        wrong = [f"block {k}: {each[kind]}" for k, each in enumerate(found) if each[kind]]
         right = f"{len(found)} right on every entry"
         if given and kind == "tables":
             right = "the words that were given, by their key; only the function itself can tell whether they are right"
         checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
-    facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-    stated = _wrongly_stated(model)
-    checks.append(Check("stated", not stated, stated or "accuracy, spread, range and graph are what they can be"))
-    certificate = recertified(model, draft, facts)
+    if isinstance(model.source, FunctionSource):
+        stated = _wrongly_stated(model)
+        checks.append(Check("stated", not stated, stated or "spread, range and graph are what they can be"))
+    if given:  # the reach of the function itself is only stated
+        (proved,), stated_range = certificate.outputs, model.certificate
+        certificate = Certificate((replace(proved, low=stated_range.low, high=stated_range.high),))
     same = certificate == model.certificate
-    detail = f"{model.output.name} {certificate.bound:.4f}"
-    said = f"proved again: {detail}" if same else f"the proof gives other figures: {detail}"
-    if given and same:
-        said = f"composed again from the error that is stated: {detail}"
-    return [*checks, Check("certificate", same, one_line(said))]
+    kept = all(output.parts.total < model.accuracy for output in certificate.outputs)
+    how = "composed again from the error that is stated" if given else "proved again"
+    detail = "the proof gives other figures" if not same else how if kept else "not below the accuracy asked"
+    bounds = ", ".join(f"{output.name} {output.bound:.4f}" for output in certificate.outputs)
+    return [*checks, Check("certificate", same and kept, one_line(f"{detail}: {bounds}"))]
 
 
-def _wrongly_stated(model: FunctionModel) -> str:
+def _draft_again(model: Model) -> tuple[Draft, str]:
+    """Return the plan of a model made anew from what its file holds, and what it was made from."""
+    source = model.source
+    if isinstance(source, FunctionSource):
+        return draft_again(model)
+    draft = draft_of_robot(source.spec, source.robot)
+    if _as_specified(source.spec, source.robot) != source.robot:
+        raise BddTorqueError("the spec speaks of another gravity, payload or friction than the robot has")
+    return draft, "robot and spec"
+
+
+def _wrongly_stated(model: Model) -> str:
     """Return what is wrong with that which a file states and nothing is made from, or empty text."""
     certificate, word = model.certificate, model.output
-    if model.plan.target not in TARGETS:
-        return f"target {' or '.join(TARGETS)} required, '{model.plan.target:.40}' given"
-    if not 0.5 < model.accuracy < math.inf or certificate.parts.total >= model.accuracy:
-        return f"a bound below the accuracy {model.accuracy} required, {certificate.parts.total} given"
     if certificate.spread < 0 or certificate.assumed < 0:
         return "a spread and an assumed error of at least 0 required"
     for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
@@ -185,9 +167,9 @@ def _as_specified(spec: Spec, robot: Robot) -> Robot:
     return spec.with_friction(robot)
 
 
-def _checked_blocks(model: Model | FunctionModel, memory: int, team: Workers) -> list[dict[str, Any]]:
+def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:
     blocks = zip(model.plan.blocks, model.tables, model.diagrams, strict=True)
-    half = memory // 2  # what compiling allowed for one block
+    half = model.memory // 2  # what compiling allowed for one block
     with team:
         tasks = [
             Task(check_block, (block, table.values, diagram.arrays(), half), name=f"block {k}", cost=len(table.values))

@@ -9,7 +9,7 @@ from bddtorque.base.version import __version__
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
-from bddtorque.proof.certificate import Parts, TorqueBound
+from bddtorque.proof.certificate import Parts, ProvedBound
 from bddtorque.words import Format
 
 QUANTITIES = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
@@ -86,7 +86,7 @@ def _certificate(model: Model, prefix: str) -> str:
     return comment(lines) + "\n" + "\n".join(defined)
 
 
-def _proved(torque: TorqueBound) -> Iterator[str]:
+def _proved(torque: ProvedBound) -> Iterator[str]:
     parts = ", ".join(
         f"{field.name.replace('_', ' ')} {value:.3g}"
         for field in fields(Parts)

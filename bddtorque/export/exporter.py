@@ -111,8 +111,7 @@ def export_c(
     BddTorqueError
         In one line; then nothing was written.
     """
-    if not isinstance(model, Model):
-        raise BddTorqueError(f"export: a compiled robot required, {type(model).__name__} given")
+    model.robot_source("export")
     command = find_compiler(compiler)
     target = Path(directory)
     check_folder(target.resolve(), force)

@@ -84,6 +84,10 @@ def read_samples(source: Any, names: Sequence[str] | None = None) -> Samples:
     if isinstance(source, str | PathLike):
         return _from_csv(Path(source), names)
     where = "samples"
+    parts = source if isinstance(source, list | tuple) else [source]
+    masked = sum(int(np.count_nonzero(part.mask)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    if masked:
+        raise BddTorqueError(f"{where}: {masked:,} values are masked: leave out the rows that have them")
     try:
         if isinstance(source, tuple) and len(source) == 2:
             points, values = np.asarray(source[0]), np.asarray(source[1])

@@ -14,33 +14,30 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from os import PathLike
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from bddtorque.base.archive import from_npy, npy, pack, read_file, unpack
-from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.archive import from_npy, npy, pack, unpack
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, table
-from bddtorque.base.sizes import format_size, parse_size
-from bddtorque.base.version import __version__
-from bddtorque.base.writing import write_whole
+from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.model.function_model import FunctionModel, function_words_from_plain
-from bddtorque.model.model import Model
-from bddtorque.model.stored import Stored
+from bddtorque.model.source import (
+    FunctionSource,
+    RobotSource,
+    Source,
+    function_source_from_plain,
+    robot_source_from_plain,
+)
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.wires import Input
-from bddtorque.proof.certificate import certificate_from_plain
-from bddtorque.proof.function_certificate import function_certificate_from_plain
-from bddtorque.robots.robot_data import robot_from_plain
-from bddtorque.spec.spec import spec_from_plain
-from bddtorque.words import Formats, formats_from_plain
+from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
 FORMAT_VERSION = 1
-MAGIC = "bddtorque model"
-FUNCTION_MAGIC = "bddtorque function"
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -49,98 +46,86 @@ LONGEST_NUMBER = 20
 """Digits of a whole number in the header; 19 are enough for every word and factor."""
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram, in the order they are written, with the types they have in the file."""
-SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")
-FUNCTION_SECTIONS = ("function", "plan", "certificate", "tables")
+MAGIC: dict[str, type[Source]] = {"bddtorque model": RobotSource, "bddtorque function": FunctionSource}
+"""What a file may hold, by its key ``format``: a robot or a function of words."""
 KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays")
-KINDS = {MAGIC: SECTIONS, FUNCTION_MAGIC: FUNCTION_SECTIONS}
-"""What a file may hold, a robot or a function of words, and the sections of each."""
-
-Compiled = Model | FunctionModel
+SECTIONS = ("plan", "certificate", "tables")
+"""Sections of every file, after those of its source."""
 
 
-def save(model: Stored, path: str | PathLike[str]) -> None:
-    """Write a model to a file, whole or not at all."""
-    write_whole(path, to_bytes(model))
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds; `header` also has the digests and the version that wrote it."""
+
+    header: dict[str, Any]
+    source: Source
+    plan: Plan
+    tables: tuple[Table, ...]
+    diagrams: tuple[Diagram, ...]
+    certificate: Certificate
 
 
-def to_bytes(model: Stored, package: str = __version__) -> bytes:
-    """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
+def sections(source: Source, plan: Plan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
+    """Return all that the digest covers as plain data, by the names of a file's sections."""
+    return {
+        **source.to_plain(),
+        "plan": plan.to_plain(),
+        "certificate": certificate.to_plain(),
+        "tables": [table.content_key for table in tables],
+    }
+
+
+def encode(
+    source: Source, digests: tuple[str, str], defining: dict[str, Any], diagrams: Sequence[Diagram], package: str
+) -> bytes:
+    """Return a file, byte for byte the same each time: digests of model and diagrams, sections, and diagrams."""
     arrays = {
         _array_name(block, name): npy(diagram.arrays()[name].astype(dtype))
-        for block, diagram in enumerate(model.diagrams)
+        for block, diagram in enumerate(diagrams)
         for name, dtype in ARRAYS.items()
     }
     header = {
-        "format": MAGIC if isinstance(model, Model) else FUNCTION_MAGIC,
+        "format": next(magic for magic, kind in MAGIC.items() if isinstance(source, kind)),
         "version": FORMAT_VERSION,
         "package": package,
-        "digest": model.digest,
-        "diagram_digest": model.diagram_digest,
+        "digest": digests[0],
+        "diagram_digest": digests[1],
         "arrays": {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()},
-        **model.defining(),
+        **defining,
     }
-    name = model.robot.name if isinstance(model, Model) else getattr(model, "name", "")
     try:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        raise BddTorqueError(f"model of {name!r:.60}: names in Unicode required, half a pair given") from None
+        raise BddTorqueError(f"model of {source.name!r:.60}: names in Unicode required, half a pair given") from None
     if len(text) > LARGEST_HEADER:
         raise BddTorqueError(
-            f"model of {name!r:.60}: a header of at most {format_size(LARGEST_HEADER)} required for a "
+            f"model of {source.name!r:.60}: a header of at most {format_size(LARGEST_HEADER)} required for a "
             f".bdt file, {len(text):,} bytes given"
         )
     return pack({HEADER: text, **arrays})
 
 
-def load_any(path: str | PathLike[str], memory: int | str = MEMORY) -> Compiled:
-    """Return what a .bdt file holds: a compiled robot (`Model`) or a compiled function (`FunctionModel`).
+def decode(data: bytes, where: str, memory: int) -> Contents:
+    """Return what a file holds, every section checked by itself and against the others; digests are left to `Model`.
 
-    A truncated, altered, foreign or newer file is refused in one line, and so is one whose tables would take more than
-    `memory`: bytes, or text such as ``"8 GiB"``.
+    Tables that would take more than `memory` bytes are refused before any is made.
     """
-    return any_from_bytes(read_file(path), str(path), memory)
-
-
-def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:
-    """Return the robot of a .bdt file; a truncated, altered, foreign or newer file is refused in one line.
-
-    So is a file whose tables would take more than `memory`: bytes, or text such as ``"8 GiB"``.
-    """
-    return from_bytes(read_file(path), str(path), memory)
-
-
-def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) -> Model:
-    """Return the robot that `to_bytes` wrote, with all of it checked, to the last byte."""
-    model = any_from_bytes(data, where, memory)
-    if not isinstance(model, Model):
-        raise BddTorqueError(
-            one_line(
-                f"{where}: a compiled robot required, this file holds the function '{model.name:.60}': bt.load reads it"
-            )
-        )
-    return model
-
-
-def any_from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) -> Compiled:
-    """Return what `to_bytes` wrote, with all of it checked, to the last byte."""
-    allowed = parse_size(memory, "memory")
-    try:
-        entries = unpack(data, where)
-        header = _header(entries, where)
-        read = _model if header["format"] == MAGIC else _function
-        model: Compiled = read(header, entries, where, allowed)
-        if model.digest != header["digest"] or model.diagram_digest != header["diagram_digest"]:
-            raise BddTorqueError(f"{where}: contents that match their digest required, this file was altered")
-        if to_bytes(model, header["package"]) != data:
-            raise BddTorqueError(
-                f"{where}: a file as bddtorque writes it required, this one was altered or written anew"
-            )
-    except RecursionError:
-        raise BddTorqueError(one_line(f"{where}: a header of few levels required, this one has too many")) from None
-    except BddTorqueError as problem:  # a robot knows nothing of files, and names in a file may hold anything
-        said = str(problem)
-        raise BddTorqueError(one_line(said if said.startswith(where) else f"{where}: {said}")) from None
-    return model
+    entries = unpack(data, where)
+    header = _header(entries, where)
+    source: Source
+    if MAGIC[header["format"]] is RobotSource:
+        source = robot_source_from_plain(header, where)
+    else:
+        source = function_source_from_plain(header, where)
+    plan = plan_from_plain(header["plan"], f"{where}, plan")
+    of_robot = isinstance(source, RobotSource)
+    certificate = certificate_from_plain(header["certificate"], of_robot, f"{where}, certificate")
+    _check_words(source, plan, certificate, where)
+    tables, diagrams = _blocks(plan, header, entries, where, memory)
+    for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
+        if isinstance(block, GivenBlock) and block.table != found.content_key:
+            raise BddTorqueError(f"{where}, block {k}: the table that the plan names required, another one given")
+    return Contents(header, source, plan, tables, diagrams, certificate)
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
@@ -151,7 +136,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
         raise BddTorqueError(f"{where}: a readable header required, this one is no JSON of a .bdt file") from None
-    if not isinstance(header, dict) or header.get("format") not in tuple(KINDS):
+    if not isinstance(header, dict) or header.get("format") not in tuple(MAGIC):
         raise BddTorqueError(f"{where}: a .bdt file required, this header is of something else")
     version = of_type(header.get("version"), int, f"{where}, version")
     if not 1 <= version <= FORMAT_VERSION:
@@ -159,7 +144,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
             f"{where}: a file of format version 1 to {FORMAT_VERSION} required, {version} given: "
             f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
         )
-    table(header, (*KEYS, *KINDS[header["format"]]), f"{where}, header")
+    table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
         raise BddTorqueError(f"{where}, package: the version that wrote the file required, {package!r:.40} given")
@@ -180,46 +165,6 @@ def _whole_number(text: str) -> int:
 
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number")
-
-
-def _model(header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int) -> Model:
-    robot = robot_from_plain(header["robot"], f"{where}, robot")
-    spec = spec_from_plain(header["spec"], f"{where}, spec")
-    formats = formats_from_plain(header["formats"], f"{where}, formats")
-    plan = plan_from_plain(header["plan"], f"{where}, plan")
-    certificate = certificate_from_plain(header["certificate"], f"{where}, certificate")
-    names = robot.joint_names
-    bounded = tuple(torque.joint for torque in certificate.torques)
-    if not names == formats.joint_names == bounded or len(plan.outputs) != len(names):
-        raise BddTorqueError(
-            f"{where}: words, outputs and bounds of the robot's {len(names)} joints required, others given"
-        )
-    _check_inputs(plan, formats, where)
-    tables, diagrams = _blocks(plan, header, entries, where, memory)
-    return Model(robot, spec, formats, plan, tables, diagrams, certificate)
-
-
-def _function(header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int) -> FunctionModel:
-    words = function_words_from_plain(header["function"], f"{where}, function")
-    plan = plan_from_plain(header["plan"], f"{where}, plan")
-    certificate = function_certificate_from_plain(header["certificate"], f"{where}, certificate")
-    output = words.output
-    if len(plan.outputs) != 1 or (certificate.output, certificate.unit, certificate.lsb) != (
-        output.name,
-        output.unit,
-        output.lsb,
-    ):
-        raise BddTorqueError(f"{where}: one output and a bound of the function's word required, others given")
-    if (plan.outputs[0].low, plan.outputs[0].high) != (output.lowest, output.highest):
-        raise BddTorqueError(f"{where}, plan: an output clamped to the function's word required")
-    inputs = zip(words.input_names, words.inputs, strict=True)
-    _check_words(plan, {name: (word.bits, word.kind == "angle") for name, word in inputs}, where)
-    tables, diagrams = _blocks(plan, header, entries, where, memory)
-    for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
-        if isinstance(block, GivenBlock) and block.table != found.content_key:
-            raise BddTorqueError(f"{where}, block {k}: the table that the plan names required, another one given")
-    names = (words.name, words.input_names, words.inputs, words.output)
-    return FunctionModel(*names, plan, tables, diagrams, certificate, words.accuracy, words.graph, words.rules)
 
 
 def _blocks(
@@ -255,17 +200,20 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     return expanded, diagram
 
 
-def _check_inputs(plan: Plan, formats: Formats, where: str) -> None:
-    """Refuse a plan that reads what is no input, or reads it as another word than it is."""
-    known = {
-        f"{name}{joint}": (word.bits, word.kind == "angle")
-        for name, words in zip(("q", "qd", "qdd"), formats.inputs, strict=True)
-        for joint, word in enumerate(words, 1)
-    }
-    _check_words(plan, known, where)
-
-
-def _check_words(plan: Plan, known: dict[str, tuple[int, bool]], where: str) -> None:
+def _check_words(source: Source, plan: Plan, certificate: Certificate, where: str) -> None:
+    """Refuse a plan or a certificate of other words than those of the source."""
+    bounded = tuple(output.name for output in certificate.outputs)
+    if bounded != tuple(source.outputs) or len(plan.outputs) != len(bounded):
+        raise BddTorqueError(
+            f"{where}: words, outputs and bounds of {', '.join(source.outputs):.60} required, others given"
+        )
+    if isinstance(source, FunctionSource):
+        word = source.output
+        if (certificate.unit, certificate.lsb) != (word.unit, word.lsb):
+            raise BddTorqueError(f"{where}: a bound of the function's word required, that of another one given")
+        if (plan.outputs[0].low, plan.outputs[0].high) != (word.lowest, word.highest):
+            raise BddTorqueError(f"{where}, plan: an output clamped to the function's word required")
+    known = {name: (word.bits, word.kind == "angle") for name, word in source.words.items()}
     for wire in plan.wires:
         if isinstance(wire, Input) and known.get(wire.name) != (wire.bits, wire.wraps):
             raise BddTorqueError(f"{where}, plan: inputs as the formats have them required, {wire.name!r:.40} given")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.source import FunctionSource
 from bddtorque.words import Format
-
-if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
+from bddtorque.words.argument import argument_of
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 COMPARED = 16
 """Entries on which a function of arrays is compared with itself on numbers."""
@@ -25,26 +25,32 @@ SAME = 1e-9
 """Relative: a function on arrays may round otherwise than on numbers."""
 
 
-def grid_values(formats: Sequence[Format]) -> list[Floats]:
-    """Return the values of all words as arrays of one shape (words of the first input, of the second, ...)."""
-    axes = []
-    for word in formats:
-        index = np.arange(1 << word.bits, dtype=np.int64)
-        axes.append(word.dequantise(np.where(index > word.highest, index - (1 << word.bits), index)))
+def grid_words(formats: Iterable[Format]) -> list[Integers]:
+    """Return all input words as arrays of one shape (words of the first input, of the second, ...).
+
+    Their order along an axis is that of a table's index: 0, 1, ..., highest, lowest, ..., −1.
+    """
+    axes = [argument_of(word).words() for word in formats]
     return [np.ascontiguousarray(each) for each in np.meshgrid(*axes, indexing="ij")]
 
 
-def float_values(function: Callable[..., Any], names: Sequence[str], formats: Sequence[Format], where: str) -> Floats:
+def grid_values(formats: Sequence[Format]) -> list[Floats]:
+    """Return the values of all input words, in arrays as `grid_words` gives them."""
+    return [word.dequantise(words) for word, words in zip(formats, grid_words(formats), strict=True)]
+
+
+def float_values(function: Callable[..., Any], inputs: Mapping[str, Format], where: str) -> Floats:
     """Return the value at every word, in the order of a table's index, or refuse what is no finite number.
 
     The function is called on arrays where it takes them and gives the same as on numbers; else number by number.
     """
-    columns = [column.reshape(-1) for column in grid_values(formats)]
+    names = tuple(inputs)
+    columns = [column.reshape(-1) for column in grid_values(tuple(inputs.values()))]
     with np.errstate(all="ignore"):  # what comes of it is refused by name below
         values = _on_arrays(function, columns)
         if values is None:
             rows = zip(*(column.tolist() for column in columns), strict=True)
-            values = np.array([_number(function, row, names, where) for row in rows], dtype=np.float64)
+            values = np.array([value_at(function, row, names, where) for row in rows], dtype=np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         at = _shown(names, [column[bad[0]] for column in columns])
@@ -55,28 +61,19 @@ def float_values(function: Callable[..., Any], names: Sequence[str], formats: Se
     return values
 
 
-def exhaustive_error(model: FunctionModel, function: Callable[..., Any]) -> float:
-    """Return the largest |compiled − clamp(function)| over every combination of input words, in units."""
-    total = sum(word.bits for word in model.inputs)
+def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], function: Callable[..., Any]) -> float:
+    """Return the largest |compiled − clamp(function)| over every combination of input words, in units.
+
+    `compiled` takes words and returns words, `function` takes and returns values.
+    """
+    where, total = f"function '{source.name:.60}'", sum(word.bits for word in source.inputs)
     if total > MOST_BITS:
-        raise BddTorqueError(f"function '{model.name:.60}': at most {MOST_BITS} input bits required, {total} given")
-    values = float_values(function, model.input_names, model.inputs, f"function '{model.name:.60}'")
-    words = model.words(
-        *(np.where(index > word.highest, index - (1 << word.bits), index) for index, word in _indices(model))
-    )
-    output = model.output
+        raise BddTorqueError(f"{where}: at most {MOST_BITS} input bits required, {total} given")
+    values = float_values(function, source.words, where)
+    words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
+    output = source.output
     units = (output.sign * (values - output.offset) - output.centre) / output.lsb
     return float(np.abs(words - np.clip(units, output.lowest, output.highest)).max())
-
-
-def _indices(model: FunctionModel) -> list[tuple[npt.NDArray[np.int64], Format]]:
-    """Return for each input its part of every index of a table of all words."""
-    total = sum(word.bits for word in model.inputs)
-    index, found = np.arange(1 << total, dtype=np.int64), []
-    for word in model.inputs:
-        total -= word.bits
-        found.append(((index >> total) & ((1 << word.bits) - 1), word))
-    return found
 
 
 def _on_arrays(function: Callable[..., Any], columns: Sequence[Floats]) -> Floats | None:
@@ -95,15 +92,16 @@ def _on_arrays(function: Callable[..., Any], columns: Sequence[Floats]) -> Float
     return values
 
 
-def _number(function: Callable[..., Any], row: Sequence[float], names: Sequence[str], where: str) -> float:
+def value_at(function: Callable[..., Any], row: Sequence[float], names: Iterable[str], where: str) -> float:
+    """Return the value of a function at one state, or refuse what is no float."""
     try:
         return float(function(*row))
-    except (ArithmeticError, TypeError, ValueError) as problem:
-        at = _shown(names, row)
+    except (ArithmeticError, RecursionError, TypeError, ValueError) as problem:
         raise BddTorqueError(
-            f"{where}: a number at every input word required, {type(problem).__name__} ({problem}) at {at}"
+            f"{where} must return a float for every input word: {type(problem).__name__} ({problem}) at "
+            f"{_shown(names, row)}"
         ) from None
 
 
-def _shown(names: Sequence[str], values: Sequence[float]) -> str:
+def _shown(names: Iterable[str], values: Sequence[float]) -> str:
     return ", ".join(f"{name} = {float(value):.6g}" for name, value in zip(names, values, strict=True))

@@ -23,7 +23,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
+    from bddtorque.model.model import Model
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class _AsArm:
     memory: int
 
 
-def as_arm(model: FunctionModel) -> Runnable:
+def as_arm(model: Model) -> Runnable:
     """Return what an `Evaluator` reads of a function: its words as the positions of an arm."""
     places = {name: f"q{k}" for k, name in enumerate(model.input_names, 1)}
     wires = tuple(
@@ -67,7 +67,7 @@ class FunctionEvaluator:
 
     def __init__(
         self,
-        model: FunctionModel,
+        model: Model,
         kind: str = "words",
         form: str | None = None,
         on_range: OnRange = "saturate",

@@ -1,46 +1,129 @@
-"""`Model`: a compiled robot. It needs NumPy and Numba, and nothing of the compiler."""
+"""`Model`: a compiled robot or function. It needs NumPy and Numba, and nothing of the compiler."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from os import PathLike
+from typing import Any, cast
 
+from bddtorque.base.archive import read_file
+from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
 from bddtorque.base.html_table import html_table
+from bddtorque.base.sizes import parse_size
+from bddtorque.base.version import __version__
+from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange
-from bddtorque.model.stored import Stored
+from bddtorque.graph.graph import Graph
+from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
+from bddtorque.model.exhaustive import exhaustive_error
+from bddtorque.model.function_evaluator import FunctionEvaluator
+from bddtorque.model.source import FunctionSource, RobotSource, Source
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
-from bddtorque.robots.robot_data import robot_to_plain
 from bddtorque.spec.spec import Spec
-from bddtorque.words import Formats
+from bddtorque.words import Format, Formats
 
-_CALLS = ("torque", "torque_words")
+_CALLS = ("torque", "torque_words", "value", "words")
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Stored):
-    """A compiled robot: its words, its cascade, one table and one diagram a block, and what is proved of it.
+class Model:
+    """A compiled robot or function: its words, its plan, one table and one diagram per block, and what is proved.
+
+    A compiled robot has `torque` and `torque_words`, `robot`, `spec` and `formats`; a compiled function has `value` and
+    `words`, `error_of`, `input_names`, `inputs`, `output`, `graph` and `rules`. What only the other kind has raises
+    `BddTorqueError`.
 
     Attributes
     ----------
-    robot, spec, formats, plan, certificate
-    tables, diagrams : one a block of the plan
+    source : what was compiled, with its words: a `RobotSource` or a `FunctionSource`
+    plan, certificate
+    tables, diagrams : one per block of the plan
     report : how compiling went (times, memory, notes); empty for a loaded model, and no part of the digest
     """
 
-    robot: Robot
-    spec: Spec
-    formats: Formats
+    source: Source
     plan: Plan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
     report: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def robot_source(self, where: str = "") -> RobotSource:
+        """Return the source of a compiled robot; of a function, raise an error that starts with `where`."""
+        if isinstance(self.source, RobotSource):
+            return self.source
+        use = "" if where else ": use value(...) or words(...)"
+        raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
+
+    def function_source(self, where: str = "") -> FunctionSource:
+        """Return the source of a compiled function; of a robot, raise an error that starts with `where`."""
+        if isinstance(self.source, FunctionSource):
+            return self.source
+        use = "" if where else ": use torque(...) or torque_words(...)"
+        raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled robot, not a function{use}")
+
+    @property
+    def name(self) -> str:
+        """The name of the robot or of the function."""
+        return self.source.name
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self.robot_source().robot
+
+    @property
+    def spec(self) -> Spec:
+        """What was asked of the robot."""
+        return self.robot_source().spec
+
+    @property
+    def formats(self) -> Formats:
+        """What the words of a robot stand for."""
+        return self.robot_source().formats
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The names of a function's inputs."""
+        return self.function_source().input_names
+
+    @property
+    def inputs(self) -> tuple[Format, ...]:
+        """The formats of a function's input words."""
+        return self.function_source().inputs
+
+    @property
+    def output(self) -> Format:
+        """The format of a function's output word."""
+        return self.function_source().output
+
+    @property
+    def accuracy(self) -> float:
+        """The error that is allowed, in units of the last bit."""
+        return self.source.accuracy
+
+    @property
+    def graph(self) -> Graph | None:
+        """The function that was traced, over the names of its inputs; None for any other function."""
+        return self.function_source().graph
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """How the samples of a function were read, by name; empty where there were none."""
+        return self.function_source().rules
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the forms of the blocks may take together."""
+        return self.source.memory
 
     def evaluator(
         self,
@@ -50,19 +133,17 @@ class Model(Stored):
         processors: int | None = None,
     ) -> Evaluator:
         """Return an evaluator with its own counts; see `Evaluator`."""
+        if isinstance(self.source, FunctionSource):
+            return cast(Evaluator, FunctionEvaluator(self, kind, form, on_range, processors))
         return Evaluator(self, kind, form, on_range, processors)
-
-    @property
-    def memory(self) -> int:
-        """Bytes that the forms of the blocks may take together."""
-        return self.spec.memory
 
     @cached_property
     def _words(self) -> Evaluator:
         evaluator = self.evaluator("words")
         # from now on the model's calls are the evaluator's own: one call less, which single states would notice
         for name in _CALLS:
-            object.__setattr__(self, name, getattr(evaluator, name))
+            if hasattr(evaluator, name):
+                object.__setattr__(self, name, getattr(evaluator, name))
         return evaluator
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,66 +151,147 @@ class Model(Stored):
         return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
-        """Return torques (N·m or N) of states in floats, (n,) or (N, n), by the evaluator ``"words"``."""
+        """Return torques (N·m or N) of states in floats, by the evaluator ``"words"``; see `Evaluator.torque`."""
+        self.robot_source()
         return self._words.torque(q, qd, qdd)
 
     def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
-        """Return torque words (in `out` if given) of input words, integers (n,) or (N, n), by the evaluator "words"."""
+        """Return torque words of input words, by the evaluator ``"words"``; see `Evaluator.torque_words`."""
+        self.robot_source()
         return self._words.torque_words(q, qd, qdd, out)
 
-    def kernel(self, kind: str = "words") -> Callable[..., None]:
-        """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,), for an own njit loop."""
+    def value(self, *values: Any) -> Any:
+        """Return a function at floats, one argument per input, of any shapes that broadcast, through the words."""
+        self.function_source()
+        return cast(Any, self._words).value(*values)
+
+    def words(self, *words: Any) -> Any:
+        """Return output words of a function's input words, one argument per input, of shapes that broadcast."""
+        self.function_source()
+        return cast(Any, self._words).words(*words)
+
+    def kernel(self, kind: str = "words") -> Callable[..., Any]:
+        """Return a compiled function for an own njit loop.
+
+        Of a robot, kernel(q, qd, qdd, tau) on word arrays (n,); of a function, word = kernel(word, ...).
+        """
         return (self._words if kind == "words" else self.evaluator(kind)).kernel
 
+    def error_of(self, function: Callable[..., Any]) -> float:
+        """Return the largest |compiled − clamp(function)| over every combination of a function's input words, in units.
+
+        The function is called with floats, or arrays of them: this is what a file of given words can be checked with.
+        """
+        return exhaustive_error(self.function_source(), self.words, function)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what was compiled, the same whichever engine reduced the diagrams."""
+        text = json.dumps(self.defining(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def diagram_digest(self) -> str:
+        """SHA-256 of the diagrams, the same for one engine and version."""
+        return hashlib.sha256("".join(diagram.content_key for diagram in self.diagrams).encode()).hexdigest()
+
     def defining(self) -> dict[str, Any]:
-        """Return all that the digest covers as plain data: robot, spec, formats, plan, certificate, tables by key."""
-        return {
-            "robot": robot_to_plain(self.robot),
-            "spec": self.spec.canonical(),
-            "formats": self.formats.to_plain(),
-            "plan": self.plan.to_plain(),
-            "certificate": self.certificate.to_plain(),
-            "tables": [table.content_key for table in self.tables],
-        }
+        """Return all that the digest covers as plain data, by the names of a file's sections."""
+        return sections(self.source, self.plan, self.certificate, self.tables)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one .bdt file, whole or not at all."""
+        write_whole(path, to_bytes(self))
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures people ask for: terms, blocks, rows, nodes, bytes, bounds."""
+        """Return the figures people ask for: bits, blocks, rows, nodes, bytes, bounds."""
+        of_robot = isinstance(self.source, RobotSource)
+        certificate = self.certificate
+        proved: dict[str, Any] = {"bound": list(certificate.bounds)}
+        if not of_robot:
+            proved = {"bound": certificate.bound, "relative_to": certificate.relative_to}
         return {
-            "robot": self.robot.name,
+            self.source.kind: self.name,
             "source": self.plan.source,
             "target": self.plan.target,
-            "bits": {name: list(getattr(self.formats, name).bits) for name in ("q", "qd", "qdd", "tau")},
-            **self.sizes(),
-            "bound": list(self.certificate.bounds),
-            "faithful": self.certificate.faithful,
+            "bits": self.source.bits,
+            **self.plan.counts(),
+            "nodes": sum(diagram.node_count for diagram in self.diagrams),
+            "table_bytes": sum(table.values.nbytes for table in self.tables),
+            "diagram_bytes": sum(diagram.bytes for diagram in self.diagrams),
+            **proved,
+            "faithful": certificate.faithful,
             "digest": self.digest,
         }
 
     def __repr__(self) -> str:
-        bits = "/".join(map(str, dict.fromkeys(self.formats.tau.bits)))
+        source = self.source
+        bits = "/".join(map(str, dict.fromkeys(word.bits for word in source.outputs.values())))
+        what = f"model of {self.name}"
+        if isinstance(source, FunctionSource):
+            words = ", ".join(f"{name} {word.bits}" for name, word in source.words.items())
+            what = f"function {self.name}({words} bits)"
         bound = max(self.certificate.bounds)
-        return (
-            f"<bddtorque model of {self.robot.name}: {bits} bits, {len(self.tables)} blocks, bound {bound:.3f} units>"
-        )
+        return f"<bddtorque {what}: {bits} bits, {len(self.tables)} blocks, bound {bound:.3f} units>"
 
     def _repr_html_(self) -> str:
-        formats = self.formats
-        head = ("joint", "position", "velocity", "acceleration", "torque", "bound, units", "bound", "saturates")
+        source = self.source
+        head: tuple[str, ...]
+        columns: list[tuple[Format, ...]]
+        if isinstance(source, RobotSource):
+            head = ("joint", "position", "velocity", "acceleration", "torque")
+            columns = list(zip(*source.formats.inputs, source.formats.tau, strict=True))
+        else:
+            head, columns = ("output", *source.input_names, "value"), [(*source.inputs, source.output)]
         rows = [
             (
-                proved.joint,
+                proved.name,
                 *(f"{word.bits} bits, {word.lsb:.4g} {word.unit}" for word in words),
                 f"{proved.bound:.4f}",
                 f"{proved.bound_si:.4g} {proved.unit}",
                 proved.saturation,
             )
-            for proved, *words in zip(
-                self.certificate.torques, formats.q, formats.qd, formats.qdd, formats.tau, strict=True
-            )
+            for proved, words in zip(self.certificate.outputs, columns, strict=True)
         ]
         nodes = sum(diagram.node_count for diagram in self.diagrams)
         made = (
             f"Source {self.plan.source}, target {self.plan.target}, {len(self.tables)} tables, {nodes:,} diagram "
             f"nodes, digest {self.digest[:12]}…"
         )
-        return html_table(f"{self.robot.name}, compiled by bddtorque", head, rows, [made])
+        title = f"{self.name}, compiled by bddtorque"
+        return html_table(title, (*head, "bound, units", "bound", "saturates"), rows, [made])
+
+
+def to_bytes(model: Model, package: str = __version__) -> bytes:
+    """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
+    digests = model.digest, model.diagram_digest
+    return encode(model.source, digests, model.defining(), model.diagrams, package)
+
+
+def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:
+    """Return the model in a .bdt file, a compiled robot or a compiled function.
+
+    A truncated, altered, foreign or newer file is refused in one line, and so is one whose tables would take more than
+    `memory`: bytes, or text such as ``"8 GiB"``.
+    """
+    return from_bytes(read_file(path), str(path), memory)
+
+
+def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) -> Model:
+    """Return the model that `to_bytes` wrote, with all of it checked, to the last byte."""
+    allowed = parse_size(memory, "memory")
+    try:
+        held = decode(data, where, allowed)
+        model = Model(held.source, held.plan, held.tables, held.diagrams, held.certificate)
+        if (model.digest, model.diagram_digest) != (held.header["digest"], held.header["diagram_digest"]):
+            raise BddTorqueError(f"{where}: contents that match their digest required, this file was altered")
+        if to_bytes(model, held.header["package"]) != data:
+            raise BddTorqueError(
+                f"{where}: a file as bddtorque writes it required, this one was altered or written anew"
+            )
+    except RecursionError:
+        raise BddTorqueError(one_line(f"{where}: a header of few levels required, this one has too many")) from None
+    except BddTorqueError as problem:  # a robot knows nothing of files, and names in a file may hold anything
+        said = str(problem)
+        raise BddTorqueError(one_line(said if said.startswith(where) else f"{where}: {said}")) from None
+    return model

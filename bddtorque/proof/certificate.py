@@ -1,8 +1,9 @@
-"""The certificate: what is proved of every torque word, for every input word there is.
+"""The certificate: what is proved of every output word, for every input word there is.
 
-The *true torque* is the real-number function of the robot's parameters as stored in float64, at the exact values of the
-input words, π exact. For each torque the certificate bounds |compiled − clamp(true)|, clamp being to the lowest and the
-highest word of the format, in units of the last bit.
+The *true value* of a torque is the real-number function of the robot's parameters as stored in float64, at the exact
+values of the input words, π exact; `RELATIVE_TO` says what it is for compiled functions. For each output the
+certificate bounds |compiled − clamp(true)|, clamp being to the lowest and the highest word of the format, in units of
+the last bit.
 """
 
 from __future__ import annotations
@@ -10,15 +11,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from html import escape
+from typing import Any, Generic, Literal, TypeVar
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.html_table import html_table
 from bddtorque.base.plain import listed, of_type, real, table, whole
 
+T = TypeVar("T")
 Saturation = Literal["cannot", "can", "not excluded"]
 SATURATIONS = ("cannot", "can", "not excluded")
-
+ROBOT = "robot"
+RELATIVE_TO = {
+    "traced": "the real-number function that was traced, at the exact values of the input words, π exact",
+    "float": "the float64 values that the function returned at the values of the input words",
+    "law": "the law as a real-number function, at the exact values of the input words",
+    "samples": "the interpolant of the samples, at the exact values of the input words",
+}
+"""What the words of a compiled function are compared with, by the kind of its source."""
+_SHARED_KEYS = ("low", "high", "saturation", "witness")
+_ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *_SHARED_KEYS)
+_FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *_SHARED_KEYS)
 
 NAME_WIDTH = 24
 """Characters that the names of rows take."""
@@ -26,7 +39,7 @@ NAME_WIDTH = 24
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the error of one torque can come from, in units of its last bit; all rounded up.
+    """Where the error of one output can come from, in units of its last bit; all rounded up.
 
     Attributes
     ----------
@@ -35,7 +48,7 @@ class Parts:
     tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated
     products : products of words, rounded by a shift
     sums : sums inside the cascade, exact and rounded once each
-    final_rounding : to the word of the torque
+    final_rounding : to the word of the output
     arithmetic : what float64 and the Fourier step behind the tables can err
     """
 
@@ -57,20 +70,47 @@ class Parts:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-class Bounded:
-    """One word with a proved bound: of a torque, or of a function."""
+@dataclass(frozen=True)
+class ProvedBound:
+    """What is proved of one output: a torque, or the value of a function.
 
+    Attributes
+    ----------
+    name : of the joint, or of the output word
+    unit : N·m, N, or that of the function's output
+    lsb : one unit of the last bit, in `unit`
+    parts : the bound by parts, in units of the last bit
+    low, high : a sound range of the compiled value before it is clamped, in `unit`
+    saturation : whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see
+        `witness`), ``"not excluded"``
+    witness : input words that saturate, or None; of a robot q, qd and qdd
+    relative_to : ``"robot"``, or a key of `RELATIVE_TO`: what the true value is
+    assumed : what the caller states that the values of a function are off themselves, in units; not proved here
+    spread : how far samples of the same words lie from their mean at most, in `unit`; no part of the bound
+    """
+
+    name: str
     unit: str
     lsb: float
+    parts: Parts
     low: float
     high: float
     saturation: Saturation
-    witness: tuple[Any, ...] | None
+    witness: tuple[Any, ...] | None = None
+    relative_to: str = ROBOT
+    assumed: float = 0.0
+    spread: float = 0.0
+
+    @property
+    def joint(self) -> str:
+        """The name; that of the joint, if this is a torque."""
+        return self.name
 
     @property
     def bound(self) -> float:
-        """The bound on the error, in units of the last bit."""
-        raise NotImplementedError
+        """The bound on the error, in units of the last bit: what is proved, and what was assumed."""
+        total = self.parts.total
+        return total if self.relative_to == ROBOT else (total + self.assumed) * (1 + 1e-15)
 
     @property
     def bound_si(self) -> float:
@@ -91,103 +131,113 @@ class Bounded:
             return f"CAN saturate (witness words {self.witness}); a range of {reach} would do"
         return f"saturation not excluded; a range of {reach} would do"
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON; robots and functions have different keys."""
+        keys = _ROBOT_KEYS if self.relative_to == ROBOT else _FUNCTION_KEYS
+        plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
+        plain["parts"] = self.parts.to_plain()
+        if self.witness is not None:
+            plain["witness"] = [list(words) if isinstance(words, tuple) else words for words in self.witness]
+        return plain
 
-@dataclass(frozen=True)
-class TorqueBound(Bounded):
-    """What is proved of one torque.
 
-    Attributes
-    ----------
-    joint : name
-    unit : N·m or N
-    lsb : one unit of the last bit, in `unit`
-    parts : the bound by parts, in units of the last bit
-    low, high : a sound range of the compiled torque before it is clamped, in `unit`
-    saturation : whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see
-        `witness`), ``"not excluded"``
-    witness : q, qd and qdd words of a state that saturates, or None
-    """
+class _OfOnlyOutput(Generic[T]):
+    """An attribute of a certificate that is the attribute of its only output."""
 
-    joint: str
-    unit: str
-    lsb: float
-    parts: Parts
-    low: float
-    high: float
-    saturation: Saturation
-    witness: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None = None
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    @property
-    def bound(self) -> float:
-        """The proved bound on the error, in units of the last bit."""
-        return self.parts.total
+    def __get__(self, certificate: Certificate | None, owner: type) -> T:
+        if certificate is None:
+            return self  # type: ignore[return-value]
+        if len(certificate.outputs) != 1:
+            count = len(certificate.outputs)
+            raise WrongKindError(f"this certificate has {count} outputs: use torques[0].{self._name}, ...")
+        value: T = getattr(certificate.outputs[0], self._name)
+        return value
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The bounds of all torques, from base to tip."""
+    """The bounds of all outputs: of the torques of a robot from base to tip, or of the value of a function.
 
-    torques: tuple[TorqueBound, ...]
+    A certificate of one output also has the attributes of its `ProvedBound`: `bound`, `relative_to`, `parts`, ...
+    """
+
+    outputs: tuple[ProvedBound, ...]
+
+    name = _OfOnlyOutput[str]()
+    unit = _OfOnlyOutput[str]()
+    lsb = _OfOnlyOutput[float]()
+    parts = _OfOnlyOutput[Parts]()
+    bound = _OfOnlyOutput[float]()
+    bound_si = _OfOnlyOutput[float]()
+    low = _OfOnlyOutput[float]()
+    high = _OfOnlyOutput[float]()
+    saturation = _OfOnlyOutput[Saturation]()
+    witness = _OfOnlyOutput["tuple[Any, ...] | None"]()
+    relative_to = _OfOnlyOutput[str]()
+    assumed = _OfOnlyOutput[float]()
+    spread = _OfOnlyOutput[float]()
+
+    @property
+    def torques(self) -> tuple[ProvedBound, ...]:
+        """The bounds of all outputs, by the name that suits a robot."""
+        return self.outputs
 
     @property
     def faithful(self) -> bool:
-        """Whether every torque is faithful: proved below one unit of its last bit."""
-        return all(torque.faithful for torque in self.torques)
+        """Whether every output is faithful: proved below one unit of its last bit."""
+        return all(output.faithful for output in self.outputs)
 
     @property
     def bounds(self) -> tuple[float, ...]:
-        """The proved bound of each torque, in units of its last bit."""
-        return tuple(torque.bound for torque in self.torques)
+        """The proved bound of each output, in units of its last bit."""
+        return tuple(output.bound for output in self.outputs)
+
+    @property
+    def _of_function(self) -> bool:
+        return len(self.outputs) == 1 and self.relative_to != ROBOT
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "torques": [
-                {
-                    "joint": torque.joint,
-                    "unit": torque.unit,
-                    "lsb": torque.lsb,
-                    "bound": torque.bound,
-                    "parts": torque.parts.to_plain(),
-                    "low": torque.low,
-                    "high": torque.high,
-                    "saturation": torque.saturation,
-                    "witness": None if torque.witness is None else [list(words) for words in torque.witness],
-                }
-                for torque in self.torques
-            ]
-        }
+        plain = [output.to_plain() for output in self.outputs]
+        return plain[0] if self._of_function else {"torques": plain}
 
     def __str__(self) -> str:
+        if self._of_function:
+            return _function_text(self.outputs[0])
         lines = ["Proved for every input word: |compiled - true torque|, in units of the last bit", ""]
-        for torques in _side_by_side(self.torques):
+        for torques in _side_by_side(self.outputs):
             lines += [*_columns(torques), ""]
-        lines += [f"  {torque.joint}: {torque.about_saturation()}" for torque in self.torques]
+        lines += [f"  {torque.name}: {torque.about_saturation()}" for torque in self.outputs]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        bounds = ", ".join(f"{torque.joint} {torque.bound:.3f}" for torque in self.torques)
+        bounds = ", ".join(f"{output.name} {output.bound:.3f}" for output in self.outputs)
         return f"<bddtorque certificate, {'faithful' if self.faithful else 'NOT faithful'}: {bounds} units>"
 
     def _repr_html_(self) -> str:
+        if self._of_function:
+            return f"<pre>{escape(str(self))}</pre>"
         rows = [
-            (field.name.replace("_", " "), *(f"{getattr(torque.parts, field.name):.3g}" for torque in self.torques))
+            (field.name.replace("_", " "), *(f"{getattr(torque.parts, field.name):.3g}" for torque in self.outputs))
             for field in fields(Parts)
         ]
-        rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.torques)))
-        rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.torques)))
-        rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.torques)))
+        rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.outputs)))
+        rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.outputs)))
+        rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.outputs)))
         return html_table(
             "Proved for every input word: |compiled − true torque|, in units of the last bit",
-            ("", *(torque.joint for torque in self.torques)),
+            ("", *(torque.name for torque in self.outputs)),
             rows,
-            [f"{torque.joint}: {torque.about_saturation()}" for torque in self.torques],
+            [f"{torque.name}: {torque.about_saturation()}" for torque in self.outputs],
         )
 
 
-def _side_by_side(torques: Sequence[TorqueBound]) -> list[list[TorqueBound]]:
+def _side_by_side(torques: Sequence[ProvedBound]) -> list[list[ProvedBound]]:
     """Return the torques in groups whose columns fit a terminal of 80."""
-    groups: list[list[TorqueBound]] = []
+    groups: list[list[ProvedBound]] = []
     left = 0
     for torque in torques:
         if not groups or _width(torque) > left:
@@ -198,14 +248,14 @@ def _side_by_side(torques: Sequence[TorqueBound]) -> list[list[TorqueBound]]:
     return groups
 
 
-def _width(torque: TorqueBound) -> int:
-    return max(12, len(torque.joint[:30]) + 2)
+def _width(torque: ProvedBound) -> int:
+    return max(12, len(torque.name[:30]) + 2)
 
 
-def _columns(torques: Sequence[TorqueBound]) -> list[str]:
+def _columns(torques: Sequence[ProvedBound]) -> list[str]:
     """Return the bounds of some torques by parts, a column each."""
     rows = {
-        "": [torque.joint[:30] for torque in torques],
+        "": [torque.name[:30] for torque in torques],
         **{
             field.name.replace("_", " "): [f"{getattr(torque.parts, field.name):.4g}" for torque in torques]
             for field in fields(Parts)
@@ -221,40 +271,62 @@ def _columns(torques: Sequence[TorqueBound]) -> list[str]:
     return lines
 
 
-def certificate_from_plain(plain: object, where: str = "certificate") -> Certificate:
-    """Return the certificate that `Certificate.to_plain` wrote; every field is checked."""
-    given = table(plain, ("torques",), where)
-    torques = enumerate(listed(given["torques"], where), 1)
-    return Certificate(tuple(_torque(each, f"{where}, torque {k}") for k, each in torques))
+def _function_text(output: ProvedBound) -> str:
+    """Return the certificate of a function as text."""
+    name, unit = output.name, f" {output.unit}" if output.unit else ""
+    parts = [f"  {field.name.replace('_', ' '):24}{getattr(output.parts, field.name):12.3g}" for field in fields(Parts)]
+    lines = [
+        f"Proved for every input word: |compiled - {name}|, in units of the last bit ({output.lsb:.6g}{unit})",
+        f"  {name} being {RELATIVE_TO[output.relative_to]}",
+        "",
+        *parts,
+        f"  {'assumed, not proved':24}{output.assumed:12.3g}",
+        f"  {'bound':24}{output.bound:12.4f}   {output.bound_si:.4g}{unit}",
+        f"  {'faithful':24}{'yes' if output.faithful else 'NO':>12}",
+    ]
+    if output.relative_to == "samples":
+        spread = f"{output.spread / output.lsb:12.3g}   {output.spread:.4g}{unit}"
+        lines.append(f"  {'spread of samples, apart':24}{spread}")
+    return "\n".join([*lines, "", f"  {name}: {output.about_saturation()}"])
 
 
-def parts_from_plain(plain: object, where: str) -> Parts:
-    """Return the parts that `Parts.to_plain` wrote; every field is checked."""
-    given = table(plain, tuple(field.name for field in fields(Parts)), f"{where}, parts")
-    return Parts(**{name: real(value, f"{where}, {name}") for name, value in given.items()})
+def certificate_from_plain(plain: object, of_robot: bool, where: str = "certificate") -> Certificate:
+    """Return the certificate that `Certificate.to_plain` wrote for a robot or a function; every field is checked."""
+    if not of_robot:
+        return Certificate((_output(plain, _FUNCTION_KEYS, where),))
+    given = listed(table(plain, ("torques",), where)["torques"], where)
+    return Certificate(tuple(_output(each, _ROBOT_KEYS, f"{where}, torque {k}") for k, each in enumerate(given, 1)))
 
 
-def _torque(plain: object, where: str) -> TorqueBound:
-    keys = ("joint", "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
+def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
     given = table(plain, keys, where)
+    of_robot = keys is _ROBOT_KEYS
     if given["saturation"] not in SATURATIONS:
         raise BddTorqueError(f"{where}: saturation {', '.join(SATURATIONS)} required")
+    if not of_robot and given["relative_to"] not in tuple(RELATIVE_TO):
+        raise BddTorqueError(f"{where}: relative_to {', '.join(RELATIVE_TO)} required")
+    parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
     witness = given["witness"]
     if witness is not None:
-        witness = tuple(
-            tuple(whole(word, -(2**31), 2**31, where) for word in listed(words, where))
-            for words in listed(witness, where, 3)
-        )
-    torque = TorqueBound(
-        of_type(given["joint"], str, where),
+        listed_words = listed(witness, where, 3 if of_robot else None)
+        witness = tuple(_words(each, where) for each in listed_words) if of_robot else _words(witness, where)
+    output = ProvedBound(
+        of_type(given["joint" if of_robot else "output"], str, where),
         of_type(given["unit"], str, where),
         real(given["lsb"], where),
-        parts_from_plain(given["parts"], where),
+        Parts(**{name: real(value, f"{where}, {name}") for name, value in parts.items()}),
         real(given["low"], where),
         real(given["high"], where),
         given["saturation"],
         witness,
+        given.get("relative_to", ROBOT),
+        real(given.get("assumed", 0.0), f"{where}, assumed"),
+        real(given.get("spread", 0.0), f"{where}, spread"),
     )
-    if real(given["bound"], where) != torque.bound:
+    if real(given["bound"], where) != output.bound:
         raise BddTorqueError(f"{where}: a bound that is the sum of its parts required, {given['bound']} given")
-    return torque
+    return output
+
+
+def _words(plain: object, where: str) -> tuple[int, ...]:
+    return tuple(whole(word, -(2**31), 2**31, where) for word in listed(plain, where))

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
-from bddtorque.questions.subjects import Integers, State, Subject, input_formats, output_format_of, subjects
+from bddtorque.questions.subjects import Integers, State, Subject, subjects
 from bddtorque.questions.values import LIMIT
 from bddtorque.robots.robot_data import robot_to_plain
 from bddtorque.words.bounded import ROOM
-
-if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
 SEED = 0
 
 
-def equality(
-    first: Model | FunctionModel, second: Model | FunctionModel, limit: float = LIMIT, told: Told = lambda _: None
-) -> list[Equality]:
+def equality(first: Model, second: Model, limit: float = LIMIT, told: Told = lambda _: None) -> list[Equality]:
     """Return for each output whether two compilations give the same word in every state.
 
     Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input
@@ -50,10 +46,10 @@ def equality(
     return found
 
 
-def _check(first: Model | FunctionModel, second: Model | FunctionModel) -> None:
-    if isinstance(first, Model) != isinstance(second, Model):
+def _check(first: Model, second: Model) -> None:
+    if first.source.kind != second.source.kind:
         raise BddTorqueError("ask: two robots or two functions required to compare, one of each given")
-    words, others = input_formats(first), input_formats(second)
+    words, others = first.source.words, second.source.words
     if list(words) != list(others):
         raise BddTorqueError(
             f"ask: the same input words required to compare, {', '.join(words)} and {', '.join(others)} given"
@@ -71,12 +67,12 @@ def _meaning(word: Any) -> tuple[Any, ...]:
     return (word.kind, word.bits, word.lsb, word.centre, word.sign, word.offset)
 
 
-def _same_outputs(first: Model | FunctionModel, second: Model | FunctionModel) -> bool:
-    places = range(len(first.plan.outputs))
-    return all(_meaning(output_format_of(first, k)) == _meaning(output_format_of(second, k)) for k in places)
+def _same_outputs(first: Model, second: Model) -> bool:
+    words = zip(first.source.outputs.values(), second.source.outputs.values(), strict=True)
+    return all(_meaning(mine) == _meaning(other) for mine, other in words)
 
 
-def _differing_blocks(first: Model | FunctionModel, second: Model | FunctionModel) -> tuple[int, ...]:
+def _differing_blocks(first: Model, second: Model) -> tuple[int, ...]:
     pairs = enumerate(zip(first.tables, second.tables, strict=True))
     return tuple(k for k, (mine, other) in pairs if not np.array_equal(mine.values, other.values))
 
@@ -87,8 +83,8 @@ def _equal(asked: Subject, way: str, detail: str) -> Equality:
 
 
 def _compared(
-    first: Model | FunctionModel,
-    second: Model | FunctionModel,
+    first: Model,
+    second: Model,
     mine: Subject,
     other: Subject,
     blocks: tuple[int, ...],
@@ -139,7 +135,7 @@ def _compared(
     )  # fmt: skip
 
 
-def _what(first: Model | FunctionModel, second: Model | FunctionModel) -> str:
+def _what(first: Model, second: Model) -> str:
     if first.plan == second.plan:
         return "two compilations of one plan, by state"
     return "two plans, by state"
@@ -163,13 +159,13 @@ def _row(inputs: tuple[Input, ...], piece: Piece, place: int) -> State:
     return {wire.name: int(axis[place]) for wire, axis in zip(inputs, piece.axes, strict=True)}
 
 
-def _whole(model: Model | FunctionModel, state: State | None) -> State | None:
-    return None if state is None else {**dict.fromkeys(input_formats(model), 0), **state}
+def _whole(model: Model, state: State | None) -> State | None:
+    return None if state is None else {**dict.fromkeys(model.source.words, 0), **state}
 
 
-def _bound(first: Model | FunctionModel, second: Model | FunctionModel, place: int) -> float | None:
+def _bound(first: Model, second: Model, place: int) -> float | None:
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
-    if not isinstance(first, Model) or not isinstance(second, Model):
+    if not (isinstance(first.source, RobotSource) and isinstance(second.source, RobotSource)):
         return None
     if robot_to_plain(first.robot) != robot_to_plain(second.robot):
         return None

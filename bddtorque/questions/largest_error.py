@@ -6,28 +6,25 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.blocks import GivenBlock, ProductBlock, RealBlock, SquareBlock
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.bounding import Told
 from bddtorque.questions.enumeration import pieces
-from bddtorque.questions.subjects import Integers, State, Subject, input_formats, subject
+from bddtorque.questions.subjects import Integers, State, Subject, subject
 from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
 from bddtorque.questions.values import LIMIT, check_witness
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.sweep.searching import climb
 from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import Bounded
-
-if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
 
 MOST_BITS = 24
 """Input bits of what is compared on every state."""
@@ -45,9 +42,7 @@ Compared = Callable[[Grid], tuple[Integers, Bounded]]
 """Compiled words, and the truth in their units, on a grid of input words."""
 
 
-def largest_error(
-    model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None
-) -> LargestError:
+def largest_error(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> LargestError:
     """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
 
     Exact, up to the radius stated, where every state can be compared in about `limit` seconds; else a bracket: found by
@@ -59,11 +54,11 @@ def largest_error(
     if asked.kind == "block":
         return _of_block(model, asked)
     if asked.kind == "term":
-        return _of_term(cast("Model", model), asked, limit)
+        return _of_term(model, asked, limit)
     return _of_output(model, asked, limit, told)
 
 
-def _of_block(model: Model | FunctionModel, asked: Subject) -> LargestError:
+def _of_block(model: Model, asked: Subject) -> LargestError:
     block, table = model.plan.blocks[asked.place], model.tables[asked.place]
     lsb = float(block.lsb) if isinstance(block, RealBlock) else 1.0
     if isinstance(block, GivenBlock):
@@ -134,20 +129,20 @@ def _term_bound(model: Model, asked: Subject) -> float:
     output = model.plan.outputs[asked.place]
     read = asked.output.parts
     plan = replace(asked.plan, outputs=(replace(output, parts=read),))
-    scales = {name: argument_of(word).scale for name, word in input_formats(model).items()}
+    scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
     (bound,) = compose(plan, scales, planned_facts(plan))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 
 
-def _inputs(model: Model | FunctionModel, names: set[str]) -> tuple[Input, ...]:
-    formats = input_formats(model)
+def _inputs(model: Model, names: set[str]) -> tuple[Input, ...]:
+    formats = model.source.words
     return tuple(Input(name, word.bits, word.kind == "angle") for name, word in formats.items() if name in names)
 
 
-def _of_output(model: Model | FunctionModel, asked: Subject, limit: float, told: Told) -> LargestError:
+def _of_output(model: Model, asked: Subject, limit: float, told: Told) -> LargestError:
     assert asked.word is not None
-    word, formats = asked.word, input_formats(model)
+    word, formats = asked.word, model.source.words
     inputs = _inputs(model, set(formats))
     reads = {wire.name for wire in asked.inputs}
 
@@ -175,26 +170,25 @@ def _of_output(model: Model | FunctionModel, asked: Subject, limit: float, told:
     )  # fmt: skip
 
 
-def _truth(model: Model | FunctionModel, asked: Subject, words: Grid) -> Bounded:
-    if isinstance(model, Model):
+def _truth(model: Model, asked: Subject, words: Grid) -> Bounded:
+    if isinstance(model.source, RobotSource):
         return true_torque(model, asked.place, words)
     return true_function(model, words)  # type: ignore[return-value]
 
 
-def _bound(model: Model | FunctionModel, asked: Subject) -> float:
-    certificate = model.certificate
-    return certificate.bounds[asked.place] if hasattr(certificate, "bounds") else certificate.bound
+def _bound(model: Model, asked: Subject) -> float:
+    return model.certificate.bounds[asked.place]
 
 
 def _searched(
-    model: Model | FunctionModel, asked: Subject, limit: float, inputs: tuple[Input, ...], compared: Compared
+    model: Model, asked: Subject, limit: float, inputs: tuple[Input, ...], compared: Compared
 ) -> tuple[State, int]:
     """Return the worst state that a search finds, and how many it tried."""
     budget = min(int(limit * STATES_A_SECOND), MOST_SEARCHED)
-    if isinstance(model, Model):
+    if isinstance(model.source, RobotSource):
         n = len(model.formats.q)
         found = climb(subject_of(model, form="dense"), 0, asked.place, np.zeros((3, n), dtype=np.int64), budget)
-        names = list(input_formats(model))
+        names = list(model.source.words)
         return dict(zip(names, np.asarray(found["worst_state"]).reshape(-1).tolist(), strict=True)), found["tried"]
     return _tried(inputs, compared, min(budget, MOST_TRIED))
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
@@ -27,7 +27,6 @@ from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
     from bddtorque.plan.table import Table
 
 Integers = npt.NDArray[np.int64]
@@ -131,7 +130,7 @@ def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None)
     return replace(plan, wires=tuple(wires[wire].moved(place) for wire in kept), outputs=(output.moved(place),))
 
 
-def subjects(model: Model | FunctionModel, names: Sequence[str] = ()) -> list[Subject]:
+def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     """Return what is asked about, by name; all outputs unless names are given.
 
     A name is an output (``tau1``, or the joint's own), a term of one (``J12``, ``G1``; models of the source `terms`), a
@@ -142,7 +141,7 @@ def subjects(model: Model | FunctionModel, names: Sequence[str] = ()) -> list[Su
     return [subject(model, name) for name in names]
 
 
-def subject(model: Model | FunctionModel, name: str) -> Subject:
+def subject(model: Model, name: str) -> Subject:
     """Return what a name stands for; see `subjects`."""
     outputs = _output_names(model)
     if name in outputs:
@@ -166,29 +165,17 @@ def subject(model: Model | FunctionModel, name: str) -> Subject:
     )
 
 
-def _output_names(model: Model | FunctionModel) -> dict[str, int]:
+def _output_names(model: Model) -> dict[str, int]:
     names = {output.name: k for k, output in enumerate(model.plan.outputs)}
-    if isinstance(model, Model):
-        names |= {joint: k for k, joint in enumerate(model.formats.joint_names)}
+    if isinstance(model.source, RobotSource):
+        names |= {joint: k for k, joint in enumerate(model.source.outputs)}
     return names
 
 
-def input_formats(model: Model | FunctionModel) -> dict[str, Format]:
-    """Return the formats of all input words, by the names that plans have for them."""
-    if isinstance(model, Model):
-        kinds = zip(QUANTITIES, model.formats.inputs, strict=True)
-        return {f"{kind}{j}": word for kind, words in kinds for j, word in enumerate(words, 1)}
-    return dict(zip(model.input_names, model.inputs, strict=True))
-
-
-def output_format_of(model: Model | FunctionModel, place: int) -> Format:
-    """Return the format of an output word."""
-    return model.formats.tau[place] if isinstance(model, Model) else model.output
-
-
-def _output(model: Model | FunctionModel, place: int) -> Subject:
-    output, formats, word = model.plan.outputs[place], input_formats(model), output_format_of(model, place)
-    title = f"torque of {model.formats.joint_names[place]}" if isinstance(model, Model) else model.output.name
+def _output(model: Model, place: int) -> Subject:
+    output, formats = model.plan.outputs[place], model.source.words
+    title, word = list(model.source.outputs.items())[place]
+    title = f"torque of {title}" if isinstance(model.source, RobotSource) else title
     plan = sliced(model.plan, output)
     read = {wire.name for wire in plan.wires if isinstance(wire, Input)}
     unread = sum(each.bits for name, each in formats.items() if name not in read)
@@ -199,15 +186,15 @@ def _unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int, lsb
     return Output(name, parts, constant, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, lsb)
 
 
-def _word(model: Model | FunctionModel, place: int) -> Subject:
+def _word(model: Model, place: int) -> Subject:
     wire = model.plan.wires[place]
     name = f"w{place}"
     plan = sliced(model.plan, _unclamped(name, ((place, 1),), 0, Fraction(1)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
-    return Subject(name, title, "word", plan, model.tables, None, "", input_formats(model), 0, place)
+    return Subject(name, title, "word", plan, model.tables, None, "", model.source.words, 0, place)
 
 
-def _block(model: Model | FunctionModel, place: int) -> Subject:
+def _block(model: Model, place: int) -> Subject:
     block = model.plan.blocks[place]
     name = f"b{place}"
     kinds = [argument.kind for argument in getattr(block, "arguments", ())] or ["word"] * len(block.input_widths)
@@ -220,9 +207,9 @@ def _block(model: Model | FunctionModel, place: int) -> Subject:
     return Subject(name, title, "block", plan, model.tables, None, "", {}, 0, place)
 
 
-def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
+def _terms(model: Model) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
-    if not isinstance(model, Model) or model.plan.source != "terms":
+    if not isinstance(model.source, RobotSource) or model.plan.source != "terms":
         return {}
     found = {}
     motions = motions_of(model.plan)
@@ -234,7 +221,7 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
             constant = output.constant if STANDING in group else 0
             lsb = output.lsb / (1 << output.shift)
             plan = sliced(model.plan, _unclamped(name, parts, constant, lsb))
-            word = output_format_of(model, torque)
+            word = model.source.formats.tau[torque]
             title = f"term of {output.name}"
             found[name] = Subject(
                 name,
@@ -244,7 +231,7 @@ def _terms(model: Model | FunctionModel) -> dict[str, Subject]:
                 model.tables,
                 None,
                 word.unit,
-                input_formats(model),
+                model.source.words,
                 0,
                 torque,
                 tuple(sorted(group)),

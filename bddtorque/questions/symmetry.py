@@ -19,7 +19,6 @@ from bddtorque.questions.subjects import Integers, State, Subject, subject
 from bddtorque.words.integer_range import word_range, wrap
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
     from bddtorque.model.model import Model
 
 MOST_BITS = 22
@@ -29,7 +28,7 @@ TRIED = 1 << 14
 ODD, EVEN = -1, 1
 
 
-def symmetries(model: Model | FunctionModel, of: str) -> list[Verdict]:
+def symmetries(model: Model, of: str) -> list[Verdict]:
     """Return whether an output, term, word or block is constant, odd or even: in all its words, and in some of them.
 
     Odd means that the opposite words give the opposite word, even that they give the same one. The lowest word has no
@@ -205,7 +204,7 @@ def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]
     return ODD if np.array_equal(turned, -grid.astype(np.int64)) else None
 
 
-def support(model: Model | FunctionModel, of: str) -> Support:
+def support(model: Model, of: str) -> Support:
     """Return which bits of which input words matter to an output, term, word or block."""
     asked = subject(model, of)
     inputs = {wire.name: list(range(wire.bits)) for wire in asked.inputs}

@@ -21,7 +21,6 @@ from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
     from bddtorque.model.model import Model
     from bddtorque.robots.robot import Robot
     from bddtorque.words import Format
@@ -107,16 +106,14 @@ def _friction(robot: Robot, place: int, velocity: Bounded) -> Any:
     return Bounded(np.reshape(found.value, shape), np.broadcast_to(found.radius, found.value.shape).reshape(shape))
 
 
-def true_function(model: FunctionModel, words: Words) -> Bounded | None:
+def true_function(model: Model, words: Words) -> Bounded | None:
     """Return a compiled function's true value, or None where the file does not hold the function itself."""
     if model.graph is None:
         block = model.plan.blocks[0] if len(model.plan.blocks) == 1 else None
         if not isinstance(block, LawBlock):
             return None
         return _law(block, [words[name] for name in model.input_names])
-    inputs = {
-        name: argument_of(word).bounded(words[name]) for name, word in zip(model.input_names, model.inputs, strict=True)
-    }
+    inputs = {name: argument.bounded(words[name]) for name, argument in model.source.arguments.items()}
     found = model.graph.evaluate(inputs, BoundedArithmetic())[0]
     return found if isinstance(found, Bounded) else Bounded(np.float64(found))
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
+from bddtorque.model.source import FunctionSource
 from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.block_diagrams import index_of, state_of, words_and_counts
 from bddtorque.questions.bounding import Told, largest_sum
 from bddtorque.questions.counting import EASY_BITS, Counts, states_at_least
 from bddtorque.questions.enumeration import MOST_BITS, runs
-from bddtorque.questions.subjects import State, Subject, input_formats, subject
-
-if TYPE_CHECKING:
-    from bddtorque.model.function_model import FunctionModel
+from bddtorque.questions.subjects import State, Subject, subject
 
 LIMIT = 60.0
 """Seconds for one answer, unless somebody says how many."""
@@ -31,7 +29,7 @@ PATIENCE = 5.0
 """Seconds of branch and bound where all states can be run instead."""
 
 
-def largest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
+def largest(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
     """Return the largest value of an output, term, word or block, with a state that has it; see `subjects` for names.
 
     `limit` is in seconds; where it is over, or Ctrl-C comes, the answer is the bracket so far.
@@ -39,12 +37,12 @@ def largest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: T
     return _extreme(model, subject(model, of), "largest", limit, told)
 
 
-def smallest(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
+def smallest(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
     """Return the smallest value; as `largest`."""
     return _extreme(model, subject(model, of), "smallest", limit, told)
 
 
-def saturating(model: Model | FunctionModel, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Count:
+def saturating(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Count:
     """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
 
     The answer is compared with what the certificate says of it.
@@ -67,7 +65,7 @@ def saturating(model: Model | FunctionModel, of: str, limit: float = LIMIT, told
 
 
 def reaching(
-    model: Model | FunctionModel,
+    model: Model,
     of: str,
     value: float,
     side: Literal["at least", "at most"] = "at least",
@@ -127,7 +125,7 @@ def _known(count: int) -> Counts:
     return Counts(count, count, "range", "the value lies beyond the range of the word")
 
 
-def _by_diagram(model: Model | FunctionModel, asked: Subject, first: int, upward: bool) -> Counts:
+def _by_diagram(model: Model, asked: Subject, first: int, upward: bool) -> Counts:
     """Return how many entries of a block are at least (upward), or below, a word."""
     diagram = model.diagrams[asked.place]
     words, counts = words_and_counts(model.tables[asked.place], diagram)
@@ -146,14 +144,14 @@ def _states(asked: Subject) -> int:
     return 1 << (asked.bits + asked.unread)
 
 
-def _an_output(model: Model | FunctionModel, of: str, what: str) -> Subject:
+def _an_output(model: Model, of: str, what: str) -> Subject:
     asked = subject(model, of)
     if asked.kind != "output":
         raise BddTorqueError(f"ask: an output required for {what}, the {asked.kind} {of} given")
     return asked
 
 
-def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: float, told: Told) -> Extreme:
+def _extreme(model: Model, asked: Subject, which: str, limit: float, told: Told) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
     interrupted = False
     if asked.kind == "block":
@@ -167,7 +165,7 @@ def _extreme(model: Model | FunctionModel, asked: Subject, which: str, limit: fl
         interrupted = detail.endswith(INTERRUPTED)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
-        state = {**dict.fromkeys(input_formats(model), 0), **state}
+        state = {**dict.fromkeys(model.source.words, 0), **state}
         check_witness(model, asked, state, word)
     clamped = asked.unclamped(total) != word
     value, limit_value = asked.value(word), asked.value(bound_word)
@@ -202,7 +200,7 @@ def _by_enumeration(asked: Subject, direction: int) -> tuple[int, State]:
     return best
 
 
-def check_witness(model: Model | FunctionModel, asked: Subject, state: State, word: int) -> None:
+def check_witness(model: Model, asked: Subject, state: State, word: int) -> None:
     """Run a state by the model's own evaluator; a different word would be a bug of one of the two."""
     given = run_state(model, state)[asked.place]
     if given != word:
@@ -212,19 +210,18 @@ def check_witness(model: Model | FunctionModel, asked: Subject, state: State, wo
         )
 
 
-def run_state(model: Model | FunctionModel, state: State) -> list[int]:
+def run_state(model: Model, state: State) -> list[int]:
     """Return the output words of one state, by the model's own evaluator."""
-    if not isinstance(model, Model):
+    if isinstance(model.source, FunctionSource):
         return [int(model.words(*(state[name] for name in model.input_names)))]
     joints = range(1, len(model.formats.q) + 1)
     words = [np.array([state[f"{kind}{j}"] for j in joints]) for kind in QUANTITIES]
     return [int(word) for word in model.torque_words(*words)]
 
 
-def _beside_certificate(model: Model | FunctionModel, asked: Subject, low: int, high: int) -> str:
+def _beside_certificate(model: Model, asked: Subject, low: int, high: int) -> str:
     """Return what the certificate says of saturation, and refuse what contradicts it."""
-    certificate = model.certificate
-    said = certificate.torques[asked.place] if hasattr(certificate, "torques") else certificate
+    said = model.certificate.outputs[asked.place]
     if (said.saturation == "cannot" and low) or (said.saturation == "can" and not high):
         raise BddTorqueError(
             f"ask: as many states as the certificate allows required ({asked.name}: {said.saturation}), {low} to "

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
-from bddtorque.proof.certificate import Certificate, Parts, TorqueBound
+from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
 from bddtorque.report.markup import Markup, element, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
@@ -123,7 +123,7 @@ def words_section(model: Model) -> Markup:
     )
 
 
-def _bars(torques: tuple[TorqueBound, ...]) -> Markup:
+def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
     """Return the bounds as bars of parts beside the line of one unit."""
     longest = max(1.0, *(torque.bound for torque in torques))
     scale = BAR_LENGTH / longest
@@ -165,7 +165,7 @@ def _bars(torques: tuple[TorqueBound, ...]) -> Markup:
     return Markup(scrolled + element("ul", *legend, class_="legend"))
 
 
-def _saturation(torque: TorqueBound) -> str:
+def _saturation(torque: ProvedBound) -> str:
     return {"cannot": "cannot", "can": "CAN: see below", "not excluded": "not excluded"}[torque.saturation]
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
 from bddtorque.model.model import Model
@@ -77,8 +76,7 @@ def write_report(
     progress : told of every step
     most_table_bytes : tables that take more, packed, are left out, and the page says so: it then has no live torques
     """
-    if not isinstance(model, Model):
-        raise BddTorqueError(f"report: a compiled robot (a Model) required, {type(model).__name__} given")
+    model.robot_source("report")
     text, report = report_page(model, progress or NoProgress(), most_table_bytes)
     write_whole(path, text)
     return report

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.model.bdt_file import from_bytes
-from bddtorque.model.model import Model
+from bddtorque.model.model import Model, from_bytes
 from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Given, Part, State, states_of
 from bddtorque.words import Formats

@@ -17,8 +17,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.evaluate.evaluator import EVALUATORS
-from bddtorque.model.bdt_file import to_bytes
-from bddtorque.model.model import Model
+from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweep.costs import cost_of
 from bddtorque.sweep.figures import PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
 from bddtorque.sweep.measuring import ERRORS, joined, measure, percentile, subject_from

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from strategies import KINDS, robots
 
 import bddtorque as bt
-from bddtorque.compiler.compiling import float_errors, input_arguments, planned
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec
 
@@ -81,11 +80,10 @@ def _largest_torques(robot, ranges, rng):
 
 def assert_certified(case: Case) -> None:
     """Assert that a case has a plan whose bound, with what floats can err, is below a unit for every torque."""
-    _, formats, origin, plan = planned(case.spec, case.robot)
+    draft = draft_of_robot(case.spec, case.robot)
+    plan = draft.plan
     assert plan.source == case.spec.source and plan.target == case.spec.target
-    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
-    bounds = compose(plan, scales, planned_facts(plan))
-    totals = [bound.total + spent for bound, spent in zip(bounds, float_errors(origin, formats), strict=True)]
+    totals = [bound.total + spent for bound, spent in zip(draft.bounds(), draft.arithmetic, strict=True)]
     assert len(totals) == case.robot.degrees_of_freedom
     assert max(totals) < 1.0
     assert all(sum(block.input_widths) <= plan.block_bits for block in plan.blocks)

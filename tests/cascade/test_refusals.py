@@ -10,7 +10,7 @@ from compiled import compiled
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.compiling import planned
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.spec.loading import spec_and_robot
 
 
@@ -39,7 +39,7 @@ def test_blocks_just_large_enough_do(block_bits):
 @pytest.mark.parametrize("source", ["terms", "recursive"])
 def test_plans_keep_to_any_block_bits(source, block_bits):
     spec, robot, _ = spec_and_robot("planar3r_a", {"block_bits": block_bits, "source": source})
-    plan = planned(spec, robot)[3]
+    plan = draft_of_robot(spec, robot).plan
     assert max(sum(block.input_widths) for block in plan.blocks) <= block_bits
 
 
@@ -58,8 +58,8 @@ def test_too_little_memory_names_the_block_and_the_way_out():
 @pytest.mark.parametrize("bits", [20, 24])
 def test_wide_words_are_faithful_or_refused_by_the_wire_that_does_not_fit(bits):
     spec, robot, _ = spec_and_robot("planar2r", {"bits": bits, "input_bits": 12, "accuracy": 0.9})
-    plan = planned(spec, robot)[3]
+    plan = draft_of_robot(spec, robot).plan
     assert max(plan.bits_of(wire) for wire in range(len(plan.wires))) <= 62
     spec, robot, _ = spec_and_robot("planar2r", {"bits": 24, "input_bits": 24})
     with pytest.raises(BddTorqueError, match=r"q\d.* needs 24 input bits and block_bits is 20"):
-        planned(spec, robot)
+        draft_of_robot(spec, robot)

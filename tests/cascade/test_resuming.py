@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler import compiling as compiler
+from bddtorque.compiler import block_building as compiler
 from bddtorque.work import Cache
 
 ARM = {"source": "terms", "bits": 8}
@@ -76,11 +76,11 @@ def test_what_was_finished_at_ctrl_c_is_not_made_again(tmp_path, workers):
 def test_an_interrupt_inside_a_block_loses_that_block_only(tmp_path, monkeypatch):
     cache, build, calls = Cache(tmp_path / "blocks"), compiler.build_block, []
 
-    def interrupted(block, engine, memory):
+    def interrupted(block, given, engine, memory):
         calls.append(block)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return build(block, engine, memory)
+        return build(block, given, engine, memory)
 
     interrupted.__module__, interrupted.__qualname__ = build.__module__, build.__qualname__  # the same task, by its key
     monkeypatch.setattr(compiler, "build_block", interrupted)

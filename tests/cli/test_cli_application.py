@@ -79,7 +79,7 @@ def test_messages_are_one_printable_line_whatever_they_quote(monkeypatch, refuse
     def fail(*_: object) -> None:
         raise BddTorqueError("a name\nwith\x1b[31m colours")
 
-    monkeypatch.setattr("bddtorque.model.bdt_file.load_any", fail)
+    monkeypatch.setattr("bddtorque.model.model.load", fail)
     assert refused("info", "x.bdt") == "bddtorque: a name\\nwith\\x1b[31m colours\n"
 
 
@@ -87,7 +87,7 @@ def test_out_of_memory_is_one_line(monkeypatch, refused):
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("bddtorque.model.bdt_file.load_any", fail)
+    monkeypatch.setattr("bddtorque.model.model.load", fail)
     assert "memory" in refused("info", "x.bdt")
 
 
@@ -95,7 +95,7 @@ def test_interruption_is_one_line_and_130(monkeypatch, run):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.model.bdt_file.load_any", interrupt)
+    monkeypatch.setattr("bddtorque.model.model.load", interrupt)
     assert run("info", "x.bdt") == (130, "", "bddtorque: interrupted\n")
 
 
@@ -154,7 +154,7 @@ def test_our_own_mistakes_are_not_hidden(monkeypatch, run):
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bddtorque.model.bdt_file.load_any", fail)
+    monkeypatch.setattr("bddtorque.model.model.load", fail)
     with pytest.raises(ZeroDivisionError):
         run("info", "x.bdt")
 

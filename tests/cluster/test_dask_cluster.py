@@ -20,7 +20,7 @@ from machines import Machines, machines
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.work import Cache, NoProgress, Task, run
 from bddtorque.work.cluster import ClusterExecutor, connected

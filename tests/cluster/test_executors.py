@@ -25,7 +25,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.function_tracing import traced
 from bddtorque.compiler.verify import verify
 from bddtorque.laws.extended import rounded_exactly
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.words.argument import Argument
 from bddtorque.work import Task, lending, run
@@ -229,7 +229,10 @@ def test_a_law_that_cannot_be_sent_is_refused() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(bt.Friction(0.5), name)
 
-    with ThreadPoolExecutor(1) as executor, pytest.raises(BddTorqueError, match="a law of plain data required for an"):
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(BddTorqueError, match="a law must be plain data to be sent to a worker"),
+    ):
         bt.compile_function(Line(), inputs={"v": (4, 1.0)}, output=6, executor=executor)
 
 

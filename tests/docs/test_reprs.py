@@ -40,7 +40,7 @@ def test_a_model_shows_every_joint_with_its_bound(model):
 def test_a_certificate_says_what_is_not_faithful(model):
     torque = model.certificate.torques[0]
     worse = replace(torque, parts=replace(torque.parts, tables=0.9))
-    certificate = replace(model.certificate, torques=(worse, *model.certificate.torques[1:]))
+    certificate = replace(model.certificate, outputs=(worse, *model.certificate.torques[1:]))
     assert "NOT faithful" in repr(certificate)
     faithful = parsed(certificate._repr_html_()).findall("table/tbody/tr")[-1]
     assert [cell.text for cell in faithful] == ["faithful", "NO", "yes"]
@@ -53,7 +53,7 @@ def test_names_from_files_cannot_write_html():
 
 
 def test_a_certificate_shows_names_of_joints_in_full(model):
-    torques = [replace(torque, joint=f"a_rather_long_name_{k}") for k, torque in enumerate(model.certificate.torques)]
-    lines = str(replace(model.certificate, torques=tuple(torques))).splitlines()
+    torques = [replace(torque, name=f"a_rather_long_name_{k}") for k, torque in enumerate(model.certificate.torques)]
+    lines = str(replace(model.certificate, outputs=tuple(torques))).splitlines()
     assert lines[2].split() == ["a_rather_long_name_0", "a_rather_long_name_1"]
     assert {len(line) for line in lines[2:13]} == {len(lines[2])}  # one column a joint, aligned

@@ -37,7 +37,7 @@ EVIL = [
 
 def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
     """Return a model with other names everywhere, as a file could have them."""
-    torques = [replace(torque, joint=name) for torque, name in zip(model.certificate.torques, joints, strict=True)]
+    torques = [replace(torque, name=name) for torque, name in zip(model.certificate.torques, joints, strict=True)]
     joint_objects = [replace(joint, name=name or "_") for joint, name in zip(model.robot.joints, joints, strict=True)]
     plan = replace(
         model.plan,
@@ -53,8 +53,11 @@ def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
     }
     return replace(
         model,
-        robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects)),
-        formats=replace(model.formats, joint_names=tuple(joints), **quantities),
+        source=replace(
+            model.source,
+            robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects)),
+            formats=replace(model.formats, joint_names=tuple(joints), **quantities),
+        ),
         certificate=Certificate(tuple(replace(torque, unit=robot) for torque in torques)),
         plan=plan,
     )

@@ -12,6 +12,7 @@ import mpmath
 import numba
 import numpy as np
 import pytest
+from compiled import arm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ CASES = {
 
 
 @cache
-def compiled(case: str) -> bt.FunctionModel:
+def compiled(case: str) -> bt.Model:
     function, inputs, output = CASES[case]
     return bt.compile_function(function, inputs=inputs, output=output, block_bits=16)
 
@@ -129,7 +130,7 @@ def test_files_load_and_verify(case, tmp_path):
     model = compiled(case)
     model.save(tmp_path / "f.bdt")
     loaded = bt.load(tmp_path / "f.bdt")
-    assert isinstance(loaded, bt.FunctionModel)
+    assert isinstance(loaded, bt.Model)
     assert (loaded.digest, loaded.diagram_digest) == (model.digest, model.diagram_digest)
     assert str(loaded.certificate) == str(model.certificate)
     words = [np.arange(-8, 8)] * len(model.inputs)
@@ -141,24 +142,29 @@ def test_files_load_and_verify(case, tmp_path):
 
 
 def test_a_robot_is_not_a_function(tmp_path):
-    from bddtorque.model.bdt_file import load
-
     compiled("float").save(tmp_path / "f.bdt")
-    with pytest.raises(BddTorqueError, match=r"a compiled robot required, this file holds the function 'sigmoid'"):
-        load(tmp_path / "f.bdt")
+    function, robot = bt.load(tmp_path / "f.bdt"), arm()
+    assert type(function) is type(robot) is bt.Model
+    for ask in (lambda: function.torque(0.0, 0.0, 0.0), lambda: function.torque_words(0, 0, 0), lambda: function.robot):
+        with pytest.raises(BddTorqueError, match=r"^'sigmoid' is a compiled function, not a robot: use value\("):
+            ask()
+    for ask in (lambda: robot.value(0.0), lambda: robot.words(0), lambda: robot.inputs, lambda: robot.error_of(abs)):
+        with pytest.raises(BddTorqueError, match=r"^'planar2r' is a compiled robot, not a function: use torque\("):
+            ask()
+    assert not hasattr(function, "formats") and not hasattr(robot, "rules")  # what it has not, it says it has not
 
 
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
     from dataclasses import replace
 
     from bddtorque.compiler.verify import verify_bytes
-    from bddtorque.model.bdt_file import to_bytes
-    from bddtorque.proof.certificate import Parts
+    from bddtorque.model.model import to_bytes
+    from bddtorque.proof.certificate import Certificate, Parts
 
     for case in ("traced", "law", "cascade"):
         model = compiled(case)
         parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0)
-        better = replace(model, certificate=replace(model.certificate, parts=parts))
+        better = replace(model, certificate=Certificate((replace(model.certificate.outputs[0], parts=parts),)))
         checks = verify_bytes(to_bytes(better), workers=1)
         assert [check.name for check in checks if not check.passed] == ["certificate"], case
 
@@ -230,7 +236,7 @@ REFUSED = [
         "at most 20 input bits together required.*10, 10 bits would do",
     ),
     ({"inputs": {"x": 8, "y": (8, 1.0)}, "output": 8}, "input 'x': a range or 'angle' required"),
-    ({"inputs": {"x": (8, 1.0)}, "output": 8}, "a number at every input word required, TypeError"),
+    ({"inputs": {"x": (8, 1.0)}, "output": 8}, r"must return a float for every input word: TypeError"),
     ({"inputs": [(2, 1.0)] * 5, "output": 8}, "1 to 4 input words required, 5 given"),
     ({"inputs": {"x": (1, 1.0), "y": (8, 1.0)}, "output": 8}, "2 to 24 bits required"),
     ({"inputs": {"x": (8, -1.0), "y": (8, 1.0)}, "output": 8}, "a positive number"),
@@ -253,6 +259,19 @@ def test_values_that_are_no_numbers_are_refused_with_their_place():
         bt.compile_function(lambda x: np.divide(1.0, x), inputs={"x": (6, 1.0)}, output=8)
     with pytest.raises(BddTorqueError, match=r"ZeroDivisionError .* at x = 0"):
         bt.compile_function(lambda x: 1.0 / float(x), inputs={"x": (6, 1.0)}, output=8)
+
+
+def endless(x):
+    return endless(x + 1.0)
+
+
+@pytest.mark.parametrize("trace", ["auto", "traced", "float"])
+@pytest.mark.parametrize(
+    "function", [lambda x: 10**400, lambda x: 10**400 if isinstance(x, float) else x, lambda x: x * 10**400, endless]
+)
+def test_values_beyond_floats_and_endless_recursion_are_one_line(function, trace):
+    with pytest.raises(BddTorqueError, match=r"OverflowError|RecursionError|an integer beyond the range of floats"):
+        bt.compile_function(function, inputs={"x": (4, 1.0)}, output=4, trace=trace)
 
 
 def test_a_function_that_looks_at_its_arguments_is_not_trusted_under_trace():

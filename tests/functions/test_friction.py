@@ -8,6 +8,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from compiled import with_source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
@@ -185,13 +186,12 @@ def test_a_plan_shows_the_term_and_a_robot_without_friction_is_as_before():
 
 
 def test_friction_that_was_changed_in_a_file_is_found_out():
-    from dataclasses import replace
 
-    from bddtorque.model.bdt_file import to_bytes
+    from bddtorque.model.model import to_bytes
 
     model = arm(bits=4)
     other = model.robot.with_friction({"shoulder": bt.Friction(2.0, 4.0)})
-    checks = verify_bytes(to_bytes(replace(model, robot=other)), workers=1)
+    checks = verify_bytes(to_bytes(with_source(model, robot=other)), workers=1)
     assert [check.name for check in checks if not check.passed] == ["plan"]
 
 

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify_bytes
-from bddtorque.model.bdt_file import FUNCTION_SECTIONS, SECTIONS, any_from_bytes, to_bytes
+from bddtorque.model.bdt_file import SECTIONS
+from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.model.source import FunctionSource, RobotSource
 from bddtorque.plan.plan_data import plan_from_plain
+
+ARM, FUNCTION = (*RobotSource.sections, *SECTIONS), (*FunctionSource.sections, *SECTIONS)
 
 
 @cache
@@ -71,7 +75,7 @@ WRONG = st.sampled_from(
 @given(data=st.data(), name=st.sampled_from(["traced", "float", "law", "samples", "nearest", "arm"]), value=WRONG)
 def test_any_value_replaced_is_refused_or_found_out(data, name, value):
     header, arrays = taken_apart(files()[name])
-    sections = SECTIONS if name == "arm" else FUNCTION_SECTIONS
+    sections = ARM if name == "arm" else FUNCTION
     names = ("plan", "robot") if name == "arm" else sections
     place = data.draw(st.sampled_from([p for p in places({key: header[key] for key in names}) if p]))
     changed = copy.deepcopy(header)
@@ -83,7 +87,7 @@ def test_any_value_replaced_is_refused_or_found_out(data, name, value):
     target[place[-1]] = value
     forged = resigned(changed, arrays, sections)
     try:
-        any_from_bytes(forged)
+        from_bytes(forged)
     except BddTorqueError as problem:
         assert "\n" not in str(problem)
     assert verify_bytes(forged, workers=1)  # checks, whether they hold or not; nothing is raised
@@ -93,9 +97,7 @@ def test_any_value_replaced_is_refused_or_found_out(data, name, value):
 def test_ranges_beyond_float64_are_found_out(name):
     header, arrays = taken_apart(files()[name])
     header["function"]["inputs"][0]["low"] = -1e300
-    (failed,) = [
-        each for each in verify_bytes(resigned(header, arrays, FUNCTION_SECTIONS), workers=1) if not each.passed
-    ]
+    (failed,) = [each for each in verify_bytes(resigned(header, arrays, FUNCTION), workers=1) if not each.passed]
     assert "within float64 required" in failed.detail
 
 
@@ -129,7 +131,7 @@ def test_what_was_changed_is_found_out(name, place, value, failed):
         target = target[key]
     assert target[place[-1]] != value
     target[place[-1]] = value
-    checks = verify_bytes(resigned(header, arrays, SECTIONS if name == "arm" else FUNCTION_SECTIONS), workers=1)
+    checks = verify_bytes(resigned(header, arrays, ARM if name == "arm" else FUNCTION), workers=1)
     assert failed in [check.name for check in checks if not check.passed], checks
 
 
@@ -137,5 +139,5 @@ def test_a_file_with_another_table_is_refused():
     header, arrays = taken_apart(files()["float"])
     other, others = taken_apart(files()["law"])
     with pytest.raises(BddTorqueError):
-        any_from_bytes(written(header, others))
+        from_bytes(written(header, others))
     assert not all(check.passed for check in verify_bytes(written(other, arrays), workers=1))

@@ -96,6 +96,17 @@ def test_noise_is_averaged_over_words_where_that_is_asked_for():
     assert smooth.error_of(lambda x: 2 * x) * smooth.output.lsb < 0.1
 
 
+def test_masked_values_are_refused():
+    v = np.linspace(-1, 1, 5)
+    masked = np.ma.masked_greater(v, 0.5)
+    columns = np.ma.stack([v, masked], axis=1)
+    for samples in ((v, masked), (masked, v), columns, list(columns)):
+        with pytest.raises(BddTorqueError, match=r"^samples: 1 values are masked: leave out the rows that have them$"):
+            bt.compile_samples(samples, inputs={"v": 4}, output=5)
+    whole = np.ma.masked_greater(v, 2.0)  # none of them is
+    assert bt.compile_samples((v, whole), inputs={"v": 4}, output=5).rules["samples"] == 5
+
+
 def test_gaps_are_bridged_or_refused():
     v, f = np.array([-1.0, -0.2, 0.9, 1.0]), np.array([1.0, 2.0, -1.0, 0.0])
     options = {"inputs": {"v": (5, 1.0)}, "output": {"f": (10, 4.0)}}
@@ -227,7 +238,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
             ["compile", "--samples", "friction.csv", "-o", "friction.csv"],
             "-o would overwrite friction.csv, which this command reads",
         ),
-        (["eval", "friction.bdt", "--q", "1"], "a compiled robot required"),
+        (["eval", "friction.bdt", "--q", "1"], "friction.bdt: .friction. is a compiled function, not a robot"),
     ):
         assert main(arguments) == 2
         err = capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.robots import builtin_names
 from bddtorque.spec.spec_files import tables_directory
 from bddtorque.work.entries import encode

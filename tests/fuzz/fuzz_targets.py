@@ -32,8 +32,8 @@ from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
 from bddtorque.laws.samples import law_of, merged, read_samples
-from bddtorque.model.bdt_file import any_from_bytes, load_any, to_bytes
-from bddtorque.model.model import Model
+from bddtorque.model.model import from_bytes, load, to_bytes
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots import load_robot
@@ -120,7 +120,7 @@ _known: dict[str, list[Any]] = {}
 def remember(folder: Path) -> None:
     """Keep the words of the models that mutations start from."""
     for data in read_seeds(folder, "bdt"):
-        model = any_from_bytes(data)
+        model = from_bytes(data)
         _known[model.digest] = [_words(model, "words"), data]
 
 
@@ -130,7 +130,7 @@ def check_model(path: Path) -> None:
     Loading looks after every byte and every reference, not after what a plan promises of its words: that is proved, by
     `verify`. So a file that was signed anew may hold a plan that is wrong, and then verifying it must fail.
     """
-    model = load_any(path, TABLES)
+    model = load(path, TABLES)
     data = path.read_bytes()
     if to_bytes(model, json.loads(_entry(data))["package"]) != data:
         raise WrongError("a file that was accepted is written with other bytes")
@@ -174,26 +174,26 @@ def _states(formats: Sequence[Format], seed: int) -> Any:
 
 
 def _inputs(model: Any) -> list[Any]:
-    kinds = model.formats.inputs if isinstance(model, Model) else [model.inputs]
+    kinds = model.formats.inputs if isinstance(model.source, RobotSource) else [model.inputs]
     return [_states(list(formats), k) for k, formats in enumerate(kinds)]
 
 
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
-    if isinstance(model, Model):
+    if isinstance(model.source, RobotSource):
         return model.evaluator(kind, "chosen" if kind == "words" else None).torque_words(*given)
     return model.evaluator(kind).words(*given[0].T)
 
 
 def _plainly(model: Any) -> Any:
     given = _inputs(model)
-    if isinstance(model, Model):
+    if isinstance(model.source, RobotSource):
         names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(given[0].shape[1])]
     else:
         names = list(model.input_names)
     columns = [column for each in given for column in each.T]
     found = run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True)))
-    return np.stack(found, axis=1) if isinstance(model, Model) else found[0]
+    return np.stack(found, axis=1) if isinstance(model.source, RobotSource) else found[0]
 
 
 def check_robot(path: Path) -> None:

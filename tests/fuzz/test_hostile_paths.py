@@ -16,7 +16,7 @@ from fuzz_targets import BY_NAME
 from hostile_files import file, refused
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.bdt_file import from_bytes
+from bddtorque.model.model import from_bytes
 
 KINDS = ("bdt_bytes", "robot_toml", "spec_toml", "urdf", "plan_bytes", "states_csv", "states_npy", "samples_csv")
 

@@ -25,7 +25,7 @@ from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
 from bddtorque.independent.__main__ import main as alone
 from bddtorque.independent.dynamics import State, robot_of, torques
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot_data import robot_to_plain
 
 FOLDER = Path(bt.__file__).parent / "independent"
@@ -225,7 +225,9 @@ def test_its_newton_euler_is_pinocchios(kinds, seed):
 def test_another_arm_is_no_proof_of_this_one():
     model = bt.compile("planar2r", bits=4, workers=1)
     heavier = replace(model.robot.links[1], mass=9.0)
-    other = replace(model, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
+    other = replace(
+        model, source=replace(model.source, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
+    )
     found = check_bytes(to_bytes(other))
     assert found[-1].name == "dynamics" and not found[-1].passed and "units of the truth required" in found[-1].detail
 

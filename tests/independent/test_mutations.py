@@ -36,7 +36,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify_bytes
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
-from bddtorque.model.bdt_file import any_from_bytes, to_bytes
+from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.plan.table import Table
@@ -252,7 +252,7 @@ def test_any_edge_of_a_diagram(name):
 
 def _loaded(name: str):
 
-    return any_from_bytes(file(name))
+    return from_bytes(file(name))
 
 
 def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) -> bytes:

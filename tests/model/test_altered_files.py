@@ -8,7 +8,7 @@ from bdt_files import saved, sha256, signed, taken_apart, written, zip_of
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify_bytes
-from bddtorque.model.bdt_file import from_bytes
+from bddtorque.model.model import from_bytes
 
 SMALL = {"bits": 2, "source": "recursive"}
 

@@ -172,7 +172,7 @@ def test_a_large_hostile_header_takes_memory_in_proportion(tmp_path: Path) -> No
     path.write_bytes(zip_of({"header.json": b"[" + b"[],".ljust(3) * (32 * 2**20 // 3) + b"0]"}))
     code = (
         "import resource, sys, bddtorque as bt\n"
-        "from bddtorque.model.bdt_file import load\n"
+        "from bddtorque.model.model import load\n"
         "resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, resource.RLIM_INFINITY))\n"
         "try:\n    load(sys.argv[1])\nexcept bt.BddTorqueError as problem:\n    print(problem)\n"
     )

@@ -16,7 +16,7 @@ from test_altered_files import SMALL, refused
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.bdt_file import from_bytes
+from bddtorque.model.model import from_bytes
 
 SAMPLES = [SMALL, {"bits": 2}, {"bits": 4, "accuracy": "paper"}, {"bits": 4, "target": "host"}]
 SAMPLES += [{"bits": 2, "gravity": (0.0, -1.62, 0.0), "payload": (1.5, 0.0, 0.0, 0.05)}]

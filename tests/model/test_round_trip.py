@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bdt_files import digest_of, saved, signed, taken_apart
-from compiled import compiled, random_words
+from compiled import compiled, random_words, with_source
 
 import bddtorque as bt
-from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.reference import run_plan
 
 MODELS = [
@@ -116,7 +116,7 @@ def test_whole_and_numpy_numbers_in_a_robot_are_numbers() -> None:
 )
 def test_files_of_robots_with_any_name(name: str) -> None:
     model = compiled(bits=2)
-    model = replace(model, spec=replace(model.spec, robot=name))
+    model = with_source(model, spec=replace(model.spec, robot=name))
     loaded = from_bytes(to_bytes(model))
     assert loaded.digest == model.digest and to_bytes(loaded) == to_bytes(model)
 
@@ -124,7 +124,7 @@ def test_files_of_robots_with_any_name(name: str) -> None:
 def test_names_that_are_no_text_are_refused_when_saving() -> None:
     model = compiled(bits=2)
     with pytest.raises(bt.BddTorqueError, match="names in Unicode required"):
-        to_bytes(replace(model, robot=replace(model.robot, source="\ud800")))
+        to_bytes(with_source(model, robot=replace(model.robot, source="\ud800")))
 
 
 def test_what_loading_takes_is_bounded() -> None:

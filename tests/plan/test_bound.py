@@ -13,7 +13,6 @@ from plan_samples import Sample, found_and_proved, samples
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.compiling import input_arguments
 from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.bound import BlockFacts, compose, planned_facts
@@ -60,7 +59,7 @@ def arm(request):
 
 def true_units(model, q1):
     """Return the torques of planar2r in units over all words but q1's, from the paper's closed form in long doubles."""
-    arguments = input_arguments(model.formats)
+    arguments = model.source.arguments
     names = ("q2", "qd1", "qd2", "qdd1", "qdd2")
     axes = np.ix_(*(np.arange(arguments[name].lowest, arguments[name].highest + 1) for name in names))
     q2, v1, v2, a1, a2 = (long_value(arguments[name], words) for name, words in zip(names, axes, strict=True))

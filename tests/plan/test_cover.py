@@ -10,11 +10,12 @@ from plan_samples import LARGEST, Sample, found_and_proved
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.compiling import input_arguments, output_targets, planned
+from bddtorque.compiler.robot_draft import draft_of_robot, output_targets
 from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
@@ -28,8 +29,9 @@ from bddtorque.words.argument import Argument
 def arm(bits, **options):
     """Return the graph of planar2r's terms, its arguments and its targets."""
     robot = bt.load_robot("planar2r")
-    formats = load_spec("planar2r").with_options(bits=bits, **options).formats(robot)
-    return trace_terms(terms_of(robot)), input_arguments(formats), output_targets(formats)
+    spec = load_spec("planar2r").with_options(bits=bits, **options)
+    source = RobotSource(robot, spec, spec.formats(robot))
+    return trace_terms(terms_of(robot)), source.arguments, output_targets(source)
 
 
 def words_of(plan: Plan, wire: int) -> frozenset[str]:
@@ -214,6 +216,6 @@ def test_a_plan_whose_words_do_not_fit_is_refused():
 
 def test_a_plan_is_the_same_every_time():
     spec = load_spec("planar2r").with_options(bits=9)
-    plans = [planned(spec, bt.load_robot("planar2r"))[3] for _ in range(2)]
+    plans = [draft_of_robot(spec, bt.load_robot("planar2r")).plan for _ in range(2)]
     assert plans[0] == plans[1] and plans[0].to_plain() == plans[1].to_plain()
     assert isinstance(plans[0].blocks[0].graph, Graph)

@@ -88,7 +88,9 @@ def multiplier(swing: Model, widths: tuple[int, int], shift: int) -> Model:
     table = tabulate(block)[0]
     diagram = build(table, tuple(range(sum(block.input_widths))))
     formats = replace(swing.formats, **kinds)
-    return replace(swing, formats=formats, plan=plan, tables=(table,), diagrams=(diagram,))
+    return replace(
+        swing, source=replace(swing.source, formats=formats), plan=plan, tables=(table,), diagrams=(diagram,)
+    )
 
 
 @pytest.mark.parametrize("shift", [0, 1, 3])

@@ -12,11 +12,10 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.compiling import input_arguments, planned
 from bddtorque.compiler.pinning import check_pinned, first_difference, load_plan, plan_to_plain, save_plan
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import FunctionBlock
-from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.spec import load_spec
@@ -27,9 +26,8 @@ QUICK: dict[str, Any] = {"workers": 1, "cache": None, **OPTIONS}
 
 def made(**options: Any) -> dict[str, Any]:
     spec = load_spec("planar2r").with_options(**{**OPTIONS, **options})
-    _, formats, _, plan = planned(spec, bt.load_robot("planar2r"))
-    scales = {name: argument.scale for name, argument in input_arguments(formats).items()}
-    return plan_to_plain(plan, "planar2r", compose(plan, scales, planned_facts(plan)))
+    draft = draft_of_robot(spec, bt.load_robot("planar2r"))
+    return plan_to_plain(draft.plan, "planar2r", draft.bounds())
 
 
 @pytest.fixture

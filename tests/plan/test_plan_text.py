@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler.compiling import input_arguments, planned
 from bddtorque.compiler.plan_text import inner_widths, plan_text
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.diagrams.choosing import candidate
 from bddtorque.diagrams.cost import block_candidates, most_nodes, product_candidates
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.model.model import Model
-from bddtorque.plan.bound import OutputBound, compose, planned_facts
+from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Product
 from bddtorque.spec import load_spec
@@ -24,9 +24,8 @@ def model() -> Model:
 
 def plan_and_bounds(name: str, **options: object) -> tuple[Plan, list[OutputBound]]:
     spec = load_spec(name).with_options(**options)
-    _, formats, _, plan = planned(spec, bt.load_robot(spec.robot_source))
-    scales = {key: argument.scale for key, argument in input_arguments(formats).items()}
-    return plan, compose(plan, scales, planned_facts(plan))
+    draft = draft_of_robot(spec, bt.load_robot(spec.robot_source))
+    return draft.plan, draft.bounds()
 
 
 def test_forms_take_no_more_than_their_candidates_say(model: Model) -> None:

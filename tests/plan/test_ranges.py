@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from strategies import robots, seeds
 
-from bddtorque.compiler.compiling import planned
 from bddtorque.compiler.plan_text import inner_widths
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.node_ranges import node_ranges
@@ -86,5 +86,5 @@ def test_squares_are_not_negative():
 @pytest.mark.parametrize(("source", "median", "widest", "total"), [("recursive", 18, 22, 979), ("terms", 18, 18, 2499)])
 def test_words_of_the_ur5_are_no_wider_than_needed(source, median, widest, total):
     spec, robot, _ = spec_and_robot("ur5", {"source": source})
-    widths = inner_widths(planned(spec, robot)[3])
+    widths = inner_widths(draft_of_robot(spec, robot).plan)
     assert statistics.median(widths) <= median and max(widths) <= widest and sum(widths) <= total

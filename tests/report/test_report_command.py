@@ -75,7 +75,7 @@ def test_more_found_than_proved_is_said(tmp_path, capsys):
     model = compiled("planar2r")
     first, second = model.certificate.torques
     claimed = replace(first, parts=replace(first.parts, tables=0.0, sums=0.0, final_rounding=0.01))
-    replace(model, certificate=replace(model.certificate, torques=(claimed, second))).save(tmp_path / "claimed.bdt")
+    replace(model, certificate=replace(model.certificate, outputs=(claimed, second))).save(tmp_path / "claimed.bdt")
     page = tmp_path / "page.html"
     assert main(["report", str(tmp_path / "claimed.bdt"), "-o", str(page)]) == 1
     assert "errors beyond the proved bound were found for shoulder\n" in capsys.readouterr().err
@@ -86,6 +86,6 @@ def test_a_function_has_no_arm(tmp_path, capsys):
     function = bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)})
     function.save(tmp_path / "square.bdt")
     said = refused(capsys, "report", tmp_path / "square.bdt", "-o", tmp_path / "page.html")
-    assert "a compiled robot required, this file holds the function" in said
-    with pytest.raises(bt.BddTorqueError, match=r"a compiled robot .* FunctionModel given"):
+    assert "square.bdt: 'function' is a compiled function, not a robot" in said
+    with pytest.raises(bt.BddTorqueError, match=r"report: 'function' is a compiled function, not a robot"):
         bt.write_report(function, tmp_path / "page.html")

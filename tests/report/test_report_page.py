@@ -11,7 +11,7 @@ import pytest
 from report_pages import HOSTILE, VOID, compiled, data_of, hostile_model, read, written
 
 import bddtorque as bt
-from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.report.report import report_page
 from bddtorque.robots.robot import Joint, Link, Robot
 

@@ -30,7 +30,7 @@ Pins = dict[str, dict[str, str]]
 """By arm and target: the digest, and that of each section it covers, so that a change says where it is."""
 
 
-def pin(model: Model | bt.FunctionModel) -> dict[str, str]:
+def pin(model: Model) -> dict[str, str]:
     """Return the digest of a model, and those of all it covers: robot, spec, formats, plan, certificate, tables."""
     return {"digest": model.digest, **{name: _short(section) for name, section in model.defining().items()}}
 
@@ -40,16 +40,16 @@ def _short(section: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _traced() -> bt.FunctionModel:
+def _traced() -> bt.Model:
     words = {"q": (5, "angle"), "w": (6, (-1.3, 2.9))}
     return bt.compile_function(lambda q, w: 3.1 * np.sin(q) * w**2 / 7.0 - w * np.cos(q) + 0.3, inputs=words, output=7)
 
 
-def _law() -> bt.FunctionModel:
+def _law() -> bt.Model:
     return bt.compile_function(bt.Friction(0.3, (0.5, 0.7), 0.9, 0.2), inputs={"v": (8, 2.1)}, output=8)
 
 
-def _samples() -> bt.FunctionModel:
+def _samples() -> bt.Model:
     points = np.array([[x, y, 0.1 * k + x * y] for k in range(3) for x in (-1.1, 0.3, 0.9) for y in (-2.3, 0.7, 1.9)])
     return bt.compile_samples(points, inputs={"x": (5, (-1.0, 0.8)), "y": (4, (-2.0, 1.8))}, output=7)
 
@@ -63,7 +63,7 @@ def names() -> list[str]:
     return [*(f"{arm} {target}" for arm in arms for target in TARGETS), *FUNCTIONS]
 
 
-def made(name: str) -> Model | bt.FunctionModel:
+def made(name: str) -> Model:
     """Compile an arm for a target, as ``"ur5 host"``, or a function; nothing is kept."""
     if name in FUNCTIONS:
         return FUNCTIONS[name]()

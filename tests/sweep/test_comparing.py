@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import bddtorque as bt
-from bddtorque.model.bdt_file import to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.sweep.comparison_figures import bits_figure, comparable, models_figure
 from bddtorque.sweep.error_figures import terms_figure

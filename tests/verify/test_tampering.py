@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled import compiled
+from compiled import compiled, with_source
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify_bytes
 from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.model.bdt_file import from_bytes, to_bytes
+from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate, Parts
@@ -206,7 +206,7 @@ def laden(robot: Robot, factor: float) -> Robot:
     st.sampled_from([1 + 1e-9, 1.001, 1.5]),
 )
 def test_another_robot(model: bt.Model, change: Any, factor: float) -> None:
-    assert found(replace(model, robot=change(model.robot, factor))) == ["plan"]
+    assert found(with_source(model, robot=change(model.robot, factor))) == ["plan"]
 
 
 @few
@@ -218,7 +218,7 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
     words = list(getattr(model.formats, quantity))
     words[joint] = replace(words[joint], **{name: getattr(words[joint], name) * factor})
     formats = replace(model.formats, **{quantity: JointFormats(getattr(model.formats, quantity).name, tuple(words))})
-    assert found(replace(model, formats=formats)) == ["plan"]
+    assert found(with_source(model, formats=formats)) == ["plan"]
 
 
 @pytest.mark.parametrize(
@@ -238,19 +238,19 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
 )
 def test_another_specification(change: dict) -> None:
     model = compiled(bits=4)
-    assert found(replace(model, spec=model.spec.with_options(**change))) == ["plan"]
+    assert found(with_source(model, spec=model.spec.with_options(**change))) == ["plan"]
 
 
 @pytest.mark.parametrize("change", [{"gravity": [0, 0, -1]}, {"payload": 2}, {"payload": [1.5, 0, 0, 0.1]}], ids=str)
 def test_a_specification_of_another_world(change: dict) -> None:
     model = compiled(bits=2, gravity=(0.0, -1.62, 0.0), payload=(1.5, 0.0, 0.0, 0.05))
     assert found(model) == []
-    assert found(replace(model, spec=model.spec.with_options(**change))) == ["plan"]
+    assert found(with_source(model, spec=model.spec.with_options(**change))) == ["plan"]
 
 
 def test_a_specification_that_leaves_ranges_open() -> None:
     model = compiled(bits=4)
-    assert found(replace(model, spec=replace(model.spec, joints=()))) == ["plan"]
+    assert found(with_source(model, spec=replace(model.spec, joints=()))) == ["plan"]
 
 
 def test_tables_of_other_blocks_in_their_places() -> None:
@@ -290,16 +290,21 @@ def test_numbers_that_nobody_would_have_compiled(where: str, huge: float) -> Non
     try:
         if where == "velocity":
             joints = (replace(model.spec.joints[0], velocity=(-abs(huge), 1.0)), *model.spec.joints[1:])
-            tampered = replace(model, spec=replace(model.spec, joints=joints))
+            tampered = with_source(model, spec=replace(model.spec, joints=joints))
         elif where == "payload":
-            tampered = replace(model, robot=replace(robot, payload=Link("payload", huge)))
+            tampered = with_source(model, robot=replace(robot, payload=Link("payload", huge)))
         elif where == "gravity":
-            tampered = replace(model, robot=replace(robot, gravity=(huge, 0.0, 0.0)))
+            tampered = with_source(model, robot=replace(robot, gravity=(huge, 0.0, 0.0)))
         elif where == "mass":
-            tampered = replace(model, robot=replace(robot, links=(replace(robot.links[0], mass=huge), robot.links[1])))
+            tampered = replace(
+                model,
+                source=replace(
+                    model.source, robot=replace(robot, links=(replace(robot.links[0], mass=huge), robot.links[1]))
+                ),
+            )
         else:
             second = replace(robot.joints[1], translation=(huge, 0.0, 0.0))
-            tampered = replace(model, robot=replace(robot, joints=(first, second)))
+            tampered = with_source(model, robot=replace(robot, joints=(first, second)))
     except BddTorqueError:
         return  # no robot and no spec at all
     assert found(tampered) == ["plan"]

@@ -1,0 +1,140 @@
+"""`Draft`: a plan before its tables are made; and the certificate, once they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.source import FunctionSource, RobotSource, Source
+from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
+from bddtorque.planner.builder import Target
+from bddtorque.proof.certificate import ROBOT, Certificate, Parts, ProvedBound, Saturation
+from bddtorque.proof.saturation import Witness, judge
+from bddtorque.words import Format
+
+Verdict = tuple[Saturation, Witness | tuple[int, ...] | None]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan, before its tables are made, and all that its proof needs besides them.
+
+    Attributes
+    ----------
+    source : the robot or the function, with its words
+    plan : what is computed
+    arithmetic : how far the compiled function itself can be from the true one, for each output, in units
+    relative_to : what the certificate will be relative to
+    direct : whether one table of all input words gives the output
+    table : the words themselves, where they are given
+    reach : the lowest and the highest word that the output would need, where the table is clamped itself
+    assumed, spread : as the certificate states them
+    """
+
+    source: Source
+    plan: Plan
+    arithmetic: tuple[float, ...]
+    relative_to: str = ROBOT
+    direct: bool = False
+    table: Table | None = None
+    reach: tuple[int, int] | None = None
+    assumed: float = 0.0
+    spread: float = 0.0
+
+    def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
+        """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
+        scales = {name: argument.scale for name, argument in self.source.arguments.items()}
+        return compose(self.plan, scales, planned_facts(self.plan) if facts is None else facts)
+
+
+def target_of(word: Format, name: str) -> Target:
+    """Return what an output word means; an offset of the value is one of its centre."""
+    centre = Fraction(word.centre) + word.sign * Fraction(word.offset)
+    return Target(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
+
+
+@contextmanager
+def within_floats(kind: str, name: str) -> Iterator[None]:
+    """Refuse, in one line, parameters and ranges whose values are beyond what float64 holds."""
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            yield
+    except ArithmeticError as problem:
+        raise BddTorqueError(
+            f"{kind} '{name:.60}': parameters and ranges with values within float64 required, {problem}"
+        ) from None
+
+
+def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
+    """Return what the proved errors of the blocks amount to, output by output."""
+    bounds = draft.bounds(facts)
+    words = draft.source.outputs.items()
+    proved = []
+    for (name, word), bound, arithmetic, verdict in zip(
+        words, bounds, draft.arithmetic, _verdicts(draft, bounds, tables), strict=True
+    ):
+        parts = Parts(
+            bound.dropped,
+            bound.constants,
+            bound.tables,
+            bound.products,
+            bound.sums,
+            bound.final_rounding,
+            arithmetic,
+        )
+        # a word off by its bound, on either side, is still within the range stated
+        low, high = draft.reach or (bound.low, bound.high)
+        low, high = sorted(
+            word.sign * (word.centre + end * word.lsb) + word.offset for end in (low - parts.total, high + parts.total)
+        )
+        proved.append(
+            ProvedBound(
+                name, word.unit, word.lsb, parts, low, high, *verdict,
+                relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
+            )
+        )  # fmt: skip
+    return Certificate(tuple(proved))
+
+
+def check_accuracy(source: Source, certificate: Certificate) -> None:
+    """Refuse a model whose proof, with all that the plan could not know, is above what was asked for."""
+    for output in certificate.outputs:
+        if output.parts.total >= source.accuracy:
+            what = f"joint '{output.name}'" if isinstance(source, RobotSource) else f"function '{source.name:.60}'"
+            raise BddTorqueError(
+                f"{what}: the proved error of {output.parts.total:.4g} units is not below the accuracy of "
+                f"{source.accuracy:g} that was asked for; float arithmetic behind the tables takes "
+                f"{output.parts.arithmetic:.2g}: use fewer output bits or a larger accuracy"
+            )
+
+
+def _verdicts(draft: Draft, bounds: Sequence[OutputBound], tables: Sequence[Table]) -> Sequence[Verdict]:
+    """Return whether each output can leave its range, and input words for which it does."""
+    source, plan = draft.source, draft.plan
+    if isinstance(source, RobotSource):
+        return judge(source.robot, source.formats, plan, tables, [(bound.low, bound.high) for bound in bounds])
+    output = plan.outputs[0]
+    if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
+        return [("cannot", None)]
+    if draft.direct:
+        beyond = np.flatnonzero((tables[0].values < output.low) | (tables[0].values > output.high))
+        return [("can", _words_at(source, int(beyond[0]))) if len(beyond) else ("cannot", None)]
+    return [("not excluded", None)]
+
+
+def _words_at(source: FunctionSource, index: int) -> tuple[int, ...]:
+    """Return the input words at an index of a table that has them one after another, the first most significant."""
+    words = []
+    for word in reversed(source.inputs):
+        held = index & ((1 << word.bits) - 1)
+        words.append(held - (1 << word.bits) if held > word.highest else held)
+        index >>= word.bits
+    return tuple(reversed(words))

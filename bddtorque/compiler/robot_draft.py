@@ -1,0 +1,105 @@
+"""The plan of a robot: from its terms or its recursion, for the words that the spec asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.draft import Draft, target_of
+from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.laws.joint_friction import check_reach
+from bddtorque.model.source import RobotSource
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Sum
+from bddtorque.planner.budget import paper_extra_bits, plan_by_paper, plan_network
+from bddtorque.planner.builder import Target
+from bddtorque.planner.cover import summand_counts
+from bddtorque.planner.extra_terms import COST, with_term
+from bddtorque.robots.robot import Robot
+from bddtorque.spec import InputBits, Spec
+from bddtorque.words.bounded import ROOM
+
+
+def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
+    """Return the plan of a robot, with its resolved spec and its words."""
+    if spec.accuracy == "paper":
+        return _draft_by_paper(spec, robot)
+    resolved = spec.resolve(robot)
+    source = RobotSource(robot, resolved, resolved.formats(robot))
+    drafts = [_draft(source, origin) for origin in _origins(spec, robot)]
+    return min(drafts, key=lambda draft: _operations(draft.plan))
+
+
+def _draft(source: RobotSource, origin: Origin) -> Draft:
+    spec, errors = source.spec, _arithmetic_errors(source, origin)
+    spent = max(errors) + (COST if source.robot.has_friction else 0.0)
+    plan = plan_network(
+        origin.graph, source.arguments, output_targets(source), source.accuracy, spec.block_bits, origin.source,
+        spec.target, spent,
+    )  # fmt: skip
+    return Draft(source, _with_friction(plan, source), errors)
+
+
+def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
+    """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
+    if spec.target != "tables" or spec.source == "recursive":
+        raise BddTorqueError(
+            f"accuracy paper: target 'tables' and source 'terms' required, '{spec.target}' and '{spec.source}' given"
+        )
+    origin, resolved = from_terms(robot), spec.resolve(robot)
+    source = RobotSource(robot, resolved, resolved.formats(robot))
+    terms = summand_counts(origin.graph, source.arguments)
+    rubbing = [joint.friction is not None for joint in robot.joints]  # one term more each
+    extra = [paper_extra_bits(count + more) for count, more in zip(terms, rubbing, strict=True)]
+    if spec.input_bits is None:
+        wide = tuple(bits + max(extra) for bits in source.formats.tau.bits)
+        resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))
+        source = RobotSource(robot, resolved, resolved.formats(robot))
+    plan = plan_by_paper(origin.graph, source.arguments, output_targets(source), extra, spec.block_bits)
+    return Draft(source, _with_friction(plan, source), _arithmetic_errors(source, origin))
+
+
+def _origins(spec: Spec, robot: Robot) -> list[Origin]:
+    """Return what may be compiled: one source, or both for a host, which takes the cheaper."""
+    if spec.source == "recursive":
+        return [from_recursion(robot)]
+    if spec.source == "terms":
+        return [from_terms(robot)]
+    try:
+        separate = from_terms(robot)
+    except BddTorqueError:
+        return [from_recursion(robot)]
+    if spec.target != "host":
+        return [separate]
+    both = [separate, from_recursion(robot)]
+    work = [sum(origin.graph.counts().values()) for origin in both]
+    # what is far more work as a graph is no less as a plan
+    return [origin for origin, own in zip(both, work, strict=True) if own <= 2 * min(work)]
+
+
+def _operations(plan: Plan) -> int:
+    """Return what a plan costs a host: look-ups, products, and parts of sums."""
+    counts = plan.counts()
+    parts = sum(len(wire.parts) for wire in plan.wires if isinstance(wire, Sum))
+    return counts["lookups"] + counts["products"] + parts + counts["summands"]
+
+
+def _with_friction(plan: Plan, source: RobotSource) -> Plan:
+    """Return the plan with the friction of the joints added to their torques, one table of a velocity each."""
+    for j, joint in enumerate(source.robot.joints):
+        if joint.friction is not None:
+            name = f"qd{j + 1}"
+            check_reach(joint.friction, source.words[name], f"friction of joint '{joint.name}'")
+            plan = with_term(plan, j, joint.friction, name, source.arguments[name], source.formats.tau[j].sign)
+    return plan
+
+
+def output_targets(source: RobotSource) -> list[Target]:
+    """Return what every torque word means."""
+    return [target_of(word, f"tau{j}") for j, word in enumerate(source.formats.tau, 1)]
+
+
+def _arithmetic_errors(source: RobotSource, origin: Origin) -> tuple[float, ...]:
+    """Return how far the compiled function itself can be from each true torque, in units of its last bit."""
+    errors = origin.errors(source.arguments, [max(map(abs, word.span)) for word in source.formats.q])
+    return tuple(float(error) / word.lsb * ROOM for error, word in zip(errors, source.formats.tau, strict=True))

@@ -1,0 +1,184 @@
+"""What a model was compiled from: a robot, or a function of one to four words.
+
+Both know the words that go in and come out, and the sections of the .bdt file that describe them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.graph.graph import Graph
+from bddtorque.plan.plan_data import graph_from_plain
+from bddtorque.robots.robot import Robot
+from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
+from bddtorque.spec.spec import Spec, spec_from_plain
+from bddtorque.words import Format, Formats, formats_from_plain
+from bddtorque.words.argument import Argument, argument_of
+from bddtorque.words.formats import MOST_INPUTS
+from bddtorque.words.joints import format_from_plain, format_to_plain
+
+FUNCTION_MEMORY = 2 * 2**30
+"""Bytes that the forms of a function's blocks may take together."""
+
+
+@dataclass(frozen=True)
+class RobotSource:
+    """A robot, what was asked of it, and its words."""
+
+    kind: ClassVar = "robot"
+    sections: ClassVar = ("robot", "spec", "formats")
+
+    robot: Robot
+    spec: Spec
+    formats: Formats
+
+    @property
+    def name(self) -> str:
+        """The name of the robot."""
+        return self.robot.name
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the forms of the blocks may take together."""
+        return self.spec.memory
+
+    @property
+    def accuracy(self) -> float:
+        """The error that is allowed, in units of the last bit; infinite by the paper's rule."""
+        return {"faithful": 1.0, "paper": math.inf}.get(str(self.spec.accuracy)) or float(self.spec.accuracy)
+
+    @cached_property
+    def words(self) -> dict[str, Format]:
+        """The input words by the names that plans have for them: q1.., qd1.., qdd1.."""
+        kinds = zip(("q", "qd", "qdd"), self.formats.inputs, strict=True)
+        return {f"{kind}{j}": word for kind, words in kinds for j, word in enumerate(words, 1)}
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What the input words stand for, by name."""
+        return {name: argument_of(word) for name, word in self.words.items()}
+
+    @property
+    def outputs(self) -> dict[str, Format]:
+        """The output words, by the names of the joints."""
+        return dict(zip(self.formats.joint_names, self.formats.tau, strict=True))
+
+    @property
+    def bits(self) -> dict[str, Any]:
+        """Word lengths: of every joint, by quantity."""
+        return {name: list(getattr(self.formats, name).bits) for name in ("q", "qd", "qdd", "tau")}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the sections of a file that describe the source, by name."""
+        return {
+            "robot": robot_to_plain(self.robot),
+            "spec": self.spec.canonical(),
+            "formats": self.formats.to_plain(),
+        }
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function of words.
+
+    Attributes
+    ----------
+    name : of the function
+    input_names, inputs : names and formats of the input words
+    output : the format of the output word
+    accuracy : what was asked for, in units of the last bit
+    graph : the function that was traced, over the names of the inputs; None for any other
+    rules : how samples were read, by name; empty where there were none
+    """
+
+    kind: ClassVar = "function"
+    sections: ClassVar = ("function",)
+    memory: ClassVar = FUNCTION_MEMORY
+
+    name: str
+    input_names: tuple[str, ...]
+    inputs: tuple[Format, ...]
+    output: Format
+    accuracy: float = 1.0
+    graph: Graph | None = None
+    rules: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> dict[str, Format]:
+        """The input words by name."""
+        return dict(zip(self.input_names, self.inputs, strict=True))
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What the input words stand for, by name."""
+        return {name: argument_of(word) for name, word in self.words.items()}
+
+    @property
+    def outputs(self) -> dict[str, Format]:
+        """The output word, by its name."""
+        return {self.output.name: self.output}
+
+    @property
+    def bits(self) -> dict[str, Any]:
+        """Word lengths, by name."""
+        inputs = {name: word.bits for name, word in self.words.items()}
+        return {"inputs": inputs, "output": {self.output.name: self.output.bits}}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the section of a file that describes the source."""
+        return {
+            "function": {
+                "name": self.name,
+                "input_names": list(self.input_names),
+                "inputs": [format_to_plain(word) for word in self.inputs],
+                "output": format_to_plain(self.output),
+                "accuracy": self.accuracy,
+                "graph": None if self.graph is None else self.graph.to_plain(),
+                "rules": self.rules,
+            }
+        }
+
+
+Source = RobotSource | FunctionSource
+
+
+def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
+    """Return what the sections ``robot``, ``spec`` and ``formats`` of a file hold; every field is checked."""
+    robot = robot_from_plain(header["robot"], f"{where}, robot")
+    spec = spec_from_plain(header["spec"], f"{where}, spec")
+    formats = formats_from_plain(header["formats"], f"{where}, formats")
+    if robot.joint_names != formats.joint_names:
+        raise BddTorqueError(f"{where}: words of the robot's {len(robot.joint_names)} joints required, others given")
+    return RobotSource(robot, spec, formats)
+
+
+def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSource:
+    """Return what the section ``function`` of a file holds; every field is checked."""
+    where = f"{where}, function"
+    keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
+    given = table(header["function"], keys, where)
+    names = tuple(of_type(each, str, where) for each in listed(given["input_names"], where))
+    inputs = tuple(
+        format_from_plain(each, f"{where}, input {k}") for k, each in enumerate(listed(given["inputs"], where), 1)
+    )
+    if not 1 <= len(inputs) <= MOST_INPUTS or len(set(names)) != len(inputs) or len(names) != len(inputs):
+        raise BddTorqueError(f"{where}: 1 to {MOST_INPUTS} inputs, each with a name of its own, required")
+    rules = of_type(given["rules"], dict, f"{where}, rules")
+    for key, value in rules.items():
+        if type(value) not in (str, int, float, bool):
+            raise BddTorqueError(f"{where}, rules: text and numbers required, {key!r:.40} is something else")
+    graph = given["graph"]
+    return FunctionSource(
+        of_type(given["name"], str, where),
+        names,
+        inputs,
+        format_from_plain(given["output"], f"{where}, output"),
+        real(given["accuracy"], f"{where}, accuracy"),
+        None if graph is None else graph_from_plain(graph, set(names), f"{where}, graph"),
+        rules,
+    )
