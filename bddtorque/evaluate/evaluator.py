@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.evaluate.program import QUANTITIES, Program, limits
+from bddtorque.evaluate.inline import word_kernel
+from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
+from bddtorque.evaluate.states import count_outside, input_columns, out_of_range_message, state_words
 from bddtorque.plan.wires import Input
-from bddtorque.words import Format
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+_REST = 0
 _array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
@@ -34,8 +36,26 @@ EVALUATORS: dict[str, tuple[str, ...]] = {
 the form of least cost for each block by itself; the others are blocks' forms."""
 
 
+class Evaluable(Runnable, Protocol):
+    """A compiled robot or a compiled function."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def runnable(self) -> Runnable:
+        """Itself, or a function as an arm: its inputs are the positions, its value is the first torque."""
+
+    def robot_source(self) -> object:
+        """Raise unless it is a robot."""
+
+    def function_source(self) -> object:
+        """Raise unless it is a function."""
+
+
 class Evaluator:
-    """Runs a compiled model.
+    """Runs a compiled model: `torque` and `torque_words` of a robot, `value` and `words` of a function.
 
     Parameters
     ----------
@@ -55,14 +75,14 @@ class Evaluator:
     ----------
     out_of_range : (3, n) int64, how many positions, velocities and accelerations were out of range since the start.
         Positions of revolute joints wrap and are only counted; everything else saturates. States that are refused are
-        not counted. Threads that share an evaluator add up their counts.
+        not counted. Threads that share an evaluator add up their counts. Of a function (k,), one count per input.
     """
 
     _counting = threading.Lock()
 
     def __init__(
         self,
-        model: Runnable,
+        model: Evaluable,
         kind: str = "words",
         form: str | None = None,
         on_range: OnRange = "saturate",
@@ -83,36 +103,43 @@ class Evaluator:
         self.kind = kind
         self.form = form
         self.on_range = on_range
-        self.out_of_range: Integers = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        self._runner: Runner = Compiled(model) if form == "straight" else Interpreted(model, form)
+        arm = model.runnable
+        self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
+        self._counts: Integers = np.zeros((3, self._joints), dtype=np.int64)
+        self.out_of_range: Integers = self._counts[0] if self._of_function else self._counts
+        self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
         if kind == "parallel":
             self._runner = Spread(self._runner, min(self.processors, usable_processors()))
-        read = {wire.name for wire in model.plan.wires if isinstance(wire, Input)}
+        read = {wire.name for wire in arm.plan.wires if isinstance(wire, Input)}
         # no torque depends on these, and the program does not read them: they are counted apart
         self._unread = [
             (place, joint)
-            for place, name in enumerate(QUANTITIES)
-            for joint in range(len(model.formats.q))
+            for place, name in enumerate(QUANTITIES[:1] if self._of_function else QUANTITIES)
+            for joint in range(self._joints)
             if f"{name}{joint + 1}" not in read
         ]
-        self._kernel: Callable[..., None] | None
-        self._joints = len(model.formats.q)
+        self._kernel: Callable[..., Any] | None
+        self._still = np.zeros(self._joints)
+        self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
         self._forget_addresses()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy is made from: it has compiled code, threads and addresses of its own."""
         given = {name: vars(self)[name] for name in ("model", "kind", "form", "on_range")}
         processors = self.processors if self.kind == "parallel" else None
-        return {**given, "processors": processors, "out_of_range": self.out_of_range.copy()}
+        return {**given, "processors": processors, "counts": self._counts.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make an evaluator that counts on from where the other was."""
-        counts = state.pop("out_of_range")
+        counts = state.pop("counts")
         Evaluator.__init__(self, **state)
-        self.out_of_range[:] = counts
+        self._counts[:] = counts
 
-    def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
+    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
+
+        Without `qd` or `qdd` the arm is at rest: they are the words nearest to the value 0, which are not the words 0
+        where a range is not centred on it.
 
         Straight-line code is fastest on large batches, and there on arrays in Fortran's order, in which the words of a
         joint stand side by side; torques then come in that order too.
@@ -124,6 +151,10 @@ class Evaluator:
         torques of a batch and is returned: memory that is new each time costs as much as a small arm's torques. It may
         overlap the words that go in, which costs a copy.
         """
+        if qd is None:
+            qd = self._at_rest[0]
+        if qdd is None:
+            qdd = self._at_rest[1]
         # one compiled call for the arguments it is made for; anything else goes the ordinary way below
         if q.__class__ is _array and q.ndim == 1 and out is None:
             tau = _empty(self._joints, _WORD)
@@ -134,13 +165,11 @@ class Evaluator:
                 self._be_careful()
             except ValueError:
                 pass
-        rows, single = self._words(q=q, qd=qd, qdd=qdd)
+        if self._of_function:
+            self.model.robot_source()
+        rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
         tau = np.empty_like(rows[0]) if out is None else self._place(out, rows, single)
-        counts = np.zeros_like(self.out_of_range)
-        self._runner.run(rows[0], rows[1], rows[2], tau, counts)
-        for place, joint in self._unread:
-            counts[place, joint] += _outside(self.model.formats.inputs[place][joint], rows[place][:, joint])
-        self._count(counts)
+        self._run_counted(rows, tau)
         if out is not None:
             if not np.may_share_memory(tau, out):
                 out[...] = tau[0] if single else tau
@@ -158,16 +187,30 @@ class Evaluator:
         alike = tau.flags.c_contiguous if first.flags.c_contiguous else tau.flags.f_contiguous
         return tau if alike and not any(np.may_share_memory(out, row) for row in rows) else np.empty_like(first)
 
+    def _run_counted(self, rows: Sequence[Integers], tau: Integers) -> None:
+        """Run words, and count those that are out of range."""
+        counts = np.zeros_like(self._counts)
+        self._runner.run(rows[0], rows[1], rows[2], tau, counts)
+        for place, joint in self._unread:
+            counts[place, joint] += count_outside(self._formats.inputs[place][joint], rows[place][:, joint])
+        self._count(counts)
+
     def _count(self, counts: Integers) -> None:
         with Evaluator._counting:
-            self.out_of_range += counts
+            self._counts += counts
 
-    def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
+    def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
+
+        `qd` and `qdd` may be the number 0, as they are unless given: the arm is at rest.
 
         NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``. A single
         state is fastest as arrays (n,) of float64.
         """
+        if qd is _REST:
+            qd = self._still
+        if qdd is _REST:
+            qdd = self._still
         if q.__class__ is _array and q.ndim == 1:
             tau = _empty(self._joints)
             try:
@@ -177,18 +220,53 @@ class Evaluator:
                 self._be_careful()
             except ValueError:
                 pass
-        words, outside = [], np.zeros_like(self.out_of_range)
-        for place, (formats, values) in enumerate(zip(self.model.formats.inputs, (q, qd, qdd), strict=True)):
+        if self._of_function:
+            self.model.robot_source()
+        motion = (self._still if isinstance(values, float) and values == 0 else values for values in (qd, qdd))
+        torques, single = self._run_values((q, *motion))
+        return self._formats.tau.dequantise(torques[0] if single else torques)
+
+    def words(self, *words: Any) -> Any:
+        """Return output words of a function's input words: integers of any shapes that broadcast, one per input."""
+        rows, shape = self._function_rows(words)
+        if rows.dtype != _WORD:
+            raise BddTorqueError(f"{self.model.name} must have integer words, got {rows.dtype} (value takes floats)")
+        states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
+        found = np.empty_like(states[0])
+        self._run_counted(states, found)
+        return found[:, 0].reshape(shape) if shape else int(found[0, 0])
+
+    def value(self, *values: Any) -> Any:
+        """Return a function at floats of any shapes that broadcast, one per input, through the words.
+
+        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
+        """
+        rows, shape = self._function_rows(values)
+        words, _ = self._run_values((rows,))
+        found = self._formats.tau[0].dequantise(words[:, 0])
+        return found.reshape(shape) if shape else float(found[0])
+
+    def _function_rows(self, given: tuple[Any, ...]) -> tuple[Any, tuple[int, ...]]:
+        if not self._of_function:
+            self.model.function_source()
+        names = self._formats.joint_names
+        return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name)
+
+    def _run_values(self, states: Sequence[Any]) -> tuple[Integers, bool]:
+        """Return output words of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""
+        words, outside = [], np.zeros_like(self._counts)
+        for place, (formats, values) in enumerate(zip(self._formats.inputs, states, strict=False)):
             quantised, outside[place] = formats.quantise_counted(values)
             if self.on_range == "raise" and outside[place].any():
                 joint = int(outside[place].argmax())
-                raise BddTorqueError(_out_of_range(formats[joint], np.asarray(values)[..., joint]))
+                raise BddTorqueError(out_of_range_message(formats[joint], np.asarray(values)[..., joint]))
             words.append(quantised)
-        rows, single = self._words(q=words[0], qd=words[1], qdd=words[2])
-        torques = np.empty_like(rows[0])
-        self._runner.run(rows[0], rows[1], rows[2], torques, np.zeros_like(outside))  # floats were counted, not words
+        q, qd, qdd = words if len(words) == 3 else (*words, *self._at_rest)
+        rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
+        found = np.empty_like(rows[0])
+        self._runner.run(rows[0], rows[1], rows[2], found, np.zeros_like(outside))  # floats were counted, not words
         self._count(outside)
-        return self.model.formats.tau.dequantise(torques[0] if single else torques)
+        return found, single
 
     @property
     def program(self) -> Program:
@@ -199,15 +277,18 @@ class Evaluator:
         return runner.program
 
     @property
-    def kernel(self) -> Callable[..., None]:
+    def kernel(self) -> Callable[..., Any]:
         """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop or to call.
+
+        Of a function, word = kernel(word, ...) of as many words as there are inputs.
 
         It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
         """
         if DISABLE_JIT:
             raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
         if self._kernel is None:
-            self._kernel = self._runner.kernel(len(self.model.formats.q))
+            own = self._runner.kernel(self._joints)
+            self._kernel = word_kernel(own, self._joints) if self._of_function else own
         return self._kernel
 
     def _forget_addresses(self) -> None:
@@ -226,61 +307,14 @@ class Evaluator:
 
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
-        common = common_arrays(self.model.formats, self.out_of_range, self._unread)
-        single = None if DISABLE_JIT else self._runner.single(common, self.on_range == "raise")
+        common = common_arrays(self._formats, self._counts, self._unread)
+        single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self.on_range == "raise")
         if single is None:
             self._one_words = self._one_floats = _leave
             raise ValueError(LEFT)
         self._single, self._places = single, single.places
         self._one_words, self._one_floats = single.words, single.floats
         getattr(single, kind)(*given[:4], single.places)
-
-    def _are_batches(self, q: Any, qd: Any, qdd: Any) -> bool:
-        """Whether three things are arrays (N, n) of int64 as the runner takes them, all of one shape and order."""
-        columns = self._runner.takes_columns and not (q.__class__ is _array and q.flags.c_contiguous)
-        return all(
-            each.__class__ is _array
-            and each.dtype is _WORD
-            and each.ndim == 2
-            and (each.flags.f_contiguous if columns else each.flags.c_contiguous)
-            and each.flags.aligned
-            and each.shape == q.shape
-            and each.shape[1] == self._joints
-            for each in (q, qd, qdd)
-        )
-
-    def _words(self, **named: Any) -> tuple[list[Integers], bool]:
-        """Return integer arrays (N, n) of one length, and whether every one was a single state."""
-        if self._are_batches(*named.values()):  # nothing to be made of them: saves 15 µs
-            views = [given.view() for given in named.values()]
-            for view in views:
-                view.flags.writeable = False
-            return views, False
-        rows, single = [], True
-        for name, given in named.items():
-            formats = getattr(self.model.formats, name)
-            array = np.asarray(given)
-            if array.dtype.kind not in "iu":
-                raise BddTorqueError(f"{formats.name} must be integer words, got {array.dtype} (torque takes floats)")
-            if array.ndim not in (1, 2) or array.shape[-1] != len(formats):
-                n = len(formats)
-                raise BddTorqueError(f"{formats.name} must have shape ({n},) or (N, {n}), got {array.shape}")
-            if array.dtype == np.uint64:  # before the cast, or large words would turn negative; angles keep low bits
-                wraps = np.array([each.kind == "angle" for each in formats])
-                array = np.where(wraps, array, np.minimum(array, np.uint64(2**62)))
-            single = single and array.ndim == 1
-            rows.append(np.atleast_2d(array.astype(np.int64, copy=False)))
-        lengths = {len(row) for row in rows} - {1}
-        if len(lengths) > 1:
-            raise BddTorqueError(f"q, qd and qdd must have the same number of rows, got {[len(row) for row in rows]}")
-        shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
-        spread = [np.broadcast_to(row, shape) for row in rows]
-        columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
-        order: Literal["C", "F"] = "F" if columns and self._runner.takes_columns else "C"
-        rows = [np.asarray(row, order=order) for row in spread]
-        for row in rows:
-            row.flags.writeable = False  # views already are, and so must copies be: one type, compiled once
-        return rows, single
 
 
 def _renew_lock() -> None:
@@ -290,23 +324,6 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
-
-
-def _outside(word: Format, words: Integers) -> int:
-    """Return how many words are out of range, as the program counts them."""
-    first, last = limits(word)
-    held = word.held(words) if word.kind == "angle" else words
-    within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
-    return int(np.count_nonzero(~within))
-
-
-def _out_of_range(word: Format, values: Any) -> str:
-    """Return what is wrong with values of one joint, some of which are out of range: the worst of them is named."""
-    low, high = sorted(word.sign * end + word.offset for end in (word.low, word.high))
-    first, last = (low, high) if word.kind == "angle" else word.span
-    worst = np.ravel(values)[np.maximum(first - values, values - last).argmax()]
-    words = f" (its words end at {first:.6g} and {last:.6g})" if low <= worst <= high else ""
-    return f"{word.name} must be between {low:.6g} and {high:.6g} {word.unit}{words}, got {worst:.6g}"
 
 
 def _leave(*given: Any) -> None:

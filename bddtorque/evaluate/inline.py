@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import literal_unroll, types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
@@ -131,3 +131,23 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     function: Any = numba.njit(**OPTIONS)(kernel)
     function.code = code  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
+
+
+def word_kernel(arm: Callable[..., None], count: int) -> Callable[..., int]:
+    """Return word = kernel(word, ...) of `count` words, over a kernel(q, qd, qdd, tau) that reads positions only."""
+
+    @numba.njit(nogil=True)
+    def kernel(*given: Any) -> Any:
+        if len(given) != count:
+            raise TypeError("kernel: as many words as there are inputs required")
+        words = carray(stack_of(count), (count,), np.int64)
+        none = carray(stack_of(count), (count,), np.int64)
+        out = carray(stack_of(count), (count,), np.int64)
+        place = 0
+        for word in literal_unroll(given):
+            words[place] = word | word  # floats have no `|` and are refused
+            place += 1  # noqa: SIM113 - Numba unrolls no enumerate
+        arm(words, none, none, out)
+        return out[0]
+
+    return kernel

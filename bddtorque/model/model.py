@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any, cast
+from typing import Any
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
@@ -18,10 +18,11 @@ from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange
+from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
-from bddtorque.model.function_evaluator import FunctionEvaluator
+from bddtorque.model.function_arm import function_arm
 from bddtorque.model.source import FunctionSource, RobotSource, Source
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -125,6 +126,13 @@ class Model:
         """Bytes that the forms of the blocks may take together."""
         return self.source.memory
 
+    @property
+    def runnable(self) -> Runnable:
+        """What evaluators run: the model itself, or a function as an arm."""
+        if isinstance(self.source, FunctionSource):
+            return function_arm(self.source, self.plan, self.tables, self.diagrams)
+        return self
+
     def evaluator(
         self,
         kind: str = "words",
@@ -133,8 +141,6 @@ class Model:
         processors: int | None = None,
     ) -> Evaluator:
         """Return an evaluator with its own counts; see `Evaluator`."""
-        if isinstance(self.source, FunctionSource):
-            return cast(Evaluator, FunctionEvaluator(self, kind, form, on_range, processors))
         return Evaluator(self, kind, form, on_range, processors)
 
     @cached_property
@@ -142,33 +148,28 @@ class Model:
         evaluator = self.evaluator("words")
         # from now on the model's calls are the evaluator's own: one call less, which single states would notice
         for name in _CALLS:
-            if hasattr(evaluator, name):
-                object.__setattr__(self, name, getattr(evaluator, name))
+            object.__setattr__(self, name, getattr(evaluator, name))
         return evaluator
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the evaluator: a copy makes its own."""
         return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
 
-    def torque(self, q: Any, qd: Any, qdd: Any) -> Floats:
+    def torque(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
         """Return torques (N·m or N) of states in floats, by the evaluator ``"words"``; see `Evaluator.torque`."""
-        self.robot_source()
         return self._words.torque(q, qd, qdd)
 
-    def torque_words(self, q: Any, qd: Any, qdd: Any, out: Integers | None = None) -> Integers:
+    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
         """Return torque words of input words, by the evaluator ``"words"``; see `Evaluator.torque_words`."""
-        self.robot_source()
         return self._words.torque_words(q, qd, qdd, out)
 
     def value(self, *values: Any) -> Any:
         """Return a function at floats, one argument per input, of any shapes that broadcast, through the words."""
-        self.function_source()
-        return cast(Any, self._words).value(*values)
+        return self._words.value(*values)
 
     def words(self, *words: Any) -> Any:
         """Return output words of a function's input words, one argument per input, of shapes that broadcast."""
-        self.function_source()
-        return cast(Any, self._words).words(*words)
+        return self._words.words(*words)
 
     def kernel(self, kind: str = "words") -> Callable[..., Any]:
         """Return a compiled function for an own njit loop.

@@ -43,6 +43,28 @@ def test_the_ends_of_int64_read_nothing_outside(kind):
     assert np.array_equal(tau, evaluator.torque_words(*held))
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_an_arm_is_at_rest_unless_motion_is_given(kind):
+    model = arm(6, workers=1, velocity=((-0.5, 1.5),) * 2)  # the word 0 is no velocity of 0
+    still = np.zeros(2)
+    rest = [formats.quantise(still) for formats in (model.formats.qd, model.formats.qdd)]
+    assert rest[0].any()
+    evaluator = model.evaluator(*kind)
+    words = random_words(model, 50)[0]
+    values = model.formats.q.dequantise(words)
+    for q, word in ((values, words), (values[3], words[3]), (values[3].tolist(), words[3].tolist())):
+        expected = evaluator.torque_words(word, *rest)
+        assert np.array_equal(evaluator.torque_words(word), expected)
+        assert np.array_equal(evaluator.torque_words(word, rest[0]), expected)
+        assert np.array_equal(evaluator.torque_words(word, qdd=rest[1]), expected)
+        torques = model.formats.tau.dequantise(expected)
+        for motion in ((), (0,), (0, 0), (0.0, 0.0), (still, 0), (0, still)):
+            assert np.array_equal(evaluator.torque(q, *motion), torques)
+    assert not evaluator.out_of_range.any()
+    with pytest.raises(bt.BddTorqueError, match=r"velocities: shape \(2,\) or \(N, 2\)"):
+        evaluator.torque(values, 1.0)
+
+
 def test_shapes_follow_the_input_and_single_states_are_repeated():
     model = arm(6, workers=1)
     q, qd, qdd = random_words(model, 7)

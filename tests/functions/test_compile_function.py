@@ -204,10 +204,14 @@ def test_floats_in_and_out_are_counted_and_refused():
     for bad, said in (((math.nan,), "finite"), ((1.0, 2.0), "1 arguments"), (("a",), "real numbers")):
         with pytest.raises(BddTorqueError, match=said):
             runner.value(*bad)
-    with pytest.raises(BddTorqueError, match=r"words must be integers"):
+    with pytest.raises(BddTorqueError, match=r"must have integer words, got float64"):
         runner.words(0.5)
-    with pytest.raises(BddTorqueError, match=r"lie outside"):
+    with pytest.raises(
+        BddTorqueError, match=r"^x must be between -6 and 6 \(.*\), got 7$|^x must be between -6 and 6, got 7$"
+    ):
         model.evaluator("words", on_range="raise").value(7.0)
+    strict = compiled("cascade").evaluator("words", on_range="raise")  # the range of b does not hold zero
+    assert strict.value(0.5, 1.0, 1.0) == compiled("cascade").value(0.5, 1.0, 1.0)
     assert runner.words(np.array([2**63 + 5], dtype=np.uint64)).tolist() == model.words([127]).tolist()
 
 
