@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from os import PathLike
-from typing import Any, Unpack
+from typing import Unpack
 
 from bddtorque.compiler.block_building import build_blocks, check_memory
 from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats

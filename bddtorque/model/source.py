@@ -153,7 +153,7 @@ def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
     spec = spec_from_plain(header["spec"], f"{where}, spec")
     formats = formats_from_plain(header["formats"], f"{where}, formats")
     if robot.joint_names != formats.joint_names:
-        raise BddTorqueError(f"{where}: words of the robot's {len(robot.joint_names)} joints required, others given")
+        raise BddTorqueError(f"{where}: the formats must be those of the robot's {len(robot.joint_names)} joints")
     return RobotSource(robot, spec, formats)
 
 
