@@ -205,7 +205,7 @@ def _check_words(source: Source, plan: Plan, certificate: Certificate, where: st
     bounded = tuple(output.name for output in certificate.outputs)
     if bounded != tuple(source.outputs) or len(plan.outputs) != len(bounded):
         raise BddTorqueError(
-            f"{where}: words, outputs and bounds of {', '.join(source.outputs):.60} required, others given"
+            f"{where}: plan and certificate must have the outputs {', '.join(source.outputs):.60}, and no others"
         )
     if isinstance(source, FunctionSource):
         word = source.output
