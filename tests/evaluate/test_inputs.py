@@ -61,7 +61,7 @@ def test_an_arm_is_at_rest_unless_motion_is_given(kind):
         for motion in ((), (0,), (0, 0), (0.0, 0.0), (still, 0), (0, still)):
             assert np.array_equal(evaluator.torque(q, *motion), torques)
     assert not evaluator.out_of_range.any()
-    with pytest.raises(bt.BddTorqueError, match=r"velocities: shape \(2,\) or \(N, 2\)"):
+    with pytest.raises(bt.BddTorqueError, match=r"velocities must have shape \(2,\) or \(N, 2\)"):
         evaluator.torque(values, 1.0)
 
 
