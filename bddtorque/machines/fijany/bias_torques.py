@@ -1,4 +1,4 @@
-"""The bias vector in the first column of the triangular array (FIJ section IV; the recurrences are digest 2.5).
+"""The bias vector in the first column of the triangular array (FIJ section IV).
 
 Inverse dynamics at zero acceleration, in the axes of frame n + 1, so that every recurrence is a plain sum: five of
 them, each by distance doubling along the column. Z, P+, H, K are where step 1 of the inertia matrix left them. FIJ

@@ -1,4 +1,4 @@
-"""What the processors of row j know of link j before anything moves (FIJ section III.C, digest 2.2).
+"""What the processors of row j know of link j before anything moves (FIJ section III.C).
 
 FIJ's frame j + 1 is fixed to link j and has the axis of joint j + 1 for its z; frame n + 1 is the tip. With
 Denavit-Hartenberg parameters R(j+1, j) = Rx(alpha)ᵀ Rz(theta)ᵀ takes 4 multiplications. Any constant frame between two

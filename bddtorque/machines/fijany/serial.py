@@ -1,7 +1,8 @@
-"""Forward dynamics by FIJ's equations on one processor, over any number type (digest 2.3, 2.5, 2.6).
+"""Forward dynamics by FIJ's equations on one processor, over any number type.
 
-The inertia matrix by the variant of the Newton-Euler based algorithm (VNEB, FIJ eqs. 7 to 13 as corrected in the
-digest), the bias, and the square-root-free Cholesky factors A = L D Lᵀ. All vectors are in the axes of frame n + 1.
+The inertia matrix by the variant of the Newton-Euler based algorithm (VNEB, FIJ eqs. 7 to 13 as corrected in
+docs/papers.md), the bias, and the square-root-free Cholesky factors A = L D Lᵀ. All vectors are in the axes of frame
+n + 1.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def inertia_matrix(arm: ProjectedArm) -> list[list[Any]]:
 
 
 def bias_vector(arm: ProjectedArm, qd: Sequence[Any], tip_force: Triple = ZERO, tip_moment: Triple = ZERO) -> list[Any]:
-    """Return b, the torques at zero acceleration, N·m (n,); digest 2.5.
+    """Return b, the torques at zero acceleration, N·m (n,).
 
     The wrench is what the hand exerts on its surroundings, N and N·m at O_{n+1} in the axes of frame n + 1.
     """
@@ -105,7 +106,7 @@ def bias_vector(arm: ProjectedArm, qd: Sequence[Any], tip_force: Triple = ZERO, 
 
 
 def solve(A: Sequence[Sequence[Any]], gamma: Sequence[Any], reciprocal: Any = lambda d: 1.0 / d) -> list[Any]:
-    """Return x of A x = gamma by A = L D Lᵀ, A symmetric and positive definite (digest 2.6).
+    """Return x of A x = gamma by A = L D Lᵀ, A symmetric and positive definite.
 
     Every pivot is divided by once; `reciprocal` says how, for numbers that cannot be divided.
     """

@@ -4,7 +4,7 @@
 
 The torque is held over a sample and applied `latency` samples after the one it was computed from. The plant is the
 robot's own forward dynamics, integrated by Runge-Kutta (fourth order) in sub-steps of at most a millisecond. All of it
-is compiled: what is set up here in Python is data only (digest 6.1).
+is compiled: what is set up here in Python is data only.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Sinusoid:
 
 
 SLOW = Sinusoid((0.5, 0.4, 0.3))
-"""The slow task of digest 6.1."""
+"""The slow task."""
 FAST = Sinusoid((0.2, 0.2, 0.2), 10.0)
-"""The fast task of digest 6.1."""
+"""The fast task."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a closed-loop run holds fixed (digest 6.1).
+    """What a closed-loop run holds fixed.
 
     Attributes
     ----------

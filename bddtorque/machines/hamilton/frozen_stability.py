@@ -1,4 +1,4 @@
-"""Stability of computed-torque control with old data at a frozen configuration (digest 6.2).
+"""Stability of computed-torque control with old data at a frozen configuration.
 
 At rest at q, without gravity, a method is linear: the torque at sample k is Σ_d M_d u(k−d), with Σ_d M_d = M(q). A unit
 command at k = 0 alone gives the columns of M_0, M_1, ... With that the loop

@@ -1,4 +1,4 @@
-"""Torques with old data along a prescribed motion: how far they are from the exact ones, per joint (digest 6.6).
+"""Torques with old data along a prescribed motion: how far they are from the exact ones, per joint.
 
 Nothing is controlled here: the motion is given, the machine follows it sample by sample, and its torques are compared
 with those of the serial recursion at the same samples. Binder and Herzog, and Vuskovic, judged their methods so.
@@ -18,7 +18,7 @@ from bddtorque.machines.hamilton.speculation_program import Floats
 from bddtorque.robots.robot import Robot
 
 FEWEST_LEFT_OUT = 8
-"""Samples at the beginning that are never compared (digest 6.6)."""
+"""Samples at the beginning that are never compared."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ HAMILTON_PRICES: Prices = {
     Op.SCALE: Operations(3, 0),
     Op.INERTIA: Operations(3, 0),
 }
-"""Prices that reproduce HAM Tables 2 and 3 entry by entry (digest 3.3): b_i = Rᵀz is a full product, a cross product
+"""Prices that reproduce HAM Tables 2 and 3 entry by entry: b_i = Rᵀz is a full product, a cross product
 is a matrix times a vector with one sum saved (9m 5a, not the usual 6m 3a), inertias are diagonal, g_i is free."""
 CONTROL_LAW = Operations(2, 4)
 """q̈_d + K_v (q̇_d − q̇) + K_p (q_d − q): HAM count it where b_i q̈_i is formed."""

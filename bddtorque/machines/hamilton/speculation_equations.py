@@ -5,8 +5,8 @@ control iteration or that of an earlier one. So the equations are data here, not
 (`speculation_machine`), one counter prices them (`speculation_costs`), and the dependencies that decide schedules, ages
 and recovery from faults are read off the same expressions (`speculation_methods`, `faults`).
 
-Two recursions are given: `HAMILTON`, HAM Table 1 as corrected in digest 3.1 (rotational joints), and `LATHROP`, LAT
-Table 2 in digest 1.1 (rotational and translational joints). Frames are those of the robot: R_i turns from link i to
+Two recursions are given: `HAMILTON`, HAM Table 1 as corrected in docs/papers.md (rotational joints), and `LATHROP`, LAT
+Table 2 (rotational and translational joints). Frames are those of the robot: R_i turns from link i to
 link i-1, the joint axis is b_i = [0, 0, 1] in link i, and O_i is the origin of joint i+1, a point of link i.
 """
 
@@ -219,7 +219,7 @@ HAMILTON = Recursion(
     force="f",
     moment="t",
 )
-"""HAM Table 1 (digest 3.1): w angular velocity, wd and al its derivative twice (they differ with old data only), ae and
+"""HAM Table 1, corrected: w angular velocity, wd and al its derivative twice (they differ with old data only), ae and
 ac accelerations of O_i and of the centre of mass without gravity, f and t force and moment at joint i. SI units."""
 
 AS_PRINTED = HAMILTON.with_equation(
@@ -231,7 +231,7 @@ AS_PRINTED = HAMILTON.with_equation(
 
 
 def _lathrop(kind: Kind, *, gravity_apart: bool) -> Equations:
-    """Return LAT Table 2, added up in the order of LAT Table 4 (digest 1.5).
+    """Return LAT Table 2, added up in the order of LAT Table 4.
 
     LAT turn sums into link i, w_i = Aᵀ(w + z q̇); here the summands are turned, w_i = Rᵀw + b q̇, since b_i is constant
     in link i: the same values, the same operations on every path.
@@ -272,7 +272,7 @@ LATHROP = Recursion(
     moment="n",
     base_acceleration="pdd",
 )
-"""LAT Table 2 (digest 1.1), both kinds of joints: pdd acceleration of O_i, F and N force and moment of inertia of link
+"""LAT Table 2, both kinds of joints: pdd acceleration of O_i, F and N force and moment of inertia of link
 i, f and n what joint i carries. Gravity is the acceleration of the base, so with old data it arrives late. What LAT
 leave open is ours: F and N are unboxed where f and n read them, as ac and al are in HAM."""
 

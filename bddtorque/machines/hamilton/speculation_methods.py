@@ -40,7 +40,7 @@ class Method:
 
     Attributes
     ----------
-    neighbour, own, unboxed : the reading of each class of operands (digest 3.2: NB, OWN, OWNU)
+    neighbour, own, unboxed : the reading of each class of operands
     exact : variables that everybody reads at their current value all the same (the mixed method)
     exceptions : (reader, operand, reading) for single operands; they go before all others
     output_prediction : whether the torques are extrapolated, 2 τ(k) − τ(k−1)
