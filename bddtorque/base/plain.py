@@ -121,6 +121,15 @@ def fraction(value: object, where: str) -> Fraction:
         raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}") from None
 
 
+def plain_of(value: Any) -> Any:
+    """Return a value fit for JSON: tuples as lists, rationals as text, what has `to_plain` by that."""
+    if isinstance(value, tuple):
+        return [plain_of(each) for each in value]
+    if isinstance(value, Fraction):
+        return str(value)
+    return value.to_plain() if hasattr(value, "to_plain") else value
+
+
 def describe(value: object) -> str:
     """Say what a value is: a short one as it is written, a long list or a table in a few words."""
     value = unwrap(value)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import describe, is_list, of_type, real, table, unwrap
+from bddtorque.base.plain import describe, is_list, real, table, unwrap
 from bddtorque.laws.law import Law
 from bddtorque.words.bounded import TINY, ULP, Bounded
 
@@ -124,27 +124,9 @@ class Friction(Law):
             parts.append(f"sign(x0)·({dry})")
         return " + ".join(parts) or "0"
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data, keys in a fixed order; `static` is null where there is no Stribeck effect."""
-        return {
-            "kind": self.kind,
-            "viscous": self.viscous,
-            "coulomb": list(self._pair("coulomb")),
-            "static": None if self.static is None else list(self._pair("static")),
-            "stribeck_velocity": self.stribeck_velocity,
-            "standstill": self.standstill,
-        }
-
     def _pair(self, name: str) -> Sides:
         pair: Sides = getattr(self, name)
         return pair
-
-
-def friction_from_plain(plain: object, where: str) -> Friction:
-    """Return what `Friction.to_plain` wrote."""
-    given = table(plain, ("kind", *_KEYS), where)
-    of_type(given.pop("kind"), str, where)
-    return friction_from_table(given, where)
 
 
 def friction_from_table(given: object, where: str) -> Friction:

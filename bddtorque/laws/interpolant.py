@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import listed, of_type, real, table
 from bddtorque.laws.law import Law
 from bddtorque.words.bounded import ULP, Bounded
 from bddtorque.words.formats import TURN
@@ -124,16 +123,6 @@ class Interpolant(Law):
         sizes = "×".join(str(len(knots)) for knots in self.knots)
         return f"interpolant of {sizes} samples"
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "kind": self.kind,
-            "knots": [list(each) for each in self.knots],
-            "values": list(self.values),
-            "around": list(self.around),
-            "hold": self.hold,
-        }
-
 
 @dataclass(frozen=True)
 class Nearest(Law):
@@ -184,38 +173,3 @@ class Nearest(Law):
     def formula(self) -> str:
         """Return the law in a few words."""
         return f"the nearest of {len(self.values)} samples"
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "kind": self.kind,
-            "points": [list(point) for point in self.points],
-            "values": list(self.values),
-            "units": list(self.units),
-            "around": list(self.around),
-        }
-
-
-def interpolant_from_plain(plain: object, where: str) -> Interpolant:
-    """Return what `Interpolant.to_plain` wrote."""
-    given = table(plain, ("kind", "knots", "values", "around", "hold"), where)
-    knots = tuple(_reals(each, f"{where}, knots") for each in listed(given["knots"], f"{where}, knots"))
-    hold = of_type(given["hold"], bool, f"{where}, hold")
-    return Interpolant(knots, _reals(given["values"], where), _flags(given["around"], where), hold)
-
-
-def nearest_from_plain(plain: object, where: str) -> Nearest:
-    """Return what `Nearest.to_plain` wrote."""
-    given = table(plain, ("kind", "points", "values", "units", "around"), where)
-    points = tuple(_reals(each, f"{where}, points") for each in listed(given["points"], f"{where}, points"))
-    return Nearest(
-        points, _reals(given["values"], where), _reals(given["units"], where), _flags(given["around"], where)
-    )
-
-
-def _reals(plain: object, where: str) -> tuple[float, ...]:
-    return tuple(real(each, where) for each in listed(plain, where))
-
-
-def _flags(plain: object, where: str) -> tuple[bool, ...]:
-    return tuple(of_type(each, bool, where) for each in listed(plain, where))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bddtorque.base.plain import plain_of
 from bddtorque.words.bounded import Bounded
 
 
@@ -47,6 +49,7 @@ class Law(ABC):
     def formula(self) -> str:
         """Return the law in a few words, over x0, x1, ..."""
 
-    @abstractmethod
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data that `law_from_plain` reads."""
+        """Return plain data that `law_from_plain` reads: the kind, and the fields of the dataclass in their order."""
+        named = (each.name for each in fields(self))  # type: ignore[arg-type]
+        return {"kind": self.kind, **{name: plain_of(getattr(self, name)) for name in named}}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from bddtorque.base.plain import plain_of
 from bddtorque.graph.graph import Graph
 from bddtorque.laws.law import Law
 from bddtorque.words.argument import Argument
@@ -21,16 +22,8 @@ class PlanPart:
 
     def to_plain(self) -> dict[str, Any]:
         """Return what defines the part as plain data, for files and content keys; rationals as text."""
-        plain = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        plain = {each.name: plain_of(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind, **plain} if self.kind else plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, Fraction):
-        return str(value)
-    return value.to_plain() if hasattr(value, "to_plain") else value
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bddtorque.base.plain import Matrix, Vector, listed, matrix, of_type, real, table, vector
+from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table, vector
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
@@ -26,8 +26,8 @@ def robot_to_plain(robot: Robot) -> dict[str, Any]:
         "name": robot.name,
         "joints": [_joint_to_plain(joint) for joint in robot.joints],
         "links": [_link_to_plain(link) for link in robot.links],
-        "gravity": _numbers(robot.gravity),
-        "tip": {"rotation": _rows(robot.tip.rotation), "translation": _numbers(robot.tip.translation)},
+        "gravity": plain_of(robot.gravity),
+        "tip": {"rotation": plain_of(robot.tip.rotation), "translation": plain_of(robot.tip.translation)},
         "payload": None if robot.payload is None else _link_to_plain(robot.payload),
         "source": robot.source,
         "allow_unphysical": bool(robot.allow_unphysical),
@@ -52,8 +52,7 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
 
 
 def _joint_to_plain(joint: Joint) -> dict[str, Any]:
-    plain: dict[str, Any] = {field: getattr(joint, field) for field in _JOINT}
-    plain |= {"rotation": _rows(joint.rotation), "translation": _numbers(joint.translation)}
+    plain: dict[str, Any] = {field: plain_of(getattr(joint, field)) for field in _JOINT}
     plain["rotor_inertia"] = float(joint.rotor_inertia)
     if joint.friction is not None:  # said only where there is some
         plain["friction"] = joint.friction.to_plain()
@@ -72,23 +71,10 @@ def _joint(plain: object, where: str) -> Joint:
 
 
 def _link_to_plain(link: Link) -> dict[str, Any]:
-    return {
-        "name": link.name,
-        "mass": link.mass,
-        "centre_of_mass": _numbers(link.centre_of_mass),
-        "inertia": _rows(link.inertia),
-    }
+    return {field: plain_of(getattr(link, field)) for field in _LINK}
 
 
 def _link(plain: object, where: str) -> Link:
     given = table(plain, _LINK, where)
     of_type(given["name"], str, f"{where}, name")
     return Link(**given)
-
-
-def _rows(rows: Matrix) -> list[list[float]]:
-    return [_numbers(row) for row in rows]
-
-
-def _numbers(vector: Vector) -> list[float]:
-    return [float(number) for number in vector]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.base.plain import Vector, describe, is_list, real, unwrap
+from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, unwrap
 from bddtorque.laws.friction import Friction
 from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
 from bddtorque.spec.values import (
@@ -50,7 +50,7 @@ class Record:
 
     def to_plain(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
-        plain = {name: _plain(getattr(self, name)) for name in self.readers()}
+        plain = {name: plain_of(getattr(self, name)) for name in self.readers()}
         return {name: value for name, value in plain.items() if value is not None}
 
 
@@ -72,14 +72,6 @@ def as_record(kind: type[Kind]) -> Reader:
             raise BddTorqueError(f"{name}, {problem}") from None
 
     return read
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_plain()
-    if isinstance(value, JointFriction):
-        return friction_to_plain(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _as_friction(given: Any, name: str) -> JointFriction:
@@ -113,6 +105,11 @@ class JointSpec(Record):
     offset: Annotated[float, real] = 0.0
     sign: Annotated[int, as_sign] = 1
     friction: Annotated[JointFriction | None, _as_friction] = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data without what says nothing, in the friction too: TOML has no null."""
+        friction = {} if self.friction is None else {"friction": friction_to_plain(self.friction)}
+        return super().to_plain() | friction
 
 
 @dataclass(frozen=True)
