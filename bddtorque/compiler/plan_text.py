@@ -13,7 +13,7 @@ from bddtorque.graph.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum, Wire
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 MOST_PARTS = 6
 """Summands shown of one sum; the rest is counted."""
@@ -201,7 +201,7 @@ def _outputs(plan: Plan) -> Iterator[str]:
     told: set[int] = set()
     for output in plan.outputs:
         yield f"  {output.name}: one unit {float(output.lsb):.6g}, {output.low} to {output.high}: {_parts(output)}"
-        yield from _tree(plan, [wire for wire, _ in output.parts], 2, told)
+        yield from _tree(plan, output.sources, 2, told)
 
 
 def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Iterator[str]:
@@ -220,16 +220,6 @@ def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Itera
         yield f"{'  ' * depth}w{wire} {node.kind} {node.name} ({plan.bits_of(wire)} bits)"
         if depth < TREE_DEPTH + 2:
             told.add(wire)
-            yield from _tree(plan, _sources(node), depth + 1, told)
+            yield from _tree(plan, node.sources, depth + 1, told)
     if depth > 2 and len(branches) > MOST_PARTS:
         yield f"{'  ' * depth}and {len(branches) - MOST_PARTS} more"
-
-
-def _sources(node: Wire) -> Sequence[int]:
-    match node:
-        case Product(left=left, right=right):
-            return (left, right)
-        case Sum(parts=parts):
-            return [source for source, _ in parts]
-        case _:
-            return ()

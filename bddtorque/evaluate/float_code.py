@@ -55,14 +55,7 @@ def held_in_floats(plan: Plan) -> bool:
 
 
 def _most(plan: Plan, wire: int) -> int:
-    """Return the largest magnitude of a word."""
-    match plan.wires[wire]:
-        case Product(low=low, high=high) | Sum(low=low, high=high):
-            return max(abs(low), abs(high))
-        case Lookup(block=index):
-            return max(abs(plan.blocks[index].low), abs(plan.blocks[index].high))
-        case Input(bits=bits) | AngleSum(bits=bits):
-            return 1 << (bits - 1)
+    return plan.range_of(wire).magnitude
 
 
 def _largest_sum(plan: Plan, each: Sum | Output) -> int:

@@ -175,10 +175,14 @@ class Sizer:
 
     def _finest(self, key: int, exponents: Mapping[int, int]) -> tuple[int, float]:
         """Return the exponent of the finest summand of a sum, and how far its partial sums can reach, in its unit."""
-        places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
+        places = self._places(key)
         reach = added(self.factors[place] * math.prod(map(self._size, place[1])) for place in places)
         reach += abs(float(self.forms[key].get((), 0) / self._unit(key)))
         return min((self._summand(place, exponents) for place in places), default=0), max(reach, 1e-300) * 1.001
+
+    def _places(self, key: int) -> list[tuple[int, Monomial]]:
+        """Return the summands of a sum that are kept."""
+        return [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
 
     def _summand(self, place: tuple[int, Monomial], exponents: Mapping[int, int]) -> int:
         return self.steps[place] + sum(exponents[word] for word in place[1] if not isinstance(word, str))
@@ -196,13 +200,10 @@ class Sizer:
 
     def _to_round(self, key: int, exponents: Mapping[int, int], rounded: frozenset[int]) -> int | None:
         """Return the word whose rounding helps a sum that is too wide: an exact one in its finest summand."""
-        places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
-        finest = min(self._summand(place, exponents) for place in places)
         exact = {
             word
-            for place in places
-            if self._summand(place, exponents) == finest
-            for word in place[1]
+            for _, monomial in self._finest_places(key, exponents)
+            for word in monomial
             if not isinstance(word, str) and word in self.network.sums and word not in rounded
         }
         if not exact:
@@ -211,14 +212,16 @@ class Sizer:
 
     def _coarsen(self, key: int, exponents: Mapping[int, int]) -> bool:
         """Give a sum that is too wide coarser factors, in its finest summands, where they have bits to lose."""
-        places = [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
-        finest = min(self._summand(place, exponents) for place in places)
-        for place in places:
-            if self._summand(place, exponents) == finest:
-                if _is_power(self.factors[place]) or self.steps[place] + FEWEST_BITS > math.log2(self.factors[place]):
-                    return False
-                self.steps[place] += 1
+        for place in self._finest_places(key, exponents):
+            if _is_power(self.factors[place]) or self.steps[place] + FEWEST_BITS > math.log2(self.factors[place]):
+                return False
+            self.steps[place] += 1
         return True
+
+    def _finest_places(self, key: int, exponents: Mapping[int, int]) -> list[tuple[int, Monomial]]:
+        places = self._places(key)
+        finest = min(self._summand(place, exponents) for place in places)
+        return [place for place in places if self._summand(place, exponents) == finest]
 
 
 def _coarsest(factor: float, allowed: float) -> int:

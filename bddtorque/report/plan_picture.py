@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum, Wire
+from bddtorque.plan.wires import Input, Lookup, Product, Wire
 from bddtorque.report.layered import depths, is_bend, positions, routed
 from bddtorque.report.markup import Markup, element
 
@@ -32,6 +32,14 @@ KINDS = {
     "sum": "sums, rounded once",
     "output": "torque words",
 }
+SEVERAL = {
+    "input": "input words",
+    "angle_sum": "angle sums",
+    "lookup": "look-ups",
+    "product": "products",
+    "sum": "sums",
+}
+"""What is written on a box of several wires."""
 
 Box = tuple[int, str, str]
 """Column, kind, and what tells it from others of that column and kind."""
@@ -124,13 +132,9 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
 
 
 def _alike(wire: Wire) -> str:
-    match wire:
-        case Lookup(block=block):
-            return f"b{block}"
-        case Product(method=method):
-            return method
-        case _:
-            return ""
+    if isinstance(wire, Product):
+        return wire.method
+    return f"b{wire.block}" if isinstance(wire, Lookup) else ""
 
 
 def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
@@ -147,17 +151,9 @@ def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
 
 
 def _what(wire: Wire) -> str:
-    match wire:
-        case Input():
-            return "input words"
-        case AngleSum():
-            return "angle sums"
-        case Lookup():
-            return "look-ups"
-        case Product(method=method):
-            return "products" if method == "native" else f"× {method}"
-        case Sum():
-            return "sums"
+    if isinstance(wire, Product) and wire.method != "native":
+        return f"× {wire.method}"
+    return SEVERAL[wire.kind]
 
 
 def _cut(text: str) -> str:

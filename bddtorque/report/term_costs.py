@@ -15,6 +15,8 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Lookup, Product
 from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Operation
+from bddtorque.schedule.scheduling import earliest_ends
+from bddtorque.schedule.spreading import tasks_of
 from bddtorque.sweep.term_errors import Motion, Motions, motions_of
 
 
@@ -108,7 +110,7 @@ def _term(
 def _steps(operations: Sequence[Operation], wires: int) -> tuple[list[float], list[float]]:
     """Return for each wire the steps of its own operations, and when the last of them is done at the earliest."""
     own, done = [0.0] * wires, [0.0] * wires
-    ends = _ends(operations)
+    ends = earliest_ends(tasks_of(operations))
     for each in operations:
         if each.owner.startswith("w"):
             wire = int(each.owner[1:])
@@ -117,15 +119,6 @@ def _steps(operations: Sequence[Operation], wires: int) -> tuple[list[float], li
     return own, done
 
 
-def _ends(operations: Sequence[Operation]) -> dict[str, float]:
-    """Return when each operation is done where there are processors for all."""
-    ends: dict[str, float] = {}
-    for each in operations:
-        before = max((ends[name] for name in each.predecessors), default=0.0)
-        ends[each.name] = before + WORD_STEPS.duration(each)
-    return ends
-
-
 def _finished(operations: Sequence[Operation]) -> dict[int, float]:
-    ends = _ends(operations)
+    ends = earliest_ends(tasks_of(operations))
     return {each.output: ends[each.name] for each in operations if each.output >= 0}
