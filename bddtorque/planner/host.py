@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -38,26 +37,14 @@ TABLE_SHARE = 1 / 2
 """Of the budget, for tables: there are few, and their words are in every product; the rest is for rounded sums."""
 
 
-@dataclass
-class HostSizes:
-    """What was decided of every word.
+class Sizer:
+    """Decides the words of a network for a host.
 
     Attributes
     ----------
     units : by node: the value of 1
-    exponents : by node: one step of a word is its unit times 2^exponent; of an exact sum what comes out
-    rounded : the sums that are rounded
     steps : by sum (−1 − k for output k) and monomial: its factor is a multiple of 2^step
     """
-
-    units: dict[int, Fraction]
-    exponents: dict[int, int]
-    rounded: frozenset[int]
-    steps: dict[tuple[int, Monomial], int] = field(default_factory=dict)
-
-
-class Sizer:
-    """Decides the words of a network for a host."""
 
     def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:
         self.network = network
@@ -78,8 +65,8 @@ class Sizer:
         }
         self.steps = self._steps()
 
-    def sizes(self) -> HostSizes | None:
-        """Return sizes with as few roundings as were found, or None where no rounding is enough.
+    def exponents(self) -> dict[int, int] | None:
+        """Return by node: one step of a word is its unit times 2^exponent; or None where no rounding is enough.
 
         Where a sum is too wide, a word in it is rounded, until all fit; then one after another is left exact again if
         all still fit. What is found depends on the order, so that a few are tried.
@@ -95,8 +82,7 @@ class Sizer:
             sorted(enough, key=lambda node: (saved[node], node)),
             sorted(enough, key=lambda node: (-saved[node], node)),
         ]
-        rounded = min((self._fewer(enough, order) for order in orders), key=len)
-        return HostSizes(self.units, self._exponents(rounded)[0], rounded, self.steps)
+        return self._exponents(min((self._fewer(enough, order) for order in orders), key=len))[0]
 
     def _enough(self) -> frozenset[int] | None:
         """Return sums to round so that all fit, or None."""
@@ -178,13 +164,14 @@ class Sizer:
         places = self._places(key)
         reach = added(self.factors[place] * math.prod(map(self._size, place[1])) for place in places)
         reach += abs(float(self.forms[key].get((), 0) / self._unit(key)))
-        return min((self._summand(place, exponents) for place in places), default=0), max(reach, 1e-300) * 1.001
+        return min((self.summand(place, exponents) for place in places), default=0), max(reach, 1e-300) * 1.001
 
     def _places(self, key: int) -> list[tuple[int, Monomial]]:
         """Return the summands of a sum that are kept."""
         return [(key, monomial) for monomial in self.forms[key] if (key, monomial) in self.factors]
 
-    def _summand(self, place: tuple[int, Monomial], exponents: Mapping[int, int]) -> int:
+    def summand(self, place: tuple[int, Monomial], exponents: Mapping[int, int]) -> int:
+        """Return the exponent of a summand: its word is a multiple of 2^exponent units of the sum."""
         return self.steps[place] + sum(exponents[word] for word in place[1] if not isinstance(word, str))
 
     def _shares(self, rounded: Iterable[int]) -> dict[int, int]:
@@ -220,8 +207,8 @@ class Sizer:
 
     def _finest_places(self, key: int, exponents: Mapping[int, int]) -> list[tuple[int, Monomial]]:
         places = self._places(key)
-        finest = min(self._summand(place, exponents) for place in places)
-        return [place for place in places if self._summand(place, exponents) == finest]
+        finest = min(self.summand(place, exponents) for place in places)
+        return [place for place in places if self.summand(place, exponents) == finest]
 
 
 def _coarsest(factor: float, allowed: float) -> int:
@@ -245,33 +232,24 @@ class HostLayout(Layout):
     """Lays out a network in words for a host."""
 
     def __init__(
-        self,
-        network: Network,
-        sizes: HostSizes,
-        sizer: Sizer,
-        sums: Mapping[str, Combination],
-        block_bits: int,
+        self, sizer: Sizer, exponents: dict[int, int], sums: Mapping[str, Combination], block_bits: int
     ) -> None:
-        plain = Sizes({node: sizes.exponents[node] for node in sizer.live}, sizer.dropped)
-        super().__init__(network, plain, sums, block_bits, 1.0)
-        self.host = sizes
+        sizes = Sizes({node: exponents[node] for node in sizer.live}, sizer.dropped)
+        super().__init__(sizer.network, sizes, sums, block_bits, 1.0)
+        self.sizer = sizer
 
     def step_of(self, node: int) -> Fraction:
         """Return the value of one step of a word."""
-        return self.host.units[node] * Fraction(2) ** self.host.exponents[node]
+        return self.sizer.units[node] * super().step_of(node)
 
     def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         return 0  # products are exact
 
     def _factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
-        own = 0 if key < 0 else self.host.exponents[key]
-        steps = [
-            self.host.steps[key, part.monomial]
-            + sum(self.host.exponents[word] for word in part.monomial if not isinstance(word, str))
-            - own
-            for part in parts
-        ]
+        exponents = self.sizes.exponents
+        own = 0 if key < 0 else exponents[key]
+        steps = [self.sizer.summand((key, part.monomial), exponents) - own for part in parts]
         finest = min([0, *steps])
         factors = [
             half_up(part.ratio / Fraction(2) ** step) << (step - finest)
@@ -290,10 +268,10 @@ def plan_for_host(
 ) -> Plan | None:
     """Return the plan of a network in words that float64 holds, or None where they do not fit."""
     sizer = Sizer(network, [target.lsb for target in targets], share)
-    sizes = sizer.sizes()
-    if sizes is None:
+    exponents = sizer.exponents()
+    if exponents is None:
         return None
-    plan = HostLayout(network, sizes, sizer, sums, block_bits).plan(targets, source, "host")
+    plan = HostLayout(sizer, exponents, sums, block_bits).plan(targets, source, "host")
     try:
         check_widths(plan)
     except BddTorqueError:

@@ -103,7 +103,8 @@ class Layout(PlanBuilder):
 
     def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return how many bits a product may lose on its way into one sum."""
-        ratio = abs(coefficient * math.prod((self._unit(word) for word in monomial), start=Fraction(1)) / lsb)
+        units = math.prod((self.step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
+        ratio = abs(coefficient * units / lsb)
         return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
 
     def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
@@ -113,9 +114,6 @@ class Layout(PlanBuilder):
             if not kept or shift > kept[-1] + SHARED_BITS:
                 kept.append(shift)
         return max(shift for shift in kept if shift <= wanted)
-
-    def _unit(self, word: int | str) -> Fraction:
-        return Fraction(1) if isinstance(word, str) else Fraction(2) ** self.sizes.exponents[word]
 
     def _table(self, node: int, value: TableValue, lsb: Fraction) -> int:
         """Return the wire of a table; a sine is the cosine of a quarter turn less, so that both share one table."""
