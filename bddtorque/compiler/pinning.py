@@ -74,22 +74,20 @@ def load_plan(path: str | PathLike[str]) -> Plan:
     try:
         data = read_at_most(path, LARGEST_FILE)
     except FileNotFoundError:
-        raise BddTorqueError(f"{where}: a plan required, there is no such file") from None
+        raise BddTorqueError(f"{where}: there is no such file") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(one_line(f"{where}: a readable plan required, {reason(problem)}")) from None
+        raise BddTorqueError(one_line(f"{where}: the plan cannot be read: {reason(problem)}")) from None
     if len(data) > LARGEST_FILE:
-        raise BddTorqueError(f"{where}: a plan of at most {LARGEST_FILE:,} bytes required, more given")
-    required = "a plan as `bddtorque plan SPEC -o FILE` writes it required"
+        raise BddTorqueError(f"{where}: a plan must have at most {LARGEST_FILE:,} bytes")
+    expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
     try:
         plain = json.loads(data)
     except (ValueError, RecursionError):  # ValueError: also text that is no UTF-8, and endless numbers
-        raise BddTorqueError(f"{where}: {required}, this is no JSON") from None
+        raise BddTorqueError(f"{where} {expected}, got something that is no JSON") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT or "plan" not in plain:
-        raise BddTorqueError(f"{where}: {required}, this is something else")
+        raise BddTorqueError(f"{where} {expected}, got something else")
     if plain.get("version") != VERSION:
-        raise BddTorqueError(
-            one_line(f"{where}: a plan of version {VERSION} required, version {plain.get('version')!r:.20} given")
-        )
+        raise BddTorqueError(one_line(f"{where}: version must be {VERSION}, got {plain.get('version')!r:.20}"))
     try:
         return plan_from_plain(plain["plan"], where)
     except BddTorqueError as problem:  # names in the file may hold anything
@@ -101,7 +99,7 @@ def pinned_plan(given: Plan | str | PathLike[str]) -> Plan:
     if isinstance(given, Plan):
         return given
     if not isinstance(given, str | PathLike):
-        raise BddTorqueError(f"plan: a Plan or the file of one required, {type(given).__name__} given")
+        raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(given).__name__}")
     return load_plan(given)
 
 
@@ -111,7 +109,7 @@ def check_pinned(pinned: Plan, made: Plan, where: str) -> None:
     if difference is not None:
         raise BddTorqueError(
             one_line(
-                f"{where}: the plan that the planner makes of this robot and specification required, {difference}; "
+                f"{where} is not the plan that the planner makes of this robot and specification: {difference}; "
                 "`bddtorque plan SPEC -o FILE`, with the same options, writes a new one"
             )
         )

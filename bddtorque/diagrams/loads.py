@@ -102,7 +102,7 @@ def pick(blocks: Sequence[Sequence[Candidate]], budget: int | None = None) -> li
     if budget is not None and sum(each.bytes for each in cheapest) > budget:
         smallest = sum(min(one.bytes for one in each) for each in blocks)
         if smallest > budget:
-            raise BddTorqueError(f"memory: {smallest:,} bytes required for the smallest forms, {budget:,} given")
+            raise BddTorqueError(f"memory must be at least {smallest:,} bytes for the smallest forms, got {budget:,}")
         taken = _within(blocks, budget)
     return [
         [_judged(one, now, each, now is best) for one in each]

@@ -70,7 +70,7 @@ def _inputs(model: Model) -> Iterator[str]:
         for joint, word in enumerate(formats):
             k = places.get(f"{quantity}{joint + 1}", -1)
             if k >= 0 and model.plan.bits_of(k) != word.bits:
-                raise BddTorqueError(f"export, wire {k}: an input as its format has it required")
+                raise BddTorqueError(f"export, wire {k} must have the {word.bits} bits of its format")
             variable = f"w{k}" if k in live else None
             lines = list(_input(f"{quantity}[{joint}]", word, variable))
             used = used or bool(lines)
@@ -207,7 +207,7 @@ def _rounded(declared: str, terms: list[str], shift: int, how: Arithmetic, after
 def _output(k: int, output: Output, words: Sequence[Word]) -> str:
     how = sum_arithmetic(output, [(words[wire], factor) for wire, factor in output.parts], f"output {k}")
     if not Range(output.low, output.high).within(INT32):
-        raise BddTorqueError(f"export, output {k}: torque words of at most 32 bits required")
+        raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
     terms = _terms(output, how, words)
     ends = f"{integer(output.low, how.bits)}, {integer(output.high, how.bits)}"
     kept = "(int32_t)" if how.wide else ""

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
@@ -67,9 +67,7 @@ def checked_products(products: str) -> Products:
     for known in PRODUCTS:
         if products == known:
             return known
-    raise BddTorqueError(
-        f"export: products {', '.join(PRODUCTS)} required, {products!r:.40} given{nearest(str(products), PRODUCTS)}"
-    )
+    raise BddTorqueError(not_among("products", products, PRODUCTS))
 
 
 def method_of(wire: Product, products: Products) -> Method:
@@ -88,7 +86,7 @@ def check_products(plan: Plan, tables: Sequence[Table]) -> None:
     """Refuse tables of products or squares that hold anything else: one way to multiply takes the place of another."""
     for block in sorted({wire.block for wire in plan.wires if isinstance(wire, Product)}):
         if not np.array_equal(tabulate(plan.blocks[block])[0].values, tables[block].values):
-            raise BddTorqueError(f"export, block {block}: a table of products required, other words given")
+            raise BddTorqueError(f"export, block {block} must be a table of products, got other words")
 
 
 def sum_arithmetic(wire: Sum | Output, terms: Sequence[tuple[Word, int]], where: str) -> Arithmetic:
@@ -103,7 +101,7 @@ def _arithmetic(expected: int, certain: int, where: str) -> Arithmetic:
     """Return how to compute what is expected to get, and certain not to get, beyond these sizes on the way."""
     if expected > INT64.high:
         raise BddTorqueError(
-            f"export, {where}: arithmetic of at most 64 bits required, {expected.bit_length() + 1} bits needed"
+            f"export, {where}: arithmetic needs {expected.bit_length() + 1} bits and 64 are the most: use fewer bits"
         )
     wide = expected > INT32.high
     return Arithmetic(wide, certain > (INT64 if wide else INT32).high)
@@ -170,7 +168,7 @@ class _Words(Algebra[Any]):
         likely = exact.expected.rounded(wire.shift).common(Range(wire.low, wire.high))
         if likely.low > likely.high:
             raise BddTorqueError(
-                f"export, '{wire.name:.40}': a range that the word can have required, {wire.low} to {wire.high} given"
+                f"export, '{wire.name:.40}': no word can be from {wire.low} to {wire.high}, as the plan states"
             )
         narrowed = likely.within(INT32) and not certain.within(INT32)
         return Word(likely, INT32 if narrowed else certain, Arithmetic(how.wide, how.modular, narrowed))

@@ -123,8 +123,8 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
             bits = output_format(plan.blocks[block])[0]
             if bits > MOST_TABLE_BITS:
                 raise BddTorqueError(
-                    f"{where}, wire {k} ('{wire.name:.40}'): a table of at most {MOST_TABLE_BITS} bits required, "
-                    f"{bits} bits needed: fewer bits, narrower ranges or a larger accuracy would do"
+                    f"{where}, wire {k} ('{wire.name:.40}'): the words of its table need {bits} bits and "
+                    f"{MOST_TABLE_BITS} are the most: fewer bits, narrower ranges or a larger accuracy would do"
                 )
         if isinstance(wire, Product):
             _check_product(plan, wire, f"{where}, wire {k} ('{wire.name:.40}')")
@@ -147,4 +147,4 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]
     if not fits:
-        raise BddTorqueError(f"{where}: words that fit their product required, {bits} bits given")
+        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits do not fit their product")

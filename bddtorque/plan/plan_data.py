@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.plain import fraction, listed, of_type, real, table, whole
 from bddtorque.graph.graph import OPERANDS, Graph, Node, Op
 from bddtorque.laws.law_data import law_from_plain
@@ -75,7 +75,7 @@ def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> W
                 fraction(given["constant_error"], where),
                 fraction(given["dropped"], where),
             )
-    raise BddTorqueError(f"{where}: kind input, angle_sum, lookup, product or sum required, {kind!r:.40} given")
+    raise BddTorqueError(not_among(f"{where}, kind", kind, ("input", "angle_sum", "lookup", "product", "sum")))
 
 
 def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Product:
@@ -95,7 +95,7 @@ def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -
         case _:
             fits = False
     if not fits:
-        raise BddTorqueError(f"{where}: a method of multiplying and the block that it needs required")
+        raise BddTorqueError(f"{where}: method {given['method']!r:.40} does not multiply with block {block}")
     return Product(
         _name(given, where),
         _at(given["left"], place, where),
@@ -139,9 +139,9 @@ def _block(plain: object, where: str) -> Block:
     elif kind == "given":
         block = _given_block(plain, where)
     else:
-        raise BddTorqueError(f"{where}: kind function, product, square, law or given required, {kind!r:.40} given")
+        raise BddTorqueError(not_among(f"{where}, kind", kind, ("function", "product", "square", "law", "given")))
     if not 1 <= sum(block.input_widths) <= 26 or output_format(block)[0] > MOST_TABLE_BITS:
-        raise BddTorqueError(f"{where}: 1 to 26 input bits and at most {MOST_TABLE_BITS} output bits required")
+        raise BddTorqueError(f"{where} must have 1 to 26 input bits and at most {MOST_TABLE_BITS} output bits")
     return block
 
 
@@ -151,9 +151,9 @@ def _law_block(plain: object, where: str) -> LawBlock:
     law = law_from_plain(given["law"], f"{where}, law")
     count = len(getattr(law, "around", (False,)))
     if len(arguments) != count or (law.transcendental and any(each.kind == "angle" for each in arguments)):
-        raise BddTorqueError(f"{where}: the {count} arguments of its law required, others given")
+        raise BddTorqueError(f"{where} must have the {count} arguments of its law")
     if given["sign"] not in (1, -1):
-        raise BddTorqueError(f"{where}, sign: 1 or -1 required, {given['sign']!r:.40} given")
+        raise BddTorqueError(f"{where}, sign must be 1 or -1, got {given['sign']!r:.40}")
     centre = fraction(given["centre"], f"{where}, centre")
     return LawBlock(
         law, arguments, _unit(given, where), *_ends(given, where), centre, whole(given["sign"], -1, 1, where)
@@ -166,7 +166,7 @@ def _given_block(plain: object, where: str) -> GivenBlock:
     key = of_type(given["table"], str, f"{where}, table")
     error = real(given["error"], f"{where}, error")
     if error < 0:
-        raise BddTorqueError(f"{where}, error: at least 0 required, {error} given")
+        raise BddTorqueError(f"{where}, error must be at least 0, got {error}")
     return GivenBlock(widths, _unit(given, where), *_ends(given, where), key, error)
 
 
@@ -174,24 +174,24 @@ def _unit(given: dict[str, Any], where: str) -> Fraction:
     """Return the value of one unit of a word."""
     lsb = fraction(given["lsb"], f"{where}, lsb")
     if lsb <= 0:
-        raise BddTorqueError(f"{where}, lsb: more than 0 required, {str(lsb)[:40]} given")
+        raise BddTorqueError(f"{where}, lsb must be more than 0, got {str(lsb)[:40]}")
     return lsb
 
 
 def _ends(given: dict[str, Any], where: str) -> tuple[int, int]:
     low, high = (whole(given[key], -MOST, MOST, f"{where}, {key}") for key in ("low", "high"))
     if low > high:
-        raise BddTorqueError(f"{where}: low at most high required, {low} and {high} given")
+        raise BddTorqueError(f"{where}: low must be at most high, got {low} and {high}")
     return low, high
 
 
 def _argument(plain: object, where: str) -> Argument:
     kind, bits, scale, centre = listed(plain, where, 4)
     if kind not in ("angle", "word"):
-        raise BddTorqueError(f"{where}, argument: kind angle or word required, {kind!r:.40} given")
+        raise BddTorqueError(not_among(f"{where}, kind of argument", kind, ("angle", "word")))
     factor = fraction(scale, f"{where}, argument")
     if kind == "angle" and factor.denominator != 1:
-        raise BddTorqueError(f"{where}, argument: a whole multiple of an angle required, {scale!r:.40} given")
+        raise BddTorqueError(f"{where}, argument: an angle's multiple must be an integer, got {scale!r:.40}")
     return Argument(kind, whole(bits, 1, 26, where), factor, fraction(centre, f"{where}, argument"))
 
 
@@ -204,13 +204,13 @@ def graph_from_plain(plain: object, names: set[str], where: str) -> Graph:
         kind = Op(whole(op, 0, len(Op) - 1, where))
         first, second = (_at(r, 2 * k, where) if j < OPERANDS[kind] else -1 for j, r in enumerate((left, right)))
         if kind is Op.INPUT and of_type(name, str, where) not in names:
-            raise BddTorqueError(f"{where}, node {k}: an input of the block required, {name!r:.40} given")
+            raise BddTorqueError(f"{where}, node {k}: {unknown('input', name, sorted(names))}")
         try:
             number = float.fromhex(of_type(value, str, where))
         except (ValueError, OverflowError):
-            raise BddTorqueError(f"{where}, node {k}: a hexadecimal float required, {value!r:.40} given") from None
+            raise BddTorqueError(f"{where}, node {k}: a constant must be hexadecimal, got {value!r:.40}") from None
         if number - number != 0:
-            raise BddTorqueError(f"{where}, node {k}: a finite constant required, {number} given")
+            raise BddTorqueError(f"{where}, node {k}: a constant must be finite, got {number}")
         nodes.append(Node(kind, first, second, of_type(name, str, where), number))
     outputs = tuple(_at(each, 2 * len(nodes), where) for each in listed(given["outputs"], where, 1))
     return Graph(tuple(nodes), outputs, tuple(of_type(n, str, where) for n in listed(given["output_names"], where, 1)))

@@ -52,7 +52,7 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
     elif isinstance(block, SquareBlock):
         values, error = index_words(block.bits) ** 2 >> 2, 0.0
     elif isinstance(block, GivenBlock):
-        raise BddTorqueError(f"table: words that can be made anew required, block {block_key(block)} was given its own")
+        raise BddTorqueError(f"table: the words of block {block_key(block)} were given, and cannot be made anew")
     else:
         values = np.empty(1 << sum(block.input_widths), dtype=word_dtype(bits, signed))
         done, units = 0, 0.0
@@ -87,7 +87,7 @@ def _check_range(block: Block, words: npt.NDArray[Any]) -> None:
     low, high = int(words.min()), int(words.max())
     if low < block.low or high > block.high:
         raise BddTorqueError(
-            f"table: words from {block.low} to {block.high} required by the plan, {low} to {high} found: "
+            f"table: words must be from {block.low} to {block.high} by the plan, got {low} to {high}: "
             "the range of the plan is not sound, please report it"
         )
 

@@ -32,7 +32,7 @@ class Combination:
         if isinstance(other, float):
             return Combination(self.multipliers, self.rest + Fraction(other))
         if not isinstance(other, Combination):
-            raise BddTorqueError(f"plan: angles may be added to angles only, {other!r} given")
+            raise BddTorqueError(f"plan: angles may be added to angles only, got {other!r}")
         total = dict(self.multipliers)
         for name, multiplier in other.multipliers:
             total[name] = total.get(name, 0) + multiplier
@@ -48,7 +48,7 @@ class Combination:
 
     def __mul__(self, factor: float) -> Combination:
         if isinstance(factor, Traced | Combination) or factor != int(factor):
-            raise BddTorqueError(f"plan: an angle may be multiplied with whole numbers only, {factor!r} given")
+            raise BddTorqueError(f"plan: an angle may be multiplied by integers only, got {factor!r}")
         return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers), self.rest * int(factor))
 
     __rmul__ = __mul__
@@ -96,7 +96,7 @@ class _Arithmetic:
 
     def _word(self, angle: Combination) -> tuple[Number, int]:
         if not isinstance(angle, Combination):
-            raise BddTorqueError("plan: sines and cosines of sums of angles required, of something else given")
+            raise BddTorqueError("plan: sines and cosines may be taken of sums of angles only")
         sign = 1 if angle.multipliers[0][1] > 0 else -1
         angle = angle * sign
         if len(angle.multipliers) == 1 and not angle.rest:

@@ -55,7 +55,7 @@ def plan_network(
     wanted = accuracy - RESERVE - spent
     if wanted <= 0.5:
         raise BddTorqueError(
-            f"accuracy: above {0.5 + RESERVE + spent:.3g} units required, {accuracy:g} given: rounding the outputs "
+            f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
             f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
         )
 

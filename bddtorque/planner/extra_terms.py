@@ -58,9 +58,9 @@ def _block(law: Law, argument: Argument, lsb: Fraction) -> LawBlock:
     """Return the table of a law over all words, with the range that it has: nothing is clamped."""
     found = argument.bounded(argument.words())
     if not isinstance(found, Bounded):
-        raise BddTorqueError(f"plan: a word with a range required for a term of kind {law.kind}, an angle given")
+        raise BddTorqueError(f"plan: a term of kind {law.kind} must be of a word with a range, got an angle")
     value = law.bounded([found])
     low, high = float(np.min(value.value - value.radius)), float(np.max(value.value + value.radius))
     if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MOST_BITS):
-        raise BddTorqueError(f"plan: a term of kind {law.kind} that fits its torque required, one beyond it given")
+        raise BddTorqueError(f"plan: a term of kind {law.kind} is too large for its torque: use a wider range")
     return LawBlock(law, (argument,), lsb, *nearest_words(low, high, lsb))

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.schedule.building import operations_by_terms, operations_of
@@ -155,7 +155,7 @@ def schedule_model(
     if way == "terms":
         return spread_terms(model.plan, model.diagrams, count, costs)
     if way != "bits":
-        raise BddTorqueError(f"way of spreading: 'bits' or 'terms' required, {way!r:.40} given")
+        raise BddTorqueError(not_among("way of spreading", way, ("bits", "terms")))
     return spread_bits(operations_of(model.plan, model.diagrams, costs), count, costs)
 
 

@@ -137,14 +137,14 @@ def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floa
 def _check(model: Model) -> None:
     if model.plan.source != "terms":
         raise BddTorqueError(
-            f"errors of terms: a model of source 'terms' required, '{model.robot.name}' was compiled from "
-            f"'{model.plan.source}', which has none"
+            f"errors of terms: '{model.robot.name}' was compiled from source '{model.plan.source}', without terms: "
+            "compile it with source 'terms'"
         )
     for word in (*model.formats.qd, *model.formats.qdd):
         if word.dequantise(0) != 0.0:
             raise BddTorqueError(
-                f"errors of terms: {word.name} with 0 as the value of the word 0 required, "
-                f"it is {float(word.dequantise(0)):.6g} {word.unit}"
+                f"errors of terms: the word 0 of {word.name} must stand for 0, got "
+                f"{float(word.dequantise(0)):.6g} {word.unit}: a range that is the same on both sides of 0 would do"
             )
 
 

@@ -166,7 +166,7 @@ def test_info_says_which_forms_are_taken_and_why(run, model, model_file, monkeyp
     assert "within the memory budget" in run("info", model_file, "--memory", str(least)).out
     ran = run("info", model_file, "--memory", str(least - 1))
     assert ran.code != 0
-    assert f"{least:,} bytes required for the smallest forms" in ran.err
+    assert f"memory must be at least {least:,} bytes for the smallest forms" in ran.err
 
 
 @pytest.mark.parametrize("command", ["info", "eval", "sweep", "verify"])

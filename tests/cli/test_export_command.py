@@ -57,7 +57,7 @@ def test_bad_use(refused, model_file, tmp_path):
     folder = tmp_path / "c"
     assert "export needs --c DIR" in refused("export", model_file)
     assert "form chosen, dense" in refused("export", model_file, "--c", folder, "--form", "best")
-    assert "products plan, native, tables required" in refused("export", model_file, "--c", folder, "--products", "x")
+    assert "products must be 'plan', 'native'" in refused("export", model_file, "--c", folder, "--products", "x")
     assert "a name of letters" in refused("export", model_file, "--c", folder, "--name", "2r")
     assert "smallest forms" in refused("export", model_file, "--c", folder, "--memory", "1 kB")
     assert "vectors required" in refused("export", model_file, "--c", folder, "--vectors", "0")

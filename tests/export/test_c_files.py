@@ -238,7 +238,7 @@ def test_the_stack_is_that_of_a_chain_of_calls():
         ({"products": "natve"}, "did you mean 'native'"),
         ({"vectors": 0}, "1 to 100,000 vectors required, 0 given"),
         ({"vectors": True}, "vectors required"),
-        ({"memory": "10 B"}, "bytes required for the smallest forms"),
+        ({"memory": "10 B"}, "bytes for the smallest forms"),
         ({"memory": "much"}, "memory: a size in bytes"),
     ],
 )

@@ -182,10 +182,10 @@ def test_what_does_not_fit_is_refused():
     model = arm(6, workers=1)
     first = model.plan.outputs[0]
     wide = replace(first, parts=tuple((wire, 2**61) for wire, _ in first.parts))
-    with pytest.raises(BddTorqueError, match="output 0: arithmetic of at most 64 bits required"):
+    with pytest.raises(BddTorqueError, match=r"output 0: arithmetic needs .* bits and 64 are the most"):
         c_files(replace(model, plan=replace(model.plan, outputs=(wide, model.plan.outputs[1]))))
     large = replace(first, low=-(2**40), high=2**40)
-    with pytest.raises(BddTorqueError, match="output 0: torque words of at most 32 bits required"):
+    with pytest.raises(BddTorqueError, match="output 0 must have words of at most 32 bits"):
         c_files(replace(model, plan=replace(model.plan, outputs=(large, model.plan.outputs[1]))))
 
 
@@ -195,5 +195,5 @@ def test_a_table_of_products_that_holds_anything_else_is_refused():
     values = model.tables[block].values.copy()
     values[-1] -= 1
     tables = tuple(replace(table, values=values) if k == block else table for k, table in enumerate(model.tables))
-    with pytest.raises(BddTorqueError, match=f"block {block}: a table of products required"):
+    with pytest.raises(BddTorqueError, match=f"block {block} must be a table of products"):
         c_files(replace(model, tables=tables))
