@@ -239,7 +239,7 @@ def test_the_stack_is_that_of_a_chain_of_calls():
         ({"vectors": 0}, "1 to 100,000 vectors required, 0 given"),
         ({"vectors": True}, "vectors required"),
         ({"memory": "10 B"}, "bytes for the smallest forms"),
-        ({"memory": "much"}, "memory: a size in bytes"),
+        ({"memory": "much"}, "memory must be a size in bytes"),
     ],
 )
 def test_options_that_make_no_sense(options, said, tmp_path):
