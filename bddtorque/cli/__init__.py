@@ -1,4 +1,4 @@
-"""The command line, `bddtorque COMMAND`: one file per command, heavy imports only when a command runs."""
+"""The command line: one file per command, each importing what it needs when it runs."""
 
 from __future__ import annotations
 

@@ -40,8 +40,38 @@ class Step:
     hands_on: str
 
 
-COMPILE: tuple[Step, ...] = ()
-TORQUE: tuple[Step, ...] = ()
+COMPILE = (
+    Step("spec.loading:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
+    Step(
+        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Formats"
+    ),
+    Step("compiler.origin:from_terms", "traces the torques: separate terms, or from_recursion", "Graph"),
+    Step("planner.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
+    Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
+    Step("plan.tabulate:tabulate", "rounds every entry of a block; its largest error is found", "Table, BlockFacts"),
+    Step("diagrams.reduction:reduce_reported", "reduces the table under a good variable order, with dd", "Diagram"),
+    Step("compiler.draft:certify", "composes the errors of all blocks into a bound per output", "Certificate"),
+    Step("model.model:Model.save", "hands words, plan, diagrams and certificate to the file format", "Model"),
+    Step("model.bdt_file:encode", "a zip of npy arrays and a JSON header with their hashes", "bytes"),
+    Step("base.writing:write_whole", "writes the file whole or not at all", ""),
+)
+TORQUE = (
+    Step(
+        "model.model:Model.torque_words",
+        "makes its evaluator on the first call; later calls go straight to it",
+        "q, qd, qdd",
+    ),
+    Step(
+        "evaluate.evaluator:Evaluator.torque_words", "a single state of int64 arrays skips to the kernel", "q, qd, qdd"
+    ),
+    Step("evaluate.states:state_words", "checks shapes and types, broadcasts rows", "three int64 arrays (N, n)"),
+    Step(
+        "evaluate.runners:Interpreted.run",
+        "runs the plan as a program; Compiled runs code made for this plan",
+        "Program",
+    ),
+    Step("evaluate.machine:run_states", "the compiled loop: one instruction per wire, no allocation, no GIL", ""),
+)
 
 
 def layers() -> list[str]:
@@ -101,7 +131,11 @@ def layer_picture() -> str:
         )
         for k, layer in enumerate(own):
             parts.append(text(26, y + 23 + k * row, f"{layer}/", 14, "bold"))
-            parts.append(text(130, y + 23 + k * row, textwrap.shorten(about(layer), 88, placeholder=" ..."), 13))
+            parts.append(
+                text(
+                    130, y + 23 + k * row, textwrap.shorten(about(layer), 110, placeholder=" ...").replace("`", ""), 13
+                )
+            )
         y += height + 8
     drawn = [layer for members in GROUPS.values() for layer in members]
     if sorted(drawn) != sorted(order):

@@ -11,9 +11,7 @@ DRAW = ROOT / "docs" / "images" / "draw.py"
 
 
 def test_the_pictures_are_what_the_code_gives():
-    ran = subprocess.run(
-        [sys.executable, str(DRAW), "--check"], capture_output=True, text=True, cwd=ROOT, check=False
-    )
+    ran = subprocess.run([sys.executable, str(DRAW), "--check"], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
