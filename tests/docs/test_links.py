@@ -80,14 +80,3 @@ def test_options_in_prose_exist(name):
         assert {word.split("=")[0] for word in rest if word.startswith("-") and not re.match(r"-\d", word)} <= known, (
             f"{name}: {text}"
         )
-
-
-def test_the_walk_through_the_package_leaves_nothing_out():
-    rows = [line for line in text_of("CONTRIBUTING.md").splitlines() if line.startswith("| `")]
-    named = [name for row in rows for name in re.findall(r"`([\w.]+)`", row.split("|")[1])]
-    there = [
-        path.name
-        for path in (ROOT / "bddtorque").iterdir()
-        if (path.is_dir() and (path / "__init__.py").exists()) or (path.suffix == ".py" and path.name[0] != "_")
-    ]
-    assert sorted(named) == sorted(there)
