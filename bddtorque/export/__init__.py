@@ -1,14 +1,14 @@
 """A compiled model as C99 source code for other processors: `export_c`.
 
-names     what robots and joints are called, made safe
-ranges    how large every word can get: types, and no overflow
-text      numbers, arrays and lines as C writes them
-helpers   the few functions that generated code is written with
-blocks    tables in their forms
-steps     the wires of a plan as statements
-source, header, floats, selftest    the files
+c_names   what robots and joints are called, made safe
+integer_ranges    how large every word can get: types, and no overflow
+c_text    numbers, arrays and lines as C writes them
+c_helpers the few functions that generated code is written with
+c_blocks  tables in their forms
+c_steps   the wires of a plan as statements
+c_header, c_floats, selftest    the files beside the source
 folder    writes them, whole or not at all
-measuring what a compiler makes of them
+c_measuring    what a compiler makes of them
 exporter  `export_c`, which puts all of it together
 """
 

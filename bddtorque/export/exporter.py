@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,10 +15,10 @@ from bddtorque.base.version import __version__
 from bddtorque.export.c_blocks import BlockCode, block_codes, checked_form, lowered_blocks
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
+from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of
-from bddtorque.export.c_source import source_text
-from bddtorque.export.c_steps import plan_steps
+from bddtorque.export.c_steps import Steps, plan_steps
 from bddtorque.export.folder import MANIFEST, check_folder, write_folder
 from bddtorque.export.integer_ranges import checked_products
 from bddtorque.export.selftest import selftest_text
@@ -172,6 +172,27 @@ def c_files(
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     return files, blocks, all(block.constant for block in blocks)
+
+
+def source_text(prefix: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:
+    """Return the C file."""
+    macro = prefix.upper()
+    body = "\n".join(steps.lines)
+    function = (
+        f"int {prefix}_torque_words(const int32_t q[{macro}_JOINTS], const int32_t qd[{macro}_JOINTS],\n"
+        f"    const int32_t qdd[{macro}_JOINTS], int32_t tau[{macro}_JOINTS])\n"
+        f"{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
+    )
+    tables = "\n".join(_block_text(block) for block in blocks)
+    limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
+    code = "\n".join(part for part in (tables, limbs, function) if part)
+    about = f"/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n"
+    return "\n".join(part for part in (about + f'#include "{prefix}.h"\n', used_helpers(code), code) if part)
+
+
+def _block_text(block: BlockCode) -> str:
+    about = f"/* Table {block.number} of the plan, form {block.form.replace('_', '-')}: {block.bytes} bytes. */"
+    return "\n".join([about, *(array.text() for array in block.arrays), block.function])
 
 
 def makefile_text(prefix: str, floats: bool) -> str:

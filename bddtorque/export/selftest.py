@@ -6,7 +6,6 @@ come from the plain interpreter, which shares nothing with the generated code bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,27 +22,18 @@ SEED = 20240607
 Words = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Vectors:
-    """Input words, the torque words they must give, and how many are out of range: (N, n), four times, and (N,)."""
+def make_vectors(model: Model, count: int) -> tuple[dict[str, Words], Words]:
+    """Return `count` states: a half drawn evenly, a quarter from corners, a quarter from all numbers of 32 bits.
 
-    q: Words
-    qd: Words
-    qdd: Words
-    tau: Words
-    outside: Words
-
-
-def make_vectors(model: Model, count: int) -> Vectors:
-    """Return `count` states: a half drawn evenly, a quarter from corners, a quarter from all numbers of 32 bits."""
+    Words (N, n) of q, qd, qdd and of the torques they must give, by name; and how many are out of range, (N,).
+    """
     rng = np.random.default_rng(SEED)
     states = {quantity: _states(getattr(model.formats, quantity), count, rng) for quantity in QUANTITIES}
     outside = np.zeros(count, np.int64)
     for quantity, words in states.items():
         for joint, word in enumerate(getattr(model.formats, quantity)):
             outside += _outside(word, words[:, joint])
-    q, qd, qdd = states.values()
-    return Vectors(q, qd, qdd, torque_words(model, q, qd, qdd), outside)
+    return {**states, "tau": torque_words(model, *states.values())}, outside
 
 
 def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
@@ -76,11 +66,10 @@ def _outside(word: Format, words: Words) -> Words:
 
 def selftest_text(model: Model, prefix: str, count: int, floats: bool) -> str:
     """Return the C file with the vectors and a main: prints OK and returns 0, or says what differs and returns 1."""
-    vectors = make_vectors(model, count)
+    vectors, outside = make_vectors(model, count)
     macro = prefix.upper()
     arrays = "\n".join(
-        f"static const int32_t {name}[VECTORS * JOINTS] = {{\n{filled(getattr(vectors, name))}\n}};\n"
-        for name in (*QUANTITIES, "tau")
+        f"static const int32_t {name}[VECTORS * JOINTS] = {{\n{filled(words)}\n}};\n" for name, words in vectors.items()
     )
     check, call = _float_check(model, prefix, max(count // 4, 1)) if floats else ("", "")
     return f"""\
@@ -94,7 +83,7 @@ def selftest_text(model: Model, prefix: str, count: int, floats: bool) -> str:
 
 {arrays}
 static const int outside[VECTORS] = {{
-{filled(vectors.outside)}
+{filled(outside)}
 }};
 {check}
 int main(void)
@@ -139,7 +128,7 @@ def _float_check(model: Model, prefix: str, count: int) -> tuple[str, str]:
         centres = [word.offset + word.sign * word.centre for word in formats]
         states.append(np.array(centres) + np.array(spans) * rng.uniform(-1, 1, (count, len(spans))))
         words.append(formats.quantise(states[-1]))
-    torques = model.formats.tau.dequantise(torque_words(model, words[0], words[1], words[2]))
+    torques = model.formats.tau.dequantise(torque_words(model, *words))
     arrays = "\n".join(
         f"static const double {name}[FLOAT_VECTORS * JOINTS] = {{\n"
         + ",\n".join("    " + ", ".join(map(real, row)) for row in values)

@@ -1,14 +1,14 @@
 """A compiled robot as one HTML page to look at, move and check: `write_report`.
 
 markup          HTML and SVG as text, everything escaped
-states, view    the state a page begins with, and from where the arm is seen
+view            the state a page begins with, and from where the arm is seen
 packing         tables in few bytes
 script_data     what the page's script is given
-error_maps, term_costs, form_costs    figures that are found for the page
-arm_picture, plan_picture, diagram_picture, layered, png    pictures
+error_maps, term_costs    figures that are found for the page
+arm_picture, plan_picture, diagram_picture, layered    pictures
 proof_sections, live_section, block_sections    the parts of the page
 page            puts them together, with the script and the style in `page/`
-writing         `write_report`
+report          `write_report`
 """
 
 from bddtorque.report.report import Report, write_report

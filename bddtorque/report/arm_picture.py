@@ -69,13 +69,10 @@ def _ring(centre: Array, across: Array, beside: Array, radius: float, corners: i
     return found
 
 
-def _polygon(points: npt.ArrayLike, view: View, class_: str) -> Markup:
-    return element("polygon", points=_coordinates(points, view), class_=class_)
+def _polygon(points: npt.ArrayLike, view: View, class_: str, kind: str = "polygon") -> Markup:
+    places = " ".join(f"{number(x)},{number(y)}" for x, y, _ in (view.screen(points) * SIDE).tolist())
+    return element(kind, points=places, class_=class_)
 
 
 def _polyline(points: npt.ArrayLike, view: View, class_: str) -> Markup:
-    return element("polyline", points=_coordinates(points, view), class_=class_)
-
-
-def _coordinates(points: npt.ArrayLike, view: View) -> str:
-    return " ".join(f"{number(x)},{number(y)}" for x, y, _ in (view.screen(points) * SIDE).tolist())
+    return _polygon(points, view, class_, "polyline")

@@ -8,16 +8,13 @@ from bddtorque.diagrams.loads import Candidate
 from bddtorque.model.model import Model
 from bddtorque.report.diagram_picture import MOST_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.error_maps import Axis, ErrorMap, map_picture
-from bddtorque.report.form_costs import NAMES, BlockForms
 from bddtorque.report.live_section import scale_picture
-from bddtorque.report.markup import Markup, element, table
+from bddtorque.report.markup import Markup, element, folded, scrolling, table
 from bddtorque.report.plan_picture import MOST_COLUMNS, grouped, plan_picture
-from bddtorque.report.term_costs import TermCost, TorqueCost
+from bddtorque.report.term_costs import FORM_NAMES, BlockForms, TermCost, TorqueCost
 
 MOST_DRAWN = 12
 """Diagrams drawn; of more blocks the first that can be."""
-OPEN_ROWS = 24
-"""A table with more rows is folded away at first."""
 SYMBOLS = ("q", "q̇")
 
 
@@ -117,18 +114,8 @@ def blocks_section(model: Model) -> Markup:
                 element("td", width_bars(diagram, block.input_widths, f"b{k}")),
             ]
         )
-    heads = [
-        "block",
-        _text_head("of"),
-        "input bits",
-        "output bits",
-        "rows",
-        "nodes",
-        "widest level",
-        "rails",
-        "depth",
-        "nodes by level",
-    ]
+    heads: list[object] = ["block", _text_head("of"), "input bits", "output bits", "rows", "nodes", "widest level"]
+    heads += ["rails", "depth", "nodes by level"]
     figure = table("Blocks and their diagrams", heads, rows)
     return element(
         "section",
@@ -138,7 +125,7 @@ def blocks_section(model: Model) -> Markup:
             "Every block is a truth table, kept as a reduced decision diagram that its output bits share. The bars are "
             "the nodes of each level, top first; rails are the wires of a cascade cut between two levels.",
         ),
-        element("details", element("summary", f"All {len(rows)} blocks"), figure) if len(rows) > OPEN_ROWS else figure,
+        folded(f"All {len(rows)} blocks", figure, len(rows)),
         _drawings(model),
         id="blocks",
     )
@@ -149,7 +136,7 @@ def _drawings(model: Model) -> Markup:
     figures: list[Markup] = []
     for k, (block, diagram) in enumerate(zip(model.plan.blocks, model.diagrams, strict=True)):
         part = drawable_part(diagram)
-        if part.nothing or len(figures) == MOST_DRAWN:
+        if not part.bits or len(figures) == MOST_DRAWN:
             continue
         whole = len(part.bits) == diagram.output_bits
         some = "highest output bit" if len(part.bits) == 1 else f"{len(part.bits)} highest output bits"
@@ -157,8 +144,7 @@ def _drawings(model: Model) -> Markup:
         counted = f"{len(part.nodes)} of {diagram.node_count:,} nodes"
         caption = f"b{k}, {what}: {counted}"
         picture = diagram_picture(diagram, part, block.input_widths, f"Diagram of block {caption}")
-        scrolled = element("div", picture, class_="scroll", tabindex="0", role="region", aria_label=caption)
-        figures.append(element("figure", scrolled, element("figcaption", caption)))
+        figures.append(element("figure", scrolling(picture, caption), element("figcaption", caption)))
     if not figures:
         return element("p", f"No output bit has a diagram of at most {MOST_NODES} nodes, which could be drawn.")
     return Markup(
@@ -212,7 +198,7 @@ def costs_section(
             " measures seconds.",
         ),
         table("Steps of each torque, its sum included", ["torque", "one processor", "enough processors"], whole),
-        element("details", element("summary", f"All {len(rows)} terms"), listed) if len(rows) > OPEN_ROWS else listed,
+        folded(f"All {len(rows)} terms", listed, len(rows)),
         element("h3", "Forms of the tables"),
         element(
             "p",
@@ -228,14 +214,14 @@ def costs_section(
 
 def _forms(forms: Sequence[BlockForms]) -> Markup:
     rows = [
-        [f"b{k}", *(_form(each.forms[name], name == each.taken, each.reason) for name in NAMES)]
+        [f"b{k}", *(_form(each.forms[name], name == each.taken, each.reason) for name in FORM_NAMES)]
         for k, each in enumerate(forms)
     ]
     taken = sum(found.bytes for each in forms if (found := each.forms[each.taken]) is not None)
-    shown = table("Forms of the blocks", ["block", *(name.replace("_", "-") for name in NAMES)], rows, class_="forms")
-    listed = (
-        element("details", element("summary", f"All {len(rows)} blocks"), shown) if len(rows) > OPEN_ROWS else shown
+    shown = table(
+        "Forms of the blocks", ["block", *(name.replace("_", "-") for name in FORM_NAMES)], rows, class_="forms"
     )
+    listed = folded(f"All {len(rows)} blocks", shown, len(rows))
     return Markup(listed + element("p", f"All blocks in the forms taken: {taken:,} bytes."))
 
 

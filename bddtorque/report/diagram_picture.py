@@ -13,7 +13,7 @@ import numpy as np
 
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.report.layered import is_bend, positions, routed
-from bddtorque.report.markup import Markup, element
+from bddtorque.report.markup import Markup, element, picture
 
 MOST_NODES = 40
 """Drawn in one picture."""
@@ -27,11 +27,6 @@ class Part:
 
     bits: tuple[int, ...]
     nodes: tuple[int, ...]
-
-    @property
-    def nothing(self) -> bool:
-        """Whether not even one output bit is small enough."""
-        return not self.bits
 
 
 def drawable_part(diagram: Diagram, most: int = MOST_NODES) -> Part:
@@ -84,16 +79,7 @@ def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...],
     shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in part.nodes]
     names = ["bit", *(_bit_name(diagram.order[level], input_widths) for level in levels)]
     shapes += [element("text", said, x=2.0, y=18.0 + ROW * k, class_="level") for k, said in enumerate(names)]
-    return element(
-        "svg",
-        *shapes,
-        viewbox=f"0 0 {width:g} {height:g}",
-        width=f"{width:g}",
-        height=f"{height:g}",
-        class_="diagram",
-        role="img",
-        aria_label=label,
-    )
+    return picture(shapes, width, height, "diagram", label)
 
 
 def width_bars(diagram: Diagram, input_widths: tuple[int, ...], label: str) -> Markup:
@@ -116,16 +102,8 @@ def width_bars(diagram: Diagram, input_widths: tuple[int, ...], label: str) -> M
         )
         for level, width in enumerate(widths)
     ]
-    return element(
-        "svg",
-        *bars,
-        viewbox=f"0 0 {length:g} {BARS_HEIGHT:g}",
-        width=f"{length:g}",
-        height=f"{BARS_HEIGHT:g}",
-        class_="bars",
-        role="img",
-        aria_label=f"{label}: nodes by level {', '.join(map(str, widths))}",
-    )
+    said = f"{label}: nodes by level {', '.join(map(str, widths))}"
+    return picture(bars, length, BARS_HEIGHT, "bars", said)
 
 
 def _name(node: int) -> str:

@@ -5,6 +5,9 @@ The truth is float Newton-Euler at the exact values of the words, as in sweeps. 
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.model.model import Model
-from bddtorque.report.png import Colour, data_address, indexed_png
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.words import Format
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
+Colour = tuple[int, int, int]
 Axis = tuple[int, int]
 """A quantity (0 position, 1 velocity) and a joint."""
 
@@ -88,7 +91,8 @@ def map_picture(errors: Floats, bound: float) -> str:
     """Return errors (rows, columns) as a picture, an address that holds it; the lowest row at the bottom."""
     shares = np.clip((errors / bound + 1) / 2, 0.0, 1.0) if bound > 0 else np.full(errors.shape, 0.5)
     places = np.rint(shares * (COLOURS - 1)).astype(np.uint8)
-    return data_address(indexed_png(places[::-1], palette()))
+    png = indexed_png(places[::-1], palette())
+    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
 
 
 def palette() -> list[Colour]:
@@ -104,3 +108,24 @@ def _words(word: Format, points: int) -> Words:
     """Return every word, or as many as there are points, evenly spaced."""
     count = min(points, 1 << word.bits)
     return word.lowest + (((2 * np.arange(count, dtype=np.int64) + 1) << word.bits) // (2 * count))
+
+
+def indexed_png(places: npt.NDArray[np.uint8], palette: Sequence[Colour]) -> bytes:
+    """Return a picture of (height, width) places in a palette of at most 256 colours, the top row first."""
+    height, width = places.shape
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), places], axis=1)  # each row begins with its filter: none
+    colours = b"".join(bytes(colour) for colour in palette)
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", header),
+            _chunk(b"PLTE", colours),
+            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
+            _chunk(b"IEND", b""),
+        ]
+    )
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

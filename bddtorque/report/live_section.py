@@ -144,9 +144,8 @@ def _gauge(name: str, share: float, bound: float) -> Markup:
 def _live_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
     """Return the canvas of the map that the script draws, and what is chosen for it."""
     names = model.formats.joint_names
-    axes = [(0, j, f"q{j + 1} {name}") for j, name in enumerate(names)]
-    axes += [(1, j, f"q̇{j + 1} {name}") for j, name in enumerate(names)]
-    axes += [(2, j, f"q̈{j + 1} {name}") for j, name in enumerate(names)]
+    symbols = [symbol for _, _, symbol in QUANTITIES]
+    axes = [(k, j, f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
 
     def choice(name: str, title: str, taken: Axis) -> Markup:
         options = [element("option", said, value=f"{kind} {j}", selected=(kind, j) == taken) for kind, j, said in axes]

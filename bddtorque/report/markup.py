@@ -9,6 +9,8 @@ from typing import Any
 
 VOID = ("circle", "ellipse", "img", "input", "line", "link", "meta", "path", "polygon", "polyline", "rect")
 """Elements that hold nothing."""
+OPEN_ROWS = 24
+"""A table with more rows is folded away at first."""
 
 
 class Markup(str):
@@ -39,7 +41,6 @@ def table(
     rows: Iterable[Sequence[object]],
     *,
     class_: str | None = None,
-    footer: Sequence[object] | None = None,
 ) -> Markup:
     """Return a table that scrolls by itself where it is too wide; the first column names the rows."""
     parts = [
@@ -47,10 +48,37 @@ def table(
         element("thead", element("tr", *(_head(cell) for cell in head))),
         element("tbody", *(_row(row) for row in rows)),
     ]
-    if footer is not None:
-        parts.append(element("tfoot", _row(footer)))
-    inside = element("table", *parts, class_=class_)
-    return element("div", inside, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return scrolling(element("table", *parts, class_=class_), caption)
+
+
+def scrolling(wide: Markup, label: str) -> Markup:
+    """Return something wide in a part of the page that scrolls by itself."""
+    return element("div", wide, class_="scroll", tabindex="0", role="region", aria_label=label)
+
+
+def folded(summary: str, inside: Markup, rows: int) -> Markup:
+    """Return a table, folded away at first where it has many rows."""
+    return element("details", element("summary", summary), inside) if rows > OPEN_ROWS else inside
+
+
+def picture(shapes: Iterable[Markup], width: float, height: float, class_: str, label: str) -> Markup:
+    """Return shapes as SVG of this size; `label` is for those who cannot see it."""
+    return element(
+        "svg",
+        *shapes,
+        viewbox=f"0 0 {width:g} {height:g}",
+        width=f"{width:g}",
+        height=f"{height:g}",
+        class_=class_,
+        role="img",
+        aria_label=label,
+    )
+
+
+def legend(kinds: Iterable[tuple[str, str]]) -> Markup:
+    """Return what colours mean, from classes and words."""
+    items = (element("li", element("span", class_=f"swatch {kind}"), f" {what}") for kind, what in kinds)
+    return element("ul", *items, class_="legend")
 
 
 def json_script(identifier: str, data: Any) -> Markup:

@@ -43,8 +43,7 @@ class Packed:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON, the bytes in base 64."""
-        text = base64.b64encode(self.data).decode("ascii")
-        return {"rows": self.rows, "differences": self.differences, "planes": self.planes, "data": text}
+        return {**vars(self), "data": base64.b64encode(self.data).decode("ascii")}
 
 
 def pack(table: Table) -> Packed:
@@ -58,16 +57,6 @@ def pack(table: Table) -> Packed:
         tried.append(Packed(len(words), differences, planes, data))
         words = np.diff(words, prepend=np.int64(0))
     return min(tried, key=lambda each: len(each.data))
-
-
-def unpack(packed: Packed) -> npt.NDArray[np.int64]:
-    """Return the words again, shape (rows,); the page does the same."""
-    planes = np.frombuffer(zlib.decompress(packed.data), dtype=np.uint8).reshape(packed.planes, packed.rows)
-    folded = sum(planes[k].astype(np.int64) << (8 * k) for k in range(packed.planes))
-    words: npt.NDArray[np.int64] = np.asarray((folded >> 1) ^ -(folded & 1))
-    for _ in range(packed.differences):
-        words = np.cumsum(words)
-    return words.astype(np.int32).astype(np.int64)
 
 
 def packed_bytes(packed: Sequence[Packed]) -> int:

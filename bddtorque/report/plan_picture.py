@@ -15,7 +15,7 @@ from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
 from bddtorque.report.layered import depths, is_bend, positions, routed
-from bddtorque.report.markup import Markup, element
+from bddtorque.report.markup import Markup, element, legend, picture, scrolling
 
 MOST_WIRES = 48
 """Drawn one by one; more are put together."""
@@ -79,24 +79,9 @@ def plan_picture(plan: Plan) -> Markup:
         for edge, route in zip(crossing, drawing.routes, strict=True)
     ]
     shapes = [_shape(box, drawn[box], *at[box]) for box in drawn]
-    picture = element(
-        "svg",
-        *lines,
-        *shapes,
-        viewbox=f"0 0 {width:g} {height:g}",
-        width=f"{width:g}",
-        height=f"{height:g}",
-        role="img",
-        class_="plan",
-        aria_label=f"The plan: {_counted(plan)}.",
-    )
-    legend = [
-        element("li", element("span", class_=f"swatch {kind}"), f" {what}")
-        for kind, what in KINDS.items()
-        if any(box[1] == kind for box in drawn)
-    ]
-    scrolled = element("div", picture, class_="scroll", tabindex="0", role="region", aria_label="The plan as a picture")
-    return Markup(scrolled + element("ul", *legend, class_="legend"))
+    drawn_plan = picture([*lines, *shapes], width, height, "plan", f"The plan: {_counted(plan)}.")
+    kinds = [(kind, what) for kind, what in KINDS.items() if any(box[1] == kind for box in drawn)]
+    return Markup(scrolling(drawn_plan, "The plan as a picture") + legend(kinds))
 
 
 def grouped(plan: Plan) -> bool:

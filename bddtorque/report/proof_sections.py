@@ -7,7 +7,7 @@ from dataclasses import fields
 from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
 from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
-from bddtorque.report.markup import Markup, element, table
+from bddtorque.report.markup import Markup, element, legend, scrolling, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
 BAR_ROW, BAR_LENGTH, BAR_NAME = 26.0, 460.0, 130.0
@@ -156,13 +156,12 @@ def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
         role="img",
         aria_label=f"Bounds in units of the last bit: {bounds}",
     )
-    legend = [
-        element("li", element("span", class_=f"swatch part{place}"), f" {shown}")
+    drawn = [
+        (f"part{place}", shown)
         for place, (part, shown) in enumerate(PART_NAMES.items())
         if any(getattr(torque.parts, part) * scale > 0.05 for torque in torques)
     ]
-    scrolled = element("div", picture, class_="scroll", tabindex="0", role="region", aria_label="Bounds by their parts")
-    return Markup(scrolled + element("ul", *legend, class_="legend"))
+    return Markup(scrolling(picture, "Bounds by their parts") + legend(drawn))
 
 
 def _saturation(torque: ProvedBound) -> str:

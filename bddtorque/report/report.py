@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
+from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.model.model import Model
 from bddtorque.report.block_sections import blocks_section, costs_section, maps_section, plan_section
 from bddtorque.report.error_maps import STOPS, error_maps, map_axes, telling_axes
-from bddtorque.report.form_costs import block_forms, taken_forms
 from bddtorque.report.live_section import live_section
 from bddtorque.report.packing import Packed, pack, packed_bytes
 from bddtorque.report.page import whole_page
 from bddtorque.report.proof_sections import certificate_section, head, words_section
 from bddtorque.report.script_data import script_data
-from bddtorque.report.start_state import start_words
-from bddtorque.report.term_costs import term_costs
-from bddtorque.report.view import view_of
-from bddtorque.work import NoProgress, Progress
+from bddtorque.report.term_costs import block_forms, term_costs
+from bddtorque.report.view import start_words, view_of
+from bddtorque.work import NoProgress, Progress, step
 
 MOST_TABLE_BYTES = 24 * 2**20
 """Bytes that tables may take in a page, packed."""
@@ -51,13 +48,7 @@ class Report:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "bytes": self.bytes,
-            "table_bytes": self.table_bytes,
-            "live": self.live,
-            "maps": self.maps,
-            "largest_found": list(self.largest_found),
-        }
+        return {**vars(self), "largest_found": list(self.largest_found)}
 
 
 def write_report(
@@ -88,7 +79,7 @@ def report_page(
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
     told = progress or NoProgress()
     blocks = len(model.tables)
-    with _steps(told, "report", 4 + 2 * blocks + len(map_axes(len(model.formats.q)))):
+    with step(told, "report", 4 + 2 * blocks + len(map_axes(len(model.formats.q)))):
         start = start_words(model.formats)
         q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
         view = view_of(model.robot, q, [word.span for word in model.formats.q])
@@ -99,11 +90,11 @@ def report_page(
             told.advance("maps of errors", 1.0, False)
         terms, torques = term_costs(model)
         told.advance("terms", 1.0, False)
-        taken = taken_forms(model)
+        choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.spec.memory)
         told.advance("forms", 1.0, False)
         forms = []
         for k in range(blocks):
-            forms.append(block_forms(model.tables[k], model.diagrams[k], taken[k]))
+            forms.append(block_forms(model.tables[k], model.diagrams[k], choices[k]))
             told.advance(f"forms of block {k}", 1.0, False)
         sections = [
             ("Proved", "proved", certificate_section(model.certificate)),
@@ -144,12 +135,3 @@ def _too_large(given: str, allowed: str) -> str:
         f"The tables of this model are too large for a page: {given}, at most {allowed} are put into one. So the "
         "torques below are those of Newton and Euler in floats alone; bddtorque eval gives the compiled ones."
     )
-
-
-@contextmanager
-def _steps(progress: Progress, what: str, total: float) -> Iterator[None]:
-    progress.start(what, total)
-    try:
-        yield
-    finally:
-        progress.finish()

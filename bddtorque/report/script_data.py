@@ -102,15 +102,8 @@ def checks_of(model: Model) -> dict[str, Any]:
 
 
 def _format(word: Format) -> dict[str, Any]:
-    return {
-        "wraps": word.kind == "angle",
-        "bits": word.bits,
-        "lsb": word.lsb,
-        "centre": word.centre,
-        "sign": word.sign,
-        "offset": word.offset,
-        "unit": word.unit,
-    }
+    names = ("bits", "lsb", "centre", "sign", "offset", "unit")
+    return {"wraps": word.kind == "angle", **{name: getattr(word, name) for name in names}}
 
 
 def _table(table: Table, packed: Packed) -> dict[str, Any]:

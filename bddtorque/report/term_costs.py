@@ -1,4 +1,6 @@
-"""What each term takes: counted in steps of the processors of `bddtorque.schedule`, not timed.
+"""What each term takes, and every block in every form.
+
+Terms are counted in steps of the processors of `bddtorque.schedule`, not timed.
 
 A test of a bit and an addition of two words take a step each, and a walk through a diagram as many as its longest path
 has tests. One processor does everything that a term needs one after another; with enough of them only the longest chain
@@ -10,14 +12,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.choosing import Choice, candidate
+from bddtorque.diagrams.consing import MemoryLimit
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.diagrams.loads import Candidate
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup, Product
 from bddtorque.schedule.building import operations_of
-from bddtorque.schedule.operations import WORD_STEPS, Operation
+from bddtorque.schedule.operations import WORD_STEPS
 from bddtorque.schedule.scheduling import earliest_ends
 from bddtorque.schedule.spreading import tasks_of
 from bddtorque.sweep.term_errors import Motion, Motions, motions_of
+
+FORM_NAMES = tuple(reversed(FORMS))
+"""All forms, those that give whole words first."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +61,37 @@ class TorqueCost:
     longest: float
 
 
+@dataclass(frozen=True)
+class BlockForms:
+    """The forms of one block.
+
+    Attributes
+    ----------
+    forms : by name; None where making it would take too much memory
+    taken : by the evaluator `words`
+    reason : why
+    """
+
+    forms: dict[str, Candidate | None]
+    taken: str
+    reason: str
+
+
 def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
     """Return what the terms of every torque take, and the torques themselves."""
     plan = model.plan
     operations = operations_of(plan, model.diagrams)
-    own, done = _steps(operations, len(plan.wires))
+    ends = earliest_ends(tasks_of(operations))
+    own, done = [0.0] * len(plan.wires), [0.0] * len(plan.wires)  # steps of each wire, and when it is there
+    for each in operations:
+        if each.owner.startswith("w"):
+            wire = int(each.owner[1:])
+            own[wire] += WORD_STEPS.duration(each)
+            done[wire] = max(done[wire], ends[each.name])
     motions = motions_of(plan)
     terms: list[TermCost] = []
     torques: list[TorqueCost] = []
-    finished = _finished(operations)
+    finished = {each.output: ends[each.name] for each in operations if each.output >= 0}
     for torque, output in enumerate(plan.outputs):
         groups: dict[str, list[int]] = {}
         for wire, _ in output.parts:
@@ -107,18 +140,14 @@ def _term(
     )
 
 
-def _steps(operations: Sequence[Operation], wires: int) -> tuple[list[float], list[float]]:
-    """Return for each wire the steps of its own operations, and when the last of them is done at the earliest."""
-    own, done = [0.0] * wires, [0.0] * wires
-    ends = earliest_ends(tasks_of(operations))
-    for each in operations:
-        if each.owner.startswith("w"):
-            wire = int(each.owner[1:])
-            own[wire] += WORD_STEPS.duration(each)
-            done[wire] = max(done[wire], ends[each.name])
-    return own, done
+def block_forms(table: Table, diagram: Diagram, choice: Choice) -> BlockForms:
+    """Make a block in every form, and return what each takes."""
+    forms = {name: _candidate(name, table, diagram) for name in FORM_NAMES}
+    return BlockForms(forms, choice.form.name, choice.reason)
 
 
-def _finished(operations: Sequence[Operation]) -> dict[int, float]:
-    ends = earliest_ends(tasks_of(operations))
-    return {each.output: ends[each.name] for each in operations if each.output >= 0}
+def _candidate(name: str, table: Table, diagram: Diagram) -> Candidate | None:
+    try:
+        return candidate(FORMS[name].from_table(table, diagram.order))
+    except MemoryLimit:
+        return None

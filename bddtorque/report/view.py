@@ -1,10 +1,11 @@
-"""Where the joints of an arm are, and from where a drawing looks at them."""
+"""The state that a page begins with, where the joints of an arm are, and from where a drawing looks at them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Robot
+from bddtorque.words import Format, Formats
 
 Array = npt.NDArray[np.float64]
 
@@ -21,6 +23,8 @@ MARGIN, MOST_SEEN = 1.06, 0.95
 """Room around the arm, and the share of positions in which all of it is seen."""
 AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
 """From where an arm in space is looked at: from the front and somewhat above."""
+SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.31, 0.19), (-0.24, 0.29, 0.2, -0.27))
+"""Of the whole of each word's range, joint after joint: positions, velocities, accelerations; bent, and moving."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,7 @@ class View:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for the page."""
-        return {
-            "axes": self.axes.tolist(),
-            "azimuth": self.azimuth,
-            "elevation": self.elevation,
-            "reach": self.reach,
-        }
+        return {**vars(self), "axes": self.axes.tolist()}
 
 
 def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]:
@@ -128,3 +127,20 @@ def _level_axes(up: Array, along: Array) -> Array:
     first = along - up * float(along @ up)
     first = first / np.linalg.norm(first)
     return np.array([first, np.cross(up, first), up])
+
+
+def start_words(formats: Formats) -> list[list[int]]:
+    """Return q, qd and qdd words of the state that a page begins with, which shows something of everything."""
+    return [
+        [_within(word, round(share * (1 << word.bits))) for word, share in zip(kind, cycle(shares), strict=False)]
+        for kind, shares in zip(formats.inputs, SHARES, strict=True)
+    ]
+
+
+def _within(word: Format, place: int) -> int:
+    """Return a word within the limits that an angle may have."""
+    low, high = word.lowest, word.highest
+    if word.kind == "angle":
+        low = max(low, math.ceil(word.low / word.lsb)) if word.low > -math.pi else low
+        high = min(high, math.floor(word.high / word.lsb)) if word.high < math.pi else high
+    return min(max(place, low), high)

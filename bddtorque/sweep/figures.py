@@ -13,6 +13,8 @@ from bddtorque.sweep.term_errors import TermError
 from bddtorque.sweep.trajectories import Floats
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+ERRORS = ("tables", "inputs", "total")
+"""The errors of `measuring`."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,6 @@ class ErrorFigures:
     largest: float
     rms: float
     percentiles: tuple[float, ...]
-
-    def scaled(self, factor: float) -> ErrorFigures:
-        """Return the same figures in another unit."""
-        return ErrorFigures(self.largest * factor, self.rms * factor, tuple(each * factor for each in self.percentiles))
 
     def to_plain(self) -> dict[str, float]:
         """Return numbers by name."""
@@ -85,20 +83,24 @@ class JointSweep:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data: every error in units and in `unit`."""
+
+        def both(value: float) -> dict[str, float]:
+            return {"units": value, "si": value * self.lsb}
+
         errors = {}
-        for name in ("tables", "inputs", "total"):
-            figures: ErrorFigures = getattr(self, name)
-            errors[name] = {"units": figures.to_plain(), "si": figures.scaled(self.lsb).to_plain()}
+        for name in ERRORS:
+            units = getattr(self, name).to_plain()
+            errors[name] = {"units": units, "si": {key: value * self.lsb for key, value in units.items()}}
         return {
             "joint": self.joint,
             "unit": self.unit,
             "bits": self.bits,
             "lsb": self.lsb,
-            "proved": {"units": self.proved, "si": self.proved * self.lsb},
-            "found": {"units": self.found, "si": self.found * self.lsb},
+            "proved": both(self.proved),
+            "found": both(self.found),
             "exceeds": self.exceeds,
-            "corner_max": {"units": self.corner_largest, "si": self.corner_largest * self.lsb},
-            "search_max": {"units": self.search_largest, "si": self.search_largest * self.lsb},
+            "corner_max": both(self.corner_largest),
+            "search_max": both(self.search_largest),
             "saturated": self.saturated,
             "worst_words": {name: list(words) for name, words in zip(("q", "qd", "qdd"), self.worst, strict=True)},
             **errors,
@@ -204,49 +206,28 @@ def to_csv(sweeps: Iterable[Sweep]) -> str:
     for sweep in sweeps:
         for k, joint in enumerate(sweep.joints):
             shared = _shared(sweep, joint)
-            for kind in ("tables", "inputs", "total"):
-                figures: ErrorFigures = getattr(joint, kind)
-                writer.writerow(shared | {"error": kind} | _figures(figures, joint.lsb) | _proved(joint, kind))
+            for kind in ERRORS:
+                row = _in_both_units(getattr(joint, kind).to_plain(), joint.lsb)
+                if kind == "tables":
+                    row |= {"corner_max_units": joint.corner_largest, "search_max_units": joint.search_largest}
+                    row |= _in_both_units({"proved": joint.proved}, joint.lsb)
+                writer.writerow(shared | {"error": kind} | row)
             for term in sweep.terms:
                 if term.torque == k:
-                    values = {"max": term.largest, "rms": term.rms}
-                    row = {f"{name}_units": value for name, value in values.items()}
-                    row |= {f"{name}_si": value * joint.lsb for name, value in values.items()}
+                    row = _in_both_units({"max": term.largest, "rms": term.rms}, joint.lsb)
                     writer.writerow(shared | {"error": f"term {term.name}"} | row)
     return text.getvalue()
 
 
 def _shared(sweep: Sweep, joint: JointSweep) -> dict[str, Any]:
-    row = {
-        "robot": sweep.robot,
-        "joint": joint.joint,
-        "bits": joint.bits,
-        "states": sweep.states,
-        "unit": joint.unit,
-        "lsb": joint.lsb,
-        "label": sweep.name,
-        "trajectory": sweep.along,
-    }
+    row: dict[str, Any] = {name: getattr(joint, name) for name in ("joint", "bits", "unit", "lsb")}
+    row |= {"robot": sweep.robot, "states": sweep.states, "label": sweep.name, "trajectory": sweep.along}
     if sweep.cost is not None:
-        row |= {
-            "file_bytes": sweep.cost.file_bytes,
-            "ns_per_state": sweep.cost.nanoseconds,
-            "ratio_to_float": sweep.cost.ratio,
-        }
+        row |= {"file_bytes": sweep.cost.file_bytes, "ns_per_state": sweep.cost.nanoseconds}
+        row["ratio_to_float"] = sweep.cost.ratio
     return row
 
 
-def _figures(figures: ErrorFigures, lsb: float) -> dict[str, float]:
-    units = {f"{name}_units": value for name, value in figures.to_plain().items()}
-    return units | {f"{name}_si": value for name, value in figures.scaled(lsb).to_plain().items()}
-
-
-def _proved(joint: JointSweep, kind: str) -> dict[str, float]:
-    if kind != "tables":
-        return {}
-    return {
-        "corner_max_units": joint.corner_largest,
-        "search_max_units": joint.search_largest,
-        "proved_units": joint.proved,
-        "proved_si": joint.proved * joint.lsb,
-    }
+def _in_both_units(figures: dict[str, float], lsb: float) -> dict[str, float]:
+    units = {f"{name}_units": value for name, value in figures.items()}
+    return units | {f"{name}_si": value * lsb for name, value in figures.items()}

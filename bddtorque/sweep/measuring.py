@@ -28,7 +28,6 @@ from bddtorque.words import Formats
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
 
-ERRORS = ("tables", "inputs", "total")
 BINS_PER_OCTAVE = 64
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -16, 24
 BINS = BINS_PER_OCTAVE * (LARGEST_OCTAVE - SMALLEST_OCTAVE)

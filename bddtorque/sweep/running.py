@@ -19,13 +19,13 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweep.costs import cost_of
-from bddtorque.sweep.figures import PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
-from bddtorque.sweep.measuring import ERRORS, joined, measure, percentile, subject_from
+from bddtorque.sweep.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
+from bddtorque.sweep.measuring import joined, measure, percentile, subject_from
 from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweep.term_errors import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
-from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, step
 
 MOST_TASKS = 64
 """Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
@@ -196,7 +196,7 @@ def _spread(
         tasks.append(Task(measure, (*shared, own), name=f"states from {first * BATCH:,}", cost=cost))
     subject_from(*shared[:3])  # made once, before threads ask for it
     found: dict[str, Any] = {}
-    with whole.shown(f"sweeping {model.robot.name}", tasks):
+    with step(whole.told, f"sweeping {model.robot.name}", sum(task.cost for task in tasks)):
         at_a_time = max(MOST_TASKS, team.count)
         for first in range(0, len(tasks), at_a_time):
             # in the order of the parts, whoever measured them and when: sums of floats depend on it
@@ -207,7 +207,7 @@ def _spread(
         budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
         start = found["worst_states"][joint]
         climbs.append(Task(search, (*shared, joint, start, budget), name=f"search {joint + 1}", cost=budget))
-    with whole.shown("searching for the worst states", climbs):
+    with step(whole.told, "searching for the worst states", sum(task.cost for task in climbs)):
         worst = team.run(climbs)
     found |= {"search_largest": np.zeros(len(model.formats.tau)), "tried": sum(each["tried"] for each in worst)}
     for joint, each in enumerate(worst):
@@ -218,20 +218,10 @@ def _spread(
 
 
 class _Whole:
-    """Progress of several rounds as one; see `work.Progress`."""
+    """Progress of several rounds as one; see `work.Progress`. Each round's beginning and end are not told."""
 
     def __init__(self, told: Progress) -> None:
-        self._told = told
-        self.advance = told.advance
-
-    @contextlib.contextmanager
-    def shown(self, what: str, tasks: Sequence[Task]) -> Iterator[None]:
-        """Tell of all rounds from their beginning to their end."""
-        self._told.start(what, sum(task.cost for task in tasks))
-        try:
-            yield
-        finally:
-            self._told.finish()
+        self.told, self.advance = told, told.advance
 
     def start(self, what: str, total: float) -> None:
         """Do nothing: a round is no beginning."""

@@ -46,9 +46,9 @@ class NoProgress:
 
 
 @contextlib.contextmanager
-def step(progress: Progress, what: str) -> Iterator[None]:
-    """Tell of a step that has no parts to count: it begins, with a total of nothing, and it is over."""
-    progress.start(what, 0.0)
+def step(progress: Progress, what: str, total: float = 0.0) -> Iterator[None]:
+    """Tell of a step: it begins, with the cost of all its parts (nothing if they are not counted), and it is over."""
+    progress.start(what, total)
     try:
         yield
     finally:

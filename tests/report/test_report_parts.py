@@ -19,13 +19,22 @@ from bddtorque.report.diagram_picture import drawable_part
 from bddtorque.report.error_maps import COLOURS, error_maps, map_axes, map_picture, palette
 from bddtorque.report.layered import is_bend, positions, routed
 from bddtorque.report.markup import Markup, element, json_script, number, table
-from bddtorque.report.packing import pack, unpack
+from bddtorque.report.packing import Packed, pack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
-from bddtorque.report.start_state import start_words
 from bddtorque.report.term_costs import term_costs
-from bddtorque.report.view import placed_joints, view_of
+from bddtorque.report.view import placed_joints, start_words, view_of
 from bddtorque.schedule import schedule_model
 from bddtorque.sweep.term_errors import motions_of
+
+
+def unpack(packed: Packed) -> np.ndarray:
+    """Return the words again, as the script of the page does."""
+    planes = np.frombuffer(zlib.decompress(packed.data), dtype=np.uint8).reshape(packed.planes, packed.rows)
+    folded = sum(planes[k].astype(np.int64) << (8 * k) for k in range(packed.planes))
+    words = np.asarray((folded >> 1) ^ -(folded & 1))
+    for _ in range(packed.differences):
+        words = np.cumsum(words)
+    return words.astype(np.int32).astype(np.int64)
 
 
 @given(st.data())
