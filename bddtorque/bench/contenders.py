@@ -66,14 +66,14 @@ def contenders(model: Model, states: int, seed: int) -> list[Contender]:
     `states` must be a multiple of 64, the tile of the vector peer.
     """
     if states < TILE or states % TILE:
-        raise BddTorqueError(f"bench: a multiple of {TILE} states required, {states} given")
+        raise BddTorqueError(f"states must be a multiple of {TILE}, got {states}")
     words = random_words(model.formats, states, seed)
     found = [*_own(model, words), *_float_peers(model, words)]
     expected = model.evaluator("words", "dense").torque_words(*words)
     for each in found:
         each.run()  # compiled, and in the cache
         if each.proved and each.words is not None and not np.array_equal(each.words(), expected[: each.states]):
-            raise BddTorqueError(f"bench: the words of all evaluators alike required, '{each.name}' gives others")
+            raise BddTorqueError(f"'{each.name}' gives other words than the tables: this is a bug, please report it")
     return found
 
 

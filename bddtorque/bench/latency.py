@@ -70,7 +70,7 @@ stamp: Any = intrinsic(_stamp)
 def latency(model: Model, form: str = "straight", rounds: int = 20, seed: int = 0) -> Latency:
     """Return the latencies of a model's kernel; x86 processors only."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
-        raise BddTorqueError(f"latency: an x86-64 processor required, this is {platform.machine()}")
+        raise BddTorqueError(f"latency can only be measured on an x86-64 processor, this is {platform.machine()}")
     llvm.initialize_native_asmparser()
     kernel = model.evaluator("words", form).kernel
     words = random_words(model.formats, STATES, seed)

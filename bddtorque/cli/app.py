@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import inspect
 import io
 import logging
@@ -22,6 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.models import OptionInfo
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.overwriting import WouldOverwriteError, command_files
@@ -106,8 +108,32 @@ def _flowing(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
+def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``."""
+    flags = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        (option, *_) = parameter.annotation.__metadata__
+        if isinstance(option, OptionInfo):
+            flags[parameter.name] = (option.param_decls or (f"--{parameter.name.replace('_', '-')}",))[0]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> Any:
+        try:
+            return command(**given)
+        except BddTorqueError as problem:
+            message = str(problem)
+            name = message[: len(message) - len(message.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
+            was_given = name in flags and given[name] is not None and given[name] is not False
+            if was_given and f"key '{name}'" not in message:  # else the file's is wrong
+                raise BddTorqueError(flags[name] + message[len(name) :]) from None
+            raise
+
+    return run
+
+
 for _name, (_function, _example) in COMMANDS.items():
-    app.command(_name, help=_flowing(_function.__doc__ or ""), epilog=_example, no_args_is_help=False)(_function)
+    _how: dict[str, Any] = {"help": _flowing(_function.__doc__ or ""), "epilog": _example, "no_args_is_help": False}
+    app.command(_name, **_how)(_naming_flags(_function))
 
 
 def _show_version(wanted: bool) -> None:

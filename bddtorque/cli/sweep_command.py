@@ -40,7 +40,7 @@ def sweep_command(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
     search: Annotated[
         int | None,
-        typer.Option(metavar="N", help="States tried in search of the worst; one for every eight unless given."),
+        typer.Option(metavar="N", min=0, help="States tried in search of the worst; one for every eight unless given."),
     ] = None,
     trajectory: Annotated[
         str | None,

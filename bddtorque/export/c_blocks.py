@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import (
     FORMS,
@@ -63,8 +63,7 @@ class BlockCode:
 def checked_form(form: str) -> str:
     """Return the name of a form that can be exported, or refuse it."""
     if form not in EXPORTED_FORMS:
-        known = ", ".join(EXPORTED_FORMS)
-        raise BddTorqueError(f"export: form {known} required, {form!r:.40} given{nearest(str(form), EXPORTED_FORMS)}")
+        raise BddTorqueError(not_among("form", form, EXPORTED_FORMS))
     return form
 
 
@@ -86,7 +85,7 @@ def block_codes(forms: dict[int, Form]) -> list[BlockCode]:
     size = sum(code.bytes for code in codes)
     if size > MOST_BYTES:
         raise BddTorqueError(
-            f"export: tables of at most {MOST_BYTES:,} bytes in all required, {size:,} needed: another form would do"
+            f"tables take {size:,} bytes in this form, but at most {MOST_BYTES:,} can be exported: try another form"
         )
     return codes
 
@@ -123,7 +122,7 @@ def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
         case Bits():
             return _bits(name, form)
         case _:
-            raise BddTorqueError(f"export: a form that C has code for required, '{form.name}' given")
+            raise BddTorqueError(f"form '{form.name}' cannot be exported")
 
 
 def _mask(bits: int) -> str:

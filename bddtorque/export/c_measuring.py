@@ -47,7 +47,7 @@ def find_compiler(wanted: str | None) -> list[str] | None:
         if command and shutil.which(command[0]):
             return command
     if wanted:
-        raise BddTorqueError(one_line(f"export: a C compiler that is installed required, {wanted!r:.80} given"))
+        raise BddTorqueError(one_line(f"compiler must be a C compiler that is installed, got {wanted!r:.80}"))
     return None
 
 

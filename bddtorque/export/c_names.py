@@ -24,8 +24,7 @@ def prefix_of(robot: str, chosen: str | None = None) -> str:
     if chosen is not None:
         if not re.fullmatch(f"[A-Za-z][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}", chosen):
             raise BddTorqueError(
-                f"export: a name of letters, digits and underscores (a letter first, at most {LONGEST_NAME}) required, "
-                f"{chosen!r:.60} given"
+                f"name must be up to {LONGEST_NAME} letters, digits and underscores, a letter first, got {chosen!r:.60}"
             )
         return chosen
     name = safe_name(robot).lower().strip("_")

@@ -41,7 +41,7 @@ def constant_array(name: str, values: npt.ArrayLike) -> ConstantArray:
             return ConstantArray(name, unsigned, numbers)
         if -(1 << (bits - 1)) <= low and high < 1 << (bits - 1):
             return ConstantArray(name, signed, numbers)
-    raise ValueError(f"array {name}: numbers of at most 32 bits required, {low} to {high} given")
+    raise ValueError(f"array {name}: numbers must fit into 32 bits, got {low} to {high}")
 
 
 def filled(values: npt.ArrayLike) -> str:

@@ -149,7 +149,7 @@ def c_files(
     Nothing is written; a model gives the same files each time. Parameters are those of `export_c`.
     """
     if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
-        raise BddTorqueError(f"export: 1 to {MOST_VECTORS:,} vectors required, {vectors!r:.40} given")
+        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
     prefix = prefix_of(model.robot.name, name)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
     steps = plan_steps(model, checked_products(products))

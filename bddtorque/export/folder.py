@@ -20,11 +20,9 @@ BUILT = (".o", ".su", ".a", ".so")
 def check_folder(directory: Path, force: bool) -> None:
     """Refuse a place that is no folder, or holds files that no export wrote unless `force` says so."""
     if directory.exists() and not directory.is_dir():
-        raise BddTorqueError(one_line(f"{directory}: a folder required, this is a file"))
+        raise BddTorqueError(one_line(f"{directory} must be a folder, but it is a file"))
     if not directory.parent.is_dir():
-        raise BddTorqueError(
-            one_line(f"{directory}: a folder in one that exists required, there is no '{directory.parent}'")
-        )
+        raise BddTorqueError(one_line(f"{directory}: there is no folder '{directory.parent}' to make it in"))
     foreign = foreign_files(directory)
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.name not in foreign:  # it will be replaced
@@ -33,8 +31,8 @@ def check_folder(directory: Path, force: bool) -> None:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise BddTorqueError(
             one_line(
-                f"{directory}: an empty folder or one of an earlier export required, '{foreign[0]}'{others} in it; "
-                "--force writes beside what is there"
+                f"{directory} holds '{foreign[0]}'{others}, which no export wrote: choose an empty folder, or --force "
+                "to write beside what is there"
             )
         )
 
@@ -83,7 +81,7 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
     except OSError as problem:
-        said = f"{directory}: a folder to write to required, {problem.strerror or problem}"
+        said = f"{directory}: cannot write there ({problem.strerror or problem})"
         raise BddTorqueError(one_line(said)) from None
 
 

@@ -96,12 +96,12 @@ int main(void)
 
         beyond = {prefix}_torque_words(q + first, qd + first, qdd + first, found);
         if (beyond != outside[state]) {{
-            printf("state %d: %d words out of range required, %d found\\n", state, outside[state], beyond);
+            printf("state %d: expected %d words out of range, got %d\\n", state, outside[state], beyond);
             wrong++;
         }}
         for (joint = 0; joint < JOINTS; joint++) {{
             if (found[joint] != tau[first + joint]) {{
-                printf("state %d, joint %d: word %ld required, %ld found\\n", state, joint + 1,
+                printf("state %d, joint %d: expected word %ld, got %ld\\n", state, joint + 1,
                     (long)tau[first + joint], (long)found[joint]);
                 wrong++;
             }}
@@ -148,13 +148,13 @@ static int float_differences(void)
         const int first = state * JOINTS;
 
         if ({prefix}_torque(real_q + first, real_qd + first, real_qdd + first, found) < 0) {{
-            printf("float state %d: numbers required\\n", state);
+            printf("float state %d: taken for no numbers\\n", state);
             wrong++;
             continue;
         }}
         for (joint = 0; joint < JOINTS; joint++) {{
             if (found[joint] != real_tau[first + joint]) {{
-                printf("float state %d, joint %d: %.17g required, %.17g found\\n", state, joint + 1,
+                printf("float state %d, joint %d: expected %.17g, got %.17g\\n", state, joint + 1,
                     real_tau[first + joint], found[joint]);
                 wrong++;
             }}

@@ -63,9 +63,9 @@ def finish_panels(figure: Figure, panels: Sequence[Axes], used: int, legend_colu
 def check_plot(path: Path) -> None:
     """Refuse, before any work, a picture that cannot be drawn."""
     if path.suffix.lower() not in SUFFIXES:
-        raise BddTorqueError(f"{path}: a picture ending in {', '.join(SUFFIXES)} required")
+        raise BddTorqueError(f"the name of a picture must end in {', '.join(SUFFIXES)}, got {path}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise BddTorqueError("plots: matplotlib required, it is not installed: pip install 'bddtorque[plots]'")
+        raise BddTorqueError("pictures need matplotlib, which is not installed: pip install 'bddtorque[plots]'")
 
 
 def save_figure(make: Callable[[], Figure], path: Path, dpi: int = 160) -> None:

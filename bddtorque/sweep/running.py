@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweep.costs import cost_of
@@ -129,22 +129,18 @@ def sweep(
 
 
 def _check(states: int, seed: int, searched: int | None, evaluator: str) -> None:
-    for name, value, least in (("states", states, 1), ("seed", seed, 0), ("searched states", searched, 0)):
+    for name, value, least in (("states", states, 1), ("seed", seed, 0), ("searched", searched, 0)):
         if value is not None and (type(value) is not int or value < least):
-            raise BddTorqueError(f"sweep: {name}, a whole number of at least {least}, required, {value!r:.40} given")
+            raise BddTorqueError(f"{name} must be an integer of at least {least}, got {value!r:.40}")
     if evaluator not in EVALUATORS:
-        raise BddTorqueError(
-            f"evaluator: {', '.join(EVALUATORS)} required, {evaluator!r:.40} given{nearest(evaluator, EVALUATORS)}"
-        )
+        raise BddTorqueError(not_among("evaluator", evaluator, EVALUATORS))
 
 
 def _trajectory(given: str | Trajectory | None, model: Model, states: int, seed: int) -> Trajectory | None:
     if not isinstance(given, str):
         return given
     if given not in BUILT_IN:
-        raise BddTorqueError(
-            f"trajectory: {', '.join(BUILT_IN)} or states required, {given!r:.40} given{nearest(given, BUILT_IN)}"
-        )
+        raise BddTorqueError(not_among("trajectory", given, BUILT_IN, "states"))
     return BUILT_IN[given](model.formats, states, seed)
 
 
@@ -163,8 +159,8 @@ def _check_forms(job: _Job, part: Part) -> None:
     different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
     if different:
         raise BddTorqueError(
-            f"sweep: the same words from straight-line code and from tables required, {different} of {part.count} "
-            "states differ: this is a bug, please report it"
+            f"straight-line code and tables give other words for {different} of {part.count} states: "
+            "this is a bug, please report it"
         )
 
 

@@ -96,7 +96,7 @@ BUILT_IN = {"quintic": quintic, "sine": sine}
 def from_states(name: str, q: Floats, qd: Floats, qdd: Floats) -> Trajectory:
     """Return given states, each (N, n), as a trajectory whose time is not known."""
     if not len(q):
-        raise BddTorqueError(f"{name}: at least one state required, none given")
+        raise BddTorqueError(f"{name}: a trajectory must have at least one state")
     return Trajectory(name, np.arange(len(q), dtype=np.float64), False, q, qd, qdd)
 
 
@@ -123,6 +123,6 @@ def _both_ways(word: Format) -> float:
     reach = min(-low, high)
     if reach <= 0:
         raise BddTorqueError(
-            f"{word.name}: a range on both sides of zero required for a trajectory, {low:.6g} to {high:.6g} given"
+            f"{word.name}: a trajectory needs a range on both sides of zero, got {low:.6g} to {high:.6g}"
         )
     return reach

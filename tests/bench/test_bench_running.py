@@ -66,13 +66,13 @@ def test_a_contender_with_other_words_is_refused(model: bt.Model, monkeypatch: p
         )
 
     monkeypatch.setattr(module, original.__name__, altered)
-    with pytest.raises(bt.BddTorqueError, match="words of all evaluators alike required"):
+    with pytest.raises(bt.BddTorqueError, match="gives other words than the tables"):
         contenders(model, states=64, seed=0)
 
 
 @pytest.mark.parametrize("states", [0, 63, 100])
 def test_states_that_fill_no_tile_are_refused(model: bt.Model, states: int) -> None:
-    with pytest.raises(bt.BddTorqueError, match="a multiple of 64 states required"):
+    with pytest.raises(bt.BddTorqueError, match="states must be a multiple of 64"):
         contenders(model, states, seed=0)
 
 
@@ -117,7 +117,7 @@ def test_latency_of_single_calls(model: bt.Model, monkeypatch: pytest.MonkeyPatc
 
 def test_other_processors_are_refused(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(bt.BddTorqueError, match="an x86-64 processor required, this is riscv64"):
+    with pytest.raises(bt.BddTorqueError, match="on an x86-64 processor, this is riscv64"):
         latency(model)
 
 

@@ -47,7 +47,7 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
         (["--target", "host"], "is compiled already: --target can only be given with a specification"),
         (["--bits", "5"], "is compiled already: --bits can only be given"),
         (["--plot", "no/such/folder/x.png"], "--plot: there is no folder 'no/such/folder' to write x.png to"),
-        (["--plot", "x.txt"], "a picture ending in .png, .pdf, .svg required"),
+        (["--plot", "x.txt"], "the name of a picture must end in .png, .pdf, .svg, got x.txt"),
     ],
 )
 def test_bad_use_is_refused(refused, model_file, arguments, message):

@@ -133,11 +133,11 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
     [
         (["--bits", "8"], "is compiled already: --bits can only be given"),
         (["--velocity", "2", "--accuracy", "paper"], "--accuracy, --velocity"),
-        (["--states", "0"], "at least 1"),
+        (["--states", "0"], "bddtorque: --states must be an integer of at least 1, got 0"),
         (["--seed", "-1"], "at least 0"),
-        (["--workers", "0"], "workers"),
+        (["--workers", "0"], "--workers must be"),
         (["--evaluator", "letters"], "evaluator"),
-        (["--search", "-1"], "searched states, a whole number of at least 0"),
+        (["--search", "-1"], "Invalid value for '--search'"),
         (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file, got 'cosine'"),
         (["--trajectory", "missing.csv"], "missing.csv"),
         (["another.bdt"], "another.bdt"),
@@ -152,7 +152,7 @@ def test_bad_use(refused, model_file, arguments, said):
 
 def test_bad_word_lengths(refused):
     assert "6:12" in refused("sweep", "planar2r", "--bits", "12:6")
-    assert "a known name" in refused("sweep", "planar9r", "--bits", "6:12")
+    assert "unknown spec" in refused("sweep", "planar9r", "--bits", "6:12")
 
 
 def test_without_matplotlib_it_says_what_to_install(refused, model_file, monkeypatch, tmp_path):

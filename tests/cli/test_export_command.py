@@ -56,11 +56,11 @@ def test_export_as_json(run, model_file, tmp_path, monkeypatch):
 def test_bad_use(refused, model_file, tmp_path):
     folder = tmp_path / "c"
     assert "export needs --c DIR" in refused("export", model_file)
-    assert "form chosen, dense" in refused("export", model_file, "--c", folder, "--form", "best")
-    assert "products must be 'plan', 'native'" in refused("export", model_file, "--c", folder, "--products", "x")
-    assert "a name of letters" in refused("export", model_file, "--c", folder, "--name", "2r")
+    assert "--form must be 'chosen', 'dense'" in refused("export", model_file, "--c", folder, "--form", "best")
+    assert "--products must be 'plan', 'native'" in refused("export", model_file, "--c", folder, "--products", "x")
+    assert "--name must be up to 40 letters" in refused("export", model_file, "--c", folder, "--name", "2r")
     assert "smallest forms" in refused("export", model_file, "--c", folder, "--memory", "1 kB")
-    assert "vectors required" in refused("export", model_file, "--c", folder, "--vectors", "0")
+    assert "--vectors must be between 1 and" in refused("export", model_file, "--c", folder, "--vectors", "0")
     assert "that is installed" in refused("export", model_file, "--c", folder, "--cc", "no-such-cc")
     assert "none.bdt" in refused("export", tmp_path / "none.bdt", "--c", folder)
     assert "there is no" in refused("export", model_file, "--c", folder / "deep" / "er")

@@ -50,6 +50,7 @@ def test_long_plans_are_listed_when_asked_for(run):
 
 
 def test_forms_are_folded_on_a_narrow_terminal(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     whole = run("plan", "planar2r", *SMALL).out
     monkeypatch.setenv("COLUMNS", "80")
     folded = run("plan", "planar2r", *SMALL).out
@@ -88,18 +89,18 @@ def test_a_pinned_plan(run, refused, tmp_path):
     ("arguments", "said"),
     [
         (["planar9r"], "unknown spec 'planar9r'; did you mean 'planar"),
-        (["planar2r", "--bits", "1"], "bits must be between 2 and 24, got 1"),
+        (["planar2r", "--bits", "1"], "bddtorque: --bits must be between 2 and 24, got 1\n"),
         (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF files only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
         (["arm.bdt"], "is a compiled model"),
         (["planar2r", "--gravity", "0,0"], "--gravity must be 3 numbers"),
         (["planar2r", "--gravity", "0,0,nan"], "gravity"),
         (["planar2r", "--payload", "1,2"], "--payload must be MASS or MASS,X,Y,Z"),
-        (["planar2r", "--payload", "-1"], "payload, mass must be above 0 kg, got -1"),
+        (["planar2r", "--payload", "-1"], "bddtorque: --payload, mass must be above 0 kg, got -1"),
         (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=here"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=0"], "lock is for URDF files only"),
-        (["planar2r", "--snap", "1"], "snap must be between 0 and 0.001"),
+        (["planar2r", "--snap", "1"], "bddtorque: --snap must be between 0 and 0.001"),
         (["no.urdf"], "there is no such file"),
         (["no.urdf.xacro"], "run `xacro no.urdf.xacro > robot.urdf`"),
     ],
@@ -108,6 +109,12 @@ def test_bad_use(refused, tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     assert said in refused("plan", *arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_of_the_file_is_not_taken_for_a_flag(refused, tmp_path):
+    spec = tmp_path / "arm.toml"
+    spec.write_text('robot = "planar2r"\nbits = 30\n', encoding="utf-8")
+    assert refused("plan", spec, "--bits", "5").startswith("bddtorque: bits must be between 2 and 24, got 30 (")
 
 
 def test_values_of_options():
@@ -141,7 +148,7 @@ def test_the_options_of_a_urdf(run, refused, two):
     two.write_text(extended(SIDE).replace('damping="0"', 'damping="-1"'))
     flags = [*SMALL, *QUICK, "-o", "two.bdt", "--tip", "lower", "--gravity", "0,-9,0", "--payload", "0.5,0,0,0.1"]
     flags += ["--qd-max", "2", "--qdd-max", "5", "--tau-max", "30"]
-    assert "ignore_friction leaves it out" in refused("compile", two, *flags, "--lock", "side=0.5")
+    assert "ignore_friction leaves <dynamics> out" in refused("compile", two, *flags, "--lock", "side=0.5")
     assert "lock it" in refused("compile", two, *flags, "--ignore-friction")
     assert run("compile", two, *flags, "--lock", "side=0.5", "--ignore-friction", "--json").code == 0
     model = bt.load("two.bdt")

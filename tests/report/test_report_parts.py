@@ -211,11 +211,11 @@ def test_small_diagrams_are_drawn_whole_and_large_ones_in_part():
     small = build(words)
     assert drawable_part(small).bits == (3, 2, 1, 0)
     assert len(drawable_part(small).nodes) == small.node_count
-    assert drawable_part(small, most=0).nothing
+    assert not drawable_part(small, most=0).bits
     section = read(written("planar2r")[0]).identifiers["blocks"]
     pictures = [each for each in section.all("svg") if each.attributes["class"] == "diagram"]
     parts = [drawable_part(diagram) for diagram in model.diagrams]
-    shown = [part for part in parts if not part.nothing]
+    shown = [part for part in parts if part.bits]
     assert len(pictures) == len(shown)
     for picture, part in zip(pictures, shown, strict=True):
         assert len(picture.all("circle")) == len(part.nodes)

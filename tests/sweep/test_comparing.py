@@ -92,5 +92,5 @@ def test_the_picture_of_terms_has_a_bar_each(found):
 
 
 def test_the_bits_evaluator_is_refused_an_unknown_name(model):
-    with pytest.raises(bt.BddTorqueError, match="bits, words, parallel required, 'letters' given"):
+    with pytest.raises(bt.BddTorqueError, match="evaluator must be 'bits', 'words' or 'parallel', got 'letters'"):
         sweep(model, 10, evaluator="letters")

@@ -53,7 +53,7 @@ def test_a_range_to_one_side_of_zero_is_refused():
         'robot = "planar2r"\nbits = 4\n[ranges]\nvelocity = [1.0, 2.0]\nacceleration = 1.0\ntorque = 200.0\n'
     )
     one_sided = bt.compile(spec, workers=1)
-    with pytest.raises(bt.BddTorqueError, match="velocity of joint 'shoulder': a range on both sides of zero required"):
+    with pytest.raises(bt.BddTorqueError, match="joint 'shoulder': a trajectory needs a range on both sides"):
         sweep(one_sided, 10, trajectory="sine")
 
 
@@ -83,12 +83,12 @@ def test_what_a_trajectory_has_out_of_range_is_counted(model):
     assert found.outside == 2
     assert not found.exceeding  # of the tables at the words; what saturating costs is charged to the input words
     assert found.joints[0].inputs.largest > 3 * found.joints[0].proved
-    with pytest.raises(bt.BddTorqueError, match="none: at least one state required"):
+    with pytest.raises(bt.BddTorqueError, match="none: a trajectory must have at least one state"):
         from_states("none", zero[:0], zero[:0], zero[:0])
 
 
 def test_unknown_names_are_refused(model):
-    with pytest.raises(bt.BddTorqueError, match=r"quintic, sine or states required, 'cosine' given"):
+    with pytest.raises(bt.BddTorqueError, match=r"trajectory must be 'quintic', 'sine' or states, got 'cosine'"):
         sweep(model, 10, trajectory="cosine")
 
 
