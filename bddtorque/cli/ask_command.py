@@ -16,12 +16,11 @@ from bddtorque.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
-    from bddtorque.questions import Answer
+    from bddtorque.questions import Answer, Work
 
 INTERRUPTED = 130
+MOST_WORK = 1e9
 LONGEST_LIMIT = 7 * 86_400.0
-
-Told = Callable[[float], None]
 
 
 def ask_command(
@@ -50,7 +49,13 @@ def ask_command(
     equal: Annotated[
         Path | None, typer.Option("--equal", metavar="OTHER", help="Whether another .bdt gives the same words.")
     ] = None,
-    limit: Annotated[float, typer.Option("--limit", metavar="SECONDS", help="Time for one answer, about.")] = 60.0,
+    work: Annotated[
+        float, typer.Option("--work", metavar="N", help="Millions of steps for one answer; 100 take about a second.")
+    ] = 3000.0,
+    limit: Annotated[
+        float | None,
+        typer.Option("--limit", metavar="SECONDS", help="Time for one answer as well; it then depends on the machine."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer exact questions: extremes, counts of states, largest errors, symmetry, equality.
@@ -60,8 +65,10 @@ def ask_command(
     """
     from bddtorque.model.model import load
 
-    if not 0 < limit <= LONGEST_LIMIT:
-        raise BddTorqueError(f"--limit: seconds above 0, a week at most, required, {limit:g} given")
+    if not 0 < work <= MOST_WORK:
+        raise BddTorqueError(f"--work must be above 0 and at most {MOST_WORK:g} million steps, got {work:g}")
+    if limit is not None and not 0 < limit <= LONGEST_LIMIT:
+        raise BddTorqueError(f"--limit must be above 0 and at most {LONGEST_LIMIT:g} seconds, got {limit:g}")
     model = load(file)
     asked = {
         "largest": largest,
@@ -77,7 +84,7 @@ def ask_command(
     if not wanted and equal is None:
         wanted = {"largest": True, "smallest": True, "saturation": True}
     other = None if equal is None else load(equal)
-    found, stopped = _answers(model, list(of or ()), wanted, other, limit)
+    found, stopped = _answers(model, list(of or ()), wanted, other, work, limit)
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
     else:
@@ -93,47 +100,50 @@ def _answers(
     of: list[str],
     wanted: dict[str, Any],
     other: Model | None,
-    limit: float,
+    millions: float,
+    limit: float | None,
 ) -> tuple[list[Answer], bool]:
     """Return all answers, or those found before somebody interrupted."""
     from bddtorque import questions
 
-    ways: dict[str, Callable[[str, Told], Any]] = {
-        "largest": lambda name, told: questions.largest(model, name, limit, told),
-        "smallest": lambda name, told: questions.smallest(model, name, limit, told),
-        "saturation": lambda name, told: questions.saturating(model, name, limit, told),
-        "at least": lambda name, told: questions.reaching(model, name, wanted["at least"], "at least", limit, told),
-        "at most": lambda name, told: questions.reaching(model, name, wanted["at most"], "at most", limit, told),
-        "error": lambda name, told: questions.largest_error(model, name, limit, told),
-        "symmetry": lambda name, told: questions.symmetries(model, name),
-        "support": lambda name, told: questions.support(model, name),
+    ways: dict[str, Callable[[str, Work], Any]] = {
+        "largest": lambda name, work: questions.largest(model, name, work),
+        "smallest": lambda name, work: questions.smallest(model, name, work),
+        "saturation": lambda name, work: questions.saturating(model, name, work),
+        "at least": lambda name, work: questions.reaching(model, name, wanted["at least"], "at least", work),
+        "at most": lambda name, work: questions.reaching(model, name, wanted["at most"], "at most", work),
+        "error": lambda name, work: questions.largest_error(model, name, work),
+        "symmetry": lambda name, work: questions.symmetries(model, name),
+        "support": lambda name, work: questions.support(model, name),
     }
     names = [subject.name for subject in questions.subjects(model, of)]
     found: list[Answer] = []
     try:
         for name in names if wanted else ():
             for what in wanted:
-                with _shown(f"{what} of {name}", limit) as told:
-                    answer = ways[what](name, told)
+                with _shown(f"{what} of {name}", millions, limit) as work:
+                    answer = ways[what](name, work)
                 found += answer if isinstance(answer, list) else [answer]
                 if found[-1].interrupted:
                     return found, True
         if other is not None:
-            with _shown("comparing", limit) as told:
-                compared = questions.equality(model, other, limit, told)
+            with _shown("comparing", millions, limit) as work:
+                compared = questions.equality(model, other, work)
             found += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:
         return found, True
-    return found, False
+    return found, any(answer.interrupted for answer in found)
 
 
 @contextmanager
-def _shown(what: str, limit: float) -> Iterator[Told]:
-    """Show how much of the limit is spent."""
+def _shown(what: str, millions: float, limit: float | None) -> Iterator[Work]:
+    """Give the work of one answer, and show how much of it is done."""
+    from bddtorque.questions import Work
+
     progress = ShownProgress()
-    progress.start(what, limit)
+    progress.start(what, millions)
     try:
-        yield lambda seconds: progress.advance("", seconds, False)
+        yield Work(millions, limit, told=lambda steps: progress.advance("", steps / 1e6, False))
     finally:
         progress.finish()
 

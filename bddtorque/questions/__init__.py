@@ -11,13 +11,16 @@ The road: `subjects` says what is asked about, as a plan of one output; `enumera
 from __future__ import annotations
 
 from bddtorque.questions.answers import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
-from bddtorque.questions.equality import equality
-from bddtorque.questions.largest_error import largest_error
+from bddtorque.questions.equal_words import equality
+from bddtorque.questions.input_support import support
+from bddtorque.questions.search_work import WORK, Work
 from bddtorque.questions.subjects import Subject, subject, subjects
-from bddtorque.questions.symmetry import support, symmetries
+from bddtorque.questions.symmetry import symmetries
 from bddtorque.questions.values import largest, reaching, saturating, smallest
+from bddtorque.questions.word_errors import largest_error
 
 __all__ = [
+    "WORK",
     "Answer",
     "Count",
     "Equality",
@@ -26,6 +29,7 @@ __all__ = [
     "Subject",
     "Support",
     "Verdict",
+    "Work",
     "equality",
     "largest",
     "largest_error",

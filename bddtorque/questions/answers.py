@@ -21,7 +21,8 @@ class Answer:
     exact : whether the answer is proved to the last digit; else it is a bracket, both ends of it proved
     way : ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
     detail : what was done, for people
-    interrupted : whether somebody stopped it; the answer holds all the same
+    stopped : why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not.
+        The answer holds all the same; stopped by time, it may be another one on another machine
     """
 
     of: str
@@ -29,7 +30,12 @@ class Answer:
     exact: bool
     way: str
     detail: str
-    interrupted: bool = field(default=False, kw_only=True)
+    stopped: str = field(default="", kw_only=True)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody stopped it."""
+        return self.stopped == "interrupt"
 
     @property
     def label(self) -> Label:
@@ -40,7 +46,8 @@ class Answer:
         """Return plain data for JSON."""
         plain = asdict(self)
         del plain["exact"]
-        return {"question": type(self).__name__.lower(), "answer": self.label, **plain}
+        named = {"question": type(self).__name__.lower(), "answer": self.label}
+        return {**named, **plain, "interrupted": self.interrupted}
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from bddtorque.questions.subjects import Integers
 
 LARGEST_SIDE = 1 << 24
 """Sums of one side that are made at most: 128 MB of them."""
-SECONDS_A_SORTED, SECONDS_A_LOOKUP = 6e-8, 1.5e-8
-"""About what a sum that is sorted, and one that is looked up, takes."""
+SORT_STEPS, LOOKUP_STEPS = 6.0, 1.5
+"""Steps of a sum that is sorted, and of one that is looked up."""
 FOURIER_ERROR = 16 * 2.0**-53
 """A convolution by Fourier transforms of 2^k entries errs by less than k times this times the norms; with room."""
 BINCOUNT_LIMIT = 1 << 22
@@ -67,16 +67,37 @@ class Counted:
 
 def counted(multiples: Integers, counts: Integers, unit: int = 1) -> Counted:
     """Return multiples of a unit, in any order and with repetitions, as a list."""
-    low = int(multiples.min())
-    span = int(multiples.max()) - low + 1
-    if span <= 64 * len(multiples) and span <= BINCOUNT_LIMIT and int(counts.sum()) < 1 << 53:
-        occurs = np.bincount(multiples - low, weights=counts, minlength=span)  # floats: exact below 2^53
-        places = np.flatnonzero(occurs)
-        return Counted((places + low) * unit, occurs[places].astype(np.int64))
-    order = np.argsort(multiples, kind="stable")
-    ordered = multiples[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    return Counted(ordered[first] * unit, np.add.reduceat(counts[order], first))
+    (values,), occurs = distinct([multiples], counts)
+    return Counted(values * unit, occurs)
+
+
+def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
+    """Return the distinct rows of some columns, sorted, and how many there are of each, or the sum of their weights."""
+    weights = np.ones(len(columns[0]), dtype=np.int64) if weights is None else weights
+    lows = [int(column.min()) for column in columns]
+    spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    if math.prod(spans) >= 1 << 62:
+        rows, place = np.unique(np.stack(columns), axis=1, return_inverse=True)
+        counts = np.zeros(rows.shape[1], dtype=np.int64)
+        np.add.at(counts, place.reshape(-1), weights)
+        return list(rows), counts
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, low, span in zip(columns, lows, spans, strict=True):
+        key = key * span + (column - low)
+    if math.prod(spans) <= min(64 * len(key), BINCOUNT_LIMIT) and int(weights.sum()) < 1 << 53:
+        occurs = np.bincount(key, weights=weights)  # floats: exact below 2^53
+        keys = np.flatnonzero(occurs)
+        counts = occurs[keys].astype(np.int64)
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
+        keys, counts = key[first], np.add.reduceat(weights[order], first)
+    found = []
+    for low, span in zip(reversed(lows), reversed(spans), strict=True):
+        found.append(keys % span + low)
+        keys = keys // span
+    return found[::-1], counts
 
 
 @dataclass(frozen=True)
@@ -112,23 +133,23 @@ def _cut(lists: Sequence[Counted], threshold: int) -> tuple[Counted, ...]:
 
 
 def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]:
-    """Return about how many seconds counting takes, the lists whose sums are sorted, and those looked up."""
+    """Return how many steps counting takes, the lists whose sums are sorted, and those looked up."""
     best: tuple[float, tuple[int, ...]] = (math.inf, ())
     places = range(len(task.lists))
     for size in range(1, len(task.lists) + 1):
         for chosen in combinations(places, size):
             made = math.prod(len(task.lists[k].values) for k in chosen)
             others = [len(task.lists[k].values) for k in places if k not in chosen]
-            seconds = made * SECONDS_A_SORTED + math.prod(others) * SECONDS_A_LOOKUP
+            steps = made * SORT_STEPS + math.prod(others) * LOOKUP_STEPS
             # of the other side all sums but those with its longest list are made too
-            if max(made, math.prod(others) // max(others, default=1)) <= LARGEST_SIDE and seconds < best[0]:
-                best = seconds, chosen
+            if max(made, math.prod(others) // max(others, default=1)) <= LARGEST_SIDE and steps < best[0]:
+                best = steps, chosen
     chosen = best[1]
     return best[0], tuple(task.lists[k] for k in chosen), tuple(task.lists[k] for k in places if k not in chosen)
 
 
-def seconds_of(task: Task) -> float:
-    """Return about how long `count_exactly` takes; infinite where it would need more memory than it may have."""
+def steps_of(task: Task) -> float:
+    """Return how many steps `count_exactly` takes; infinite where it would need more memory than it may have."""
     return _sides(task)[0]
 
 

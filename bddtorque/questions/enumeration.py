@@ -1,4 +1,4 @@
-"""Every state there is: a subject run on all its input words, piece by piece.
+"""Every state there is, piece by piece, and random ones.
 
 Leading words take one value at a time, the others all of theirs at once, each along an axis of its own: a wire that
 depends on few words is computed for these alone.
@@ -6,6 +6,7 @@ depends on few words is computed for these alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,12 +14,17 @@ from itertools import product
 import numpy as np
 
 from bddtorque.plan.wires import Input
+from bddtorque.questions.search_work import Work
 from bddtorque.questions.subjects import Integers, State, Subject
 
+EASY_BITS = 22
+"""Input bits of a subject whose states are run at once, whatever work is allowed: a second or so."""
 MOST_BITS = 28
 """Input bits of a subject of which every state is run."""
 PIECE_BITS = 20
 """States of a piece: 8 MB a word."""
+PARTS_A_STEP = 4
+"""Summands that are added in a step, all states being run along axes."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,29 @@ def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Pie
         yield Piece(tuple(inputs), (*fixed, *axes[cut:]))
 
 
-def runs(subject: Subject) -> Iterator[tuple[Piece, Integers]]:
-    """Give every piece of a subject's states with their exact sums, in the shape of the piece."""
+def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, Integers]]:
+    """Give as many pieces of a subject's states as work allows, with their exact sums in the shape of the piece."""
     for piece in pieces(subject.inputs):
+        if work is not None and not work.goes_on():
+            return
         yield piece, np.broadcast_to(subject.total(piece.words()), piece.shape)
+        if work is not None:
+            work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
+
+
+def every_word(subject: Subject) -> Integers:
+    """Return the output words of all states, an axis a word, lowest first."""
+    parts = [subject.rounded(total).reshape(-1) for _, total in runs(subject)]
+    return np.concatenate(parts).reshape([1 << wire.bits for wire in subject.inputs])
+
+
+def random_words(inputs: Sequence[Input], count: int) -> dict[str, Integers]:
+    """Return the words of some random states, always the same ones, (count,) each."""
+    rng = np.random.default_rng(0)
+    ends = {wire.name: 1 << (wire.bits - 1) for wire in inputs}
+    return {name: rng.integers(-end, end, count, dtype=np.int64) for name, end in ends.items()}
+
+
+def row_of(words: dict[str, Integers], place: int) -> State:
+    """Return one of some states."""
+    return {name: int(each[place]) for name, each in words.items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,8 @@ MOST_EXACT_TUPLES = 1 << 14
 """Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
 MOST_EXACT_SUMS = 1 << 27
 """Sums of all these together that are tried: about two seconds."""
+LIST_STEPS = 2
+"""Steps of finding one of the sums, and of counting it."""
 MOST_AT_ONCE = 1 << 20
 """Sums tried at a time."""
 
@@ -48,6 +49,11 @@ class Group:
     counts: Integers
     held: tuple[str, ...]
     unit: int
+
+    @property
+    def list_steps(self) -> int:
+        """Steps of making the list of its sums for one state of the held words."""
+        return len(self.counts) * LIST_STEPS
 
     def multiples(self, held: dict[str, int]) -> Integers:
         """Return the sum of the group for each tuple, in units, for one state of the held words."""
@@ -88,30 +94,3 @@ class Group:
             same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}
             ends.append(np.stack([{**same, **known}[name] for name in inputs], axis=1))
         return Ranges(self.plan, self.tables).over(*ends)
-
-
-def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
-    """Return the distinct rows of some columns, sorted, and how many there are of each, or the sum of their weights."""
-    lows = [int(column.min()) for column in columns]
-    spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
-    if math.prod(spans) >= 1 << 62:
-        order = np.lexsort(columns[::-1])
-        ordered = [column[order] for column in columns]
-        first = np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) for column in ordered], axis=0))
-        sizes = np.ones(len(order), dtype=np.int64) if weights is None else weights[order]
-        return [column[first] for column in ordered], np.add.reduceat(sizes, first)
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    for column, low, span in zip(columns, lows, spans, strict=True):
-        key = key * span + (column - low)
-    if weights is None:
-        keys, counts = np.unique(key, return_counts=True)
-    else:
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
-        keys, counts = key[first], np.add.reduceat(weights[order], first)
-    rows = []
-    for low, span in zip(reversed(lows), reversed(spans), strict=True):
-        rows.append(keys % span + low)
-        keys = keys // span
-    return rows[::-1], counts.astype(np.int64)

@@ -17,25 +17,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
-from bddtorque.plan.wires import AngleSum, Input, Output, Sum
-from bddtorque.questions.enumeration import pieces
-from bddtorque.questions.groups import TOTAL, Group, distinct
-from bddtorque.questions.subjects import UNBOUNDED, Integers, Subject, sliced
+from bddtorque.plan.wires import AngleSum, Input, Sum
+from bddtorque.questions.convolving import distinct
+from bddtorque.questions.enumeration import Piece, pieces
+from bddtorque.questions.groups import TOTAL, Group
+from bddtorque.questions.search_work import Work
+from bddtorque.questions.subjects import Integers, Subject, sliced, unclamped
 from bddtorque.words.integer_range import Range
 
 MOST_HELD_BITS = 16
 """Bits of the words held still."""
 MOST_GROUP_BITS = 24
 """Bits of the words of one group."""
-STATES_A_SECOND = 4e6
-"""States of groups, about, whose tuples are found in a second."""
+TUPLE_STEPS = 25
+"""Steps of a state of a group whose tuple is found."""
+SEPARATING = 0.5
+"""Share of the work that finding the tuples of all groups may take."""
 MOST_HELD = 3
 """Words held still."""
 MOST_COUNTED_BITS = 62
@@ -69,15 +72,11 @@ class Separation:
             low, high = low + own[0], high + own[1]
         return low, high
 
-    def words_at(self, state: int) -> dict[str, int]:
-        """Return the words that groups read in one state of the held words."""
-        return {name: int(words[state]) for name, words in self.read.items()}
 
-
-def separated(subject: Subject, seconds: float = math.inf) -> Separation | None:
-    """Return a subject's sum as a sum of groups, or None where no few words separate it in about so many seconds."""
+def separated(subject: Subject, work: Work) -> Separation | None:
+    """Return a subject's sum as a sum of groups, or None where no few words separate it, or that is too much work."""
     subject = flattened(freed(subject))
-    names = _held_words(subject, seconds * STATES_A_SECOND)
+    names = _held_words(subject, work.left * SEPARATING / TUPLE_STEPS)
     if names is None:
         return None
     support = supports(subject.plan)
@@ -89,6 +88,7 @@ def separated(subject: Subject, seconds: float = math.inf) -> Separation | None:
         group, read = _group(subject, support, mask, own, parts)
         groups.append(group)
         wanted |= read
+        work.spend(TUPLE_STEPS << sum(wire.bits for k, wire in enumerate(subject.inputs) if own >> k & 1))
     fixed = tuple(part for part in subject.output.parts if not support[part[0]] & ~mask)
     return Separation(subject, names, tuple(groups), *_held_states(subject, names, sorted(wanted), fixed))
 
@@ -214,7 +214,7 @@ def _group(
     tuples, counts = _tuples(subject, own, sorted(meeting), inner)
     unit = math.gcd(*(factor for _, factor in parts))
     outer = tuple((wire, factor // unit) for wire, factor in parts if support[wire] & mask)
-    made = sliced(plan, _sum_of(outer), given)
+    made = sliced(plan, unclamped("group", outer), given)
     if inner:  # the summands that no held word meets enter as one word
         tuples[TOTAL] = tuples[TOTAL] // unit
         bits = Range(int(tuples[TOTAL].min()), int(tuples[TOTAL].max())).bits
@@ -232,45 +232,36 @@ def _name(wire: int) -> str:
     return f"w{wire}"
 
 
-def _sum_of(parts: tuple[tuple[int, int], ...]) -> Output:
-    return Output("group", parts, 0, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, Fraction(1))
-
-
 def _tuples(
     subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the distinct tuples of some words over all states of a group, and how many states give each."""
-    plan = subject.plan
-    whole = sliced(plan, _sum_of((*((wire, 1) for wire in meeting), *inner)))
-    inputs = [wire for k, wire in enumerate(subject.inputs) if own >> k & 1]
     columns: list[Integers] = []
     counts = np.empty(0, dtype=np.int64)
-    for piece in pieces(inputs):
-        wires = run_wires(whole, subject.tables, piece.words())
-        parts = whole.outputs[0].parts
-        new = [wires[wire] for wire, _ in parts[: len(meeting)]]
-        if inner:
-            none = np.zeros([1] * len(piece.shape), dtype=np.int64)
-            new.append(sum((factor * wires[wire] for wire, factor in parts[len(meeting) :]), start=none))
-        flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in new]
-        rows, times = distinct(flat)
+    for piece in pieces([wire for k, wire in enumerate(subject.inputs) if own >> k & 1]):
+        rows, times = distinct(_columns(subject, piece, meeting, inner, 0))
         both = [np.concatenate(pair) for pair in zip(columns, rows, strict=True)] if columns else rows
         columns, counts = distinct(both, np.concatenate([counts, times]))
-    names = [*map(_name, meeting), *([TOTAL] if inner else [])]
-    return dict(zip(names, columns, strict=True)), counts
+    return dict(zip([*map(_name, meeting), TOTAL], columns, strict=True)), counts
 
 
 def _held_states(
-    subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: tuple[tuple[int, int], ...]
+    subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the words that groups read of all values of the held words, and what these fix of the sum."""
-    whole = sliced(subject.plan, _sum_of((*((wire, 1) for wire in wanted), *fixed)))
-    inputs = [wire for wire in subject.inputs if wire.name in names]
-    (piece,) = pieces(inputs, MOST_HELD_BITS)
-    wires = run_wires(whole, subject.tables, piece.words())
+    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MOST_HELD_BITS)
+    *read, total = _columns(subject, piece, wanted, fixed, subject.output.constant)
+    return dict(zip(map(_name, wanted), read, strict=True)), total
+
+
+def _columns(
+    subject: Subject, piece: Piece, wires: Sequence[int], summands: Sequence[tuple[int, int]], constant: int
+) -> list[Integers]:
+    """Return some words, and last a sum of others, in all states of a piece, (states,) each."""
+    whole = sliced(subject.plan, unclamped("columns", (*((wire, 1) for wire in wires), *summands)))
+    words = run_wires(whole, subject.tables, piece.words())
     parts = whole.outputs[0].parts
-    columns = [wires[wire] for wire, _ in parts[: len(wanted)]]
-    start = np.full(1, subject.output.constant, dtype=np.int64).reshape([1] * len(piece.shape))
-    columns.append(sum((factor * wires[wire] for wire, factor in parts[len(wanted) :]), start=start))
-    flat = [np.broadcast_to(each, piece.shape).reshape(-1) for each in columns]
-    return dict(zip(map(_name, wanted), flat, strict=False)), flat[-1]
+    columns = [words[wire] for wire, _ in parts[: len(wires)]]
+    start = np.full((1,) * len(piece.shape), constant)
+    columns.append(sum((factor * words[wire] for wire, factor in parts[len(wires) :]), start=start))
+    return [np.broadcast_to(column, piece.shape).reshape(-1) for column in columns]

@@ -87,6 +87,22 @@ class Subject:
         return sum(wire.bits for wire in self.inputs)
 
     @property
+    def lsb(self) -> float:
+        """The value of one unit of the word that errors are stated in: of a term, that of its torque."""
+        word = self.word or self.torque
+        return float(self.output.lsb) if word is None else word.lsb
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the input words that it reads."""
+        return [wire.name for wire in self.inputs]
+
+    @property
+    def states(self) -> int:
+        """How many states counts are of."""
+        return 1 << (self.bits + self.unread)
+
+    @property
     def rising(self) -> bool:
         """Whether the value rises with the word."""
         of = self.word or self.torque
@@ -107,6 +123,10 @@ class Subject:
         """Return the exact sums before they are rounded, for input words of shapes that go together."""
         start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
         return start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
+
+    def sums(self, states: Integers) -> Integers:
+        """Return the exact sums (N,) of states (N, inputs)."""
+        return np.broadcast_to(self.total(dict(zip(self.names, states.T, strict=True))), len(states))
 
     def rounded(self, total: Any) -> Any:
         """Return the words of sums: rounded by the shift and clamped."""
@@ -133,8 +153,9 @@ def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None)
 def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     """Return what is asked about, by name; all outputs unless names are given.
 
-    A name is an output (``tau1``, or the joint's own), a term of one (``J12``, ``G1``; models of the source `terms`), a
-    word (``w15``) or a block (``b3``) as ``bddtorque plan`` prints them.
+    A name is an output (``tau1``), a word (``w15``) or a block (``b3``) as ``bddtorque plan`` prints them, a term of an
+    output (``J12``, ``G1``; models of the source `terms`), or a joint, for its torque. The first of these that fits is
+    meant: ``tau2`` is the second torque, whatever joints are called.
     """
     if not names:
         return [_output(model, place) for place in range(len(model.plan.outputs))]
@@ -143,33 +164,28 @@ def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
 
 def subject(model: Model, name: str) -> Subject:
     """Return what a name stands for; see `subjects`."""
-    outputs = _output_names(model)
+    outputs = {output.name: k for k, output in enumerate(model.plan.outputs)}
     if name in outputs:
         return _output(model, outputs[name])
     numbered = re.fullmatch(r"([wb])([0-9]{1,9})", name)
     if numbered:
         kind, place = numbered[1], int(numbered[2])
-        count = len(model.plan.wires) if kind == "w" else len(model.plan.blocks)
+        what, count = ("words", len(model.plan.wires)) if kind == "w" else ("blocks", len(model.plan.blocks))
         if place >= count:
-            what = "words" if kind == "w" else "blocks"
-            raise BddTorqueError(f"ask: one of the {count} {what} {kind}0 to {kind}{count - 1} required, {name} given")
+            raise BddTorqueError(f"ask: the {what} of this model are {kind}0 to {kind}{count - 1}, got {name}")
         return _word(model, place) if kind == "w" else _block(model, place)
     terms = _terms(model)
     if name in terms:
         return terms[name]
-    known = [*outputs, *terms]
+    joints = list(model.source.outputs) if isinstance(model.source, RobotSource) else []
+    if name in joints:
+        return _output(model, joints.index(name))
+    known = [*outputs, *joints, *terms]
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     raise BddTorqueError(
-        f"ask: an output or a term ({listed}), a word (w0, ...) or a block (b0, ...) required, {name!r:.40} given"
-        f"{nearest(name, known)}"
+        f"ask: unknown name {name!r:.40}{nearest(name, known)}; outputs, joints and terms are {listed}; "
+        f"words are w0 to w{len(model.plan.wires) - 1}, blocks b0 to b{len(model.plan.blocks) - 1}"
     )
-
-
-def _output_names(model: Model) -> dict[str, int]:
-    names = {output.name: k for k, output in enumerate(model.plan.outputs)}
-    if isinstance(model.source, RobotSource):
-        names |= {joint: k for k, joint in enumerate(model.source.outputs)}
-    return names
 
 
 def _output(model: Model, place: int) -> Subject:
@@ -182,14 +198,15 @@ def _output(model: Model, place: int) -> Subject:
     return Subject(output.name, title, "output", plan, model.tables, word, word.unit, formats, unread, place)
 
 
-def _unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int, lsb: Fraction) -> Output:
+def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, lsb: Fraction = Fraction(1)) -> Output:
+    """Return a sum of wires as an output that is neither rounded nor clamped."""
     return Output(name, parts, constant, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, lsb)
 
 
 def _word(model: Model, place: int) -> Subject:
     wire = model.plan.wires[place]
     name = f"w{place}"
-    plan = sliced(model.plan, _unclamped(name, ((place, 1),), 0, Fraction(1)))
+    plan = sliced(model.plan, unclamped(name, ((place, 1),)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
     return Subject(name, title, "word", plan, model.tables, None, "", model.source.words, 0, place)
 
@@ -201,7 +218,7 @@ def _block(model: Model, place: int) -> Subject:
     inputs = tuple(Input(f"x{k}", bits, kinds[k] == "angle") for k, bits in enumerate(block.input_widths))
     lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
     wires: tuple[Wire, ...] = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
-    plan = replace(model.plan, wires=wires, outputs=(_unclamped(name, ((len(inputs), 1),), 0, lsb),))
+    plan = replace(model.plan, wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
     return Subject(name, title, "block", plan, model.tables, None, "", {}, 0, place)
@@ -212,29 +229,23 @@ def _terms(model: Model) -> dict[str, Subject]:
     if not isinstance(model.source, RobotSource) or model.plan.source != "terms":
         return {}
     found = {}
-    motions = motions_of(model.plan)
-    for torque, output in enumerate(model.plan.outputs):
+    formats = model.source.words
+    off_centre = {name for name, word in formats.items() if name.startswith("qd") and word.dequantise(0) != 0.0}
+    motions = motions_of(model.plan, off_centre)
+    for torque, (output, word) in enumerate(zip(model.plan.outputs, model.formats.tau, strict=True)):
+        friction = (f"qd{torque + 1}",) if model.robot.joints[torque].friction else None
         own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
         for group in groups_of(own):
+            # one velocity alone is friction, or what a product with an off-centre velocity has besides: no term itself
+            terms = tuple(
+                motion for motion in sorted(group) if motion == friction or name_of(torque, motion) != f"F{torque + 1}"
+            )
+            name = "+".join(name_of(torque, motion) for motion in terms)
             parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
-            name = "+".join(name_of(torque, motion) for motion in sorted(group))
             constant = output.constant if STANDING in group else 0
-            lsb = output.lsb / (1 << output.shift)
-            plan = sliced(model.plan, _unclamped(name, parts, constant, lsb))
-            word = model.source.formats.tau[torque]
+            plan = sliced(model.plan, unclamped(name, parts, constant, output.lsb / (1 << output.shift)))
             title = f"term of {output.name}"
             found[name] = Subject(
-                name,
-                title,
-                "term",
-                plan,
-                model.tables,
-                None,
-                word.unit,
-                model.source.words,
-                0,
-                torque,
-                tuple(sorted(group)),
-                word,
+                name, title, "term", plan, model.tables, None, word.unit, formats, 0, torque, terms, word
             )
     return found

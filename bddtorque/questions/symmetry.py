@@ -1,4 +1,4 @@
-"""Questions about shape: is it odd, even or constant, does a word matter, and which bits of it.
+"""Questions about symmetry: is it odd, even or constant, in all its words or in some.
 
 Proved by the plan where that is enough (an even table of a word, a product of two odd ones), by every state where there
 are few, refuted by a state; where none of these succeeds the answer says that it is open.
@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.questions.answers import Support, Verdict
-from bddtorque.questions.block_diagrams import bits_that_matter
-from bddtorque.questions.enumeration import all_words, runs
+from bddtorque.questions.answers import Verdict
+from bddtorque.questions.enumeration import EASY_BITS, all_words, every_word, random_words, row_of
 from bddtorque.questions.subjects import Integers, State, Subject, subject
-from bddtorque.words.integer_range import word_range, wrap
+from bddtorque.words.integer_range import word_range
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
 
-MOST_BITS = 22
-"""Input bits of a subject whose words are all kept at once."""
 TRIED = 1 << 14
 """Random states on which something is tried that may not hold."""
 ODD, EVEN = -1, 1
@@ -35,7 +32,7 @@ def symmetries(model: Model, of: str) -> list[Verdict]:
     opposite, angles aside, and is left out. Of single words only what holds is listed.
     """
     asked = subject(model, of)
-    whole = _every_word(asked) if asked.bits <= MOST_BITS else None
+    whole = every_word(asked) if asked.bits <= EASY_BITS else None
     found = [_constant(asked, whole)]
     names = [wire.name for wire in asked.inputs]
     found += [_symmetric(asked, whole, names, parity, "") for parity in (ODD, EVEN)]
@@ -57,22 +54,16 @@ def _sets(names: Sequence[str]) -> Iterable[tuple[list[str], str]]:
             yield [name], name
 
 
-def _every_word(asked: Subject) -> Integers:
-    """Return the output words of all states, an axis a word, lowest first."""
-    parts = [asked.rounded(total).reshape(-1) for _, total in runs(asked)]
-    return np.concatenate(parts).reshape([1 << wire.bits for wire in asked.inputs])
-
-
 def _constant(asked: Subject, whole: Integers | None) -> Verdict:
     if whole is not None:
         holds = bool((whole == whole.flat[0]).all())
         other_place = np.unravel_index(int((whole != whole.flat[0]).argmax()), whole.shape)
         witness = None if holds else _state(asked, other_place)
         return _verdict(asked, "constant", holds, witness, "enumeration")
-    words = _tried(asked)
+    words = random_words(asked.inputs, TRIED)
     results = asked.rounded(asked.total(words))
     other = np.flatnonzero(results != results[0])
-    witness = {name: int(each[other[0]]) for name, each in words.items()} if len(other) else None
+    witness = row_of(words, other[0]) if len(other) else None
     return _verdict(asked, "constant", False if len(other) else None, witness, "a state" if len(other) else "open")
 
 
@@ -92,7 +83,7 @@ def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], par
         return _verdict(asked, what, holds, witness, "enumeration")
     if parity_of(asked, names) == parity:
         return _verdict(asked, what, True, None, "plan")
-    words = _tried(asked)
+    words = random_words(asked.inputs, TRIED)
     turned_words = dict(words)
     for wire in asked.inputs:
         if wire.name in names:
@@ -103,7 +94,7 @@ def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], par
     here, there = (asked.rounded(asked.total(each)) for each in (words, turned_words))
     wrong = np.flatnonzero(there != parity * here)
     if len(wrong):
-        witness = {name: int(each[wrong[0]]) for name, each in words.items()}
+        witness = row_of(words, wrong[0])
         return _verdict(asked, what, False, witness, "a state")
     return _verdict(asked, what, None, None, "open")
 
@@ -115,14 +106,6 @@ def _opposites(wire: Input) -> Integers:
 
 def _state(asked: Subject, places: Sequence[Any]) -> State:
     return {wire.name: int(place) - (1 << (wire.bits - 1)) for wire, place in zip(asked.inputs, places, strict=True)}
-
-
-def _tried(asked: Subject) -> dict[str, Integers]:
-    rng = np.random.default_rng(0)
-    return {
-        wire.name: rng.integers(-(1 << (wire.bits - 1)), 1 << (wire.bits - 1), TRIED, dtype=np.int64)
-        for wire in asked.inputs
-    }
 
 
 def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | None, way: str) -> Verdict:
@@ -202,49 +185,3 @@ def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]
     if np.array_equal(turned, grid):
         return EVEN
     return ODD if np.array_equal(turned, -grid.astype(np.int64)) else None
-
-
-def support(model: Model, of: str) -> Support:
-    """Return which bits of which input words matter to an output, term, word or block."""
-    asked = subject(model, of)
-    inputs = {wire.name: list(range(wire.bits)) for wire in asked.inputs}
-    none: dict[str, list[int]] = {name: [] for name in inputs}
-    if asked.kind == "block":
-        table, diagram = model.tables[asked.place], model.diagrams[asked.place]
-        matters, by_bit = bits_that_matter(table, diagram)
-        idle = {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}
-        detail = f"read from the {diagram.node_count:,} nodes of its diagram"
-        return Support(asked.name, asked.title, True, "diagram", detail, matters, idle, none, by_bit)
-    unread = {name: list(range(word.bits)) for name, word in asked.formats.items() if name not in inputs}
-    unread = unread if asked.kind == "output" else {}
-    matters, left = _seen(asked, inputs)
-    if any(left.values()) and asked.bits <= MOST_BITS:
-        whole = _every_word(asked)
-        for axis, wire in enumerate(asked.inputs):
-            for bit in list(left[wire.name]):
-                # the word with the bit turned around, in the order lowest first
-                flipped = np.arange(1 << wire.bits) ^ (1 << bit)
-                if (np.take(whole, flipped, axis=axis) != whole).any():
-                    matters[wire.name] = sorted([*matters[wire.name], bit])
-                    left[wire.name].remove(bit)
-        idle, left = left, none
-        way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
-    else:
-        idle, way = none, "states"
-        detail = "a pair of states shows every bit that matters"
-    exact = not any(left.values())
-    return Support(asked.name, asked.title, exact, way, detail, matters, {**idle, **unread}, left)
-
-
-def _seen(asked: Subject, inputs: dict[str, list[int]]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return the bits that some random state shows to matter, and the others."""
-    words = _tried(asked)
-    here = asked.rounded(asked.total(words))
-    matters: dict[str, list[int]] = {}
-    for name, bits in inputs.items():
-        matters[name] = []
-        for bit in bits:
-            turned = wrap(words[name] ^ (1 << bit), len(bits))
-            if (asked.rounded(asked.total({**words, name: turned})) != here).any():
-                matters[name].append(bit)
-    return matters, {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}

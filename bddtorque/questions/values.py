@@ -14,54 +14,64 @@ from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.answers import Count, Extreme
-from bddtorque.questions.block_diagrams import index_of, state_of, words_and_counts
-from bddtorque.questions.bounding import Told, largest_sum
-from bddtorque.questions.counting import EASY_BITS, Counts, states_at_least
-from bddtorque.questions.enumeration import MOST_BITS, runs
+from bddtorque.questions.bounding import boxes_looked_at, largest_sum
+from bddtorque.questions.counting import Counts, states_at_least
+from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
+from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import State, Subject, subject
 
-LIMIT = 60.0
-"""Seconds for one answer, unless somebody says how many."""
 MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
-INTERRUPTED = "; interrupted"
-PATIENCE = 5.0
-"""Seconds of branch and bound where all states can be run instead."""
+PATIENCE = 0.1
+"""Share of the work for branch and bound where all states can be run instead."""
 
 
-def largest(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
-    """Return the largest value of an output, term, word or block, with a state that has it; see `subjects` for names.
+def largest(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Extreme:
+    """Return the largest value of an output, term, word or block, with a state that has it.
 
-    `limit` is in seconds; where it is over, or Ctrl-C comes, the answer is the bracket so far.
+    Parameters
+    ----------
+    model : Model
+        A compiled model.
+    of : str
+        What is asked about; see `subjects` for names.
+    work : float
+        Millions of steps that the answer may take, about ten milliseconds each.
+    limit : float, optional
+        Seconds that it may take; answers that are stopped by it depend on the machine.
+
+    Returns
+    -------
+    Extreme
+        Exact, or the bracket known when work or time was over or Ctrl-C came.
     """
-    return _extreme(model, subject(model, of), "largest", limit, told)
+    return _extreme(model, subject(model, of), "largest", work_of(work, limit))
 
 
-def smallest(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Extreme:
+def smallest(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Extreme:
     """Return the smallest value; as `largest`."""
-    return _extreme(model, subject(model, of), "smallest", limit, told)
+    return _extreme(model, subject(model, of), "smallest", work_of(work, limit))
 
 
-def saturating(model: Model, of: str, limit: float = LIMIT, told: Told = lambda _: None) -> Count:
+def saturating(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Count:
     """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
 
-    The answer is compared with what the certificate says of it.
+    The answer is compared with what the certificate says of it. `work` and `limit` are as for `largest`.
     """
-    asked = _an_output(model, of, "saturation")
-    above = states_at_least(asked, asked.least_total(asked.output.high + 1), limit / 2, told)
-    states = _states(asked)
-    if above.interrupted:  # nothing is known of the other end
-        below = Counts(0, states, above.way, above.detail, True)
+    asked, work = subject(model, of), work_of(work, limit)
+    if asked.kind != "output":
+        raise BddTorqueError(f"ask: saturation is a question about an output; {of} is a {asked.kind}")
+    half = work.part(0.5)
+    above = states_at_least(asked, asked.least_total(asked.output.high + 1), half)
+    if work.stopped:  # interrupted: nothing is known of the other end
+        below = replace(above, low=0, high=asked.states)
     else:
-        below = _below(asked, asked.least_total(asked.output.low), limit / 2, told)
-    low, high = above.low + below.low, min(above.high + below.high, states)
+        below = _below(asked, asked.least_total(asked.output.low), work)
+    work.stopped = work.stopped or half.stopped
+    low, high = above.low + below.low, min(above.high + below.high, asked.states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
-    said = _beside_certificate(model, asked, low, high)
-    return Count(
-        asked.name, asked.title, low == high, way, detail, "saturate", low, high, states, said,
-        interrupted=above.interrupted or below.interrupted,
-    )  # fmt: skip
+    return _count(asked, Counts(low, high, way, detail), "saturate", work, _beside_certificate(model, asked, low, high))
 
 
 def reaching(
@@ -69,18 +79,17 @@ def reaching(
     of: str,
     value: float,
     side: Literal["at least", "at most"] = "at least",
-    limit: float = LIMIT,
-    told: Told = lambda _: None,
+    work: float | Work = WORK,
+    limit: float | None = None,
 ) -> Count:
     """Return how many states give at least (at most) a value, in the unit of what is asked about; words have none.
 
     Outputs count as their words stand for values, and over all states of the model; terms, words and blocks over all
-    states of the words that they read.
+    states of the words that they read. `work` and `limit` are as for `largest`.
     """
-    asked = subject(model, of)
+    asked, work = subject(model, of), work_of(work, limit)
     if not math.isfinite(value):
-        raise BddTorqueError(f"ask: a finite value in {asked.unit or 'its unit'} required, {value} given")
-    states = _states(asked)
+        raise BddTorqueError(f"ask: the value to reach must be finite, got {value}")
 
     def reaches(word: int) -> bool:
         given = asked.value(word)
@@ -88,29 +97,22 @@ def reaching(
         return given >= value if side == "at least" else given <= value
 
     upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
-    lowest, beyond = _ends(asked)
+    lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MOST_WORD, MOST_WORD)
     first = _first(lowest, beyond, lambda each: reaches(each) == upward)
     if first in (lowest, beyond):
-        found = _known(states if (first == lowest) == upward else 0)
-    elif asked.kind == "block":
-        found = _by_diagram(model, asked, first, upward)
-    elif upward:
-        found = states_at_least(asked, asked.least_total(first), limit, told)
+        count = asked.states if (first == lowest) == upward else 0
+        found = Counts(count, count, "range", "the value lies beyond the range of the word")
     else:
-        found = _below(asked, asked.least_total(first), limit, told)
-    what = f"give {side} {value:g} {asked.unit}".rstrip()
+        found = (states_at_least if upward else _below)(asked, asked.least_total(first), work)
+    return _count(asked, found, f"give {side} {value:g} {asked.unit}".rstrip(), work)
+
+
+def _count(asked: Subject, found: Counts, what: str, work: Work, certificate: str = "") -> Count:
     exact = found.low == found.high
     return Count(
-        asked.name, asked.title, exact, found.way, found.detail, what, found.low, found.high, states,
-        interrupted=found.interrupted,
+        asked.name, asked.title, exact, found.way, found.detail + work.note(exact), what, found.low, found.high,
+        asked.states, certificate, stopped=work.why(exact),
     )  # fmt: skip
-
-
-def _ends(asked: Subject) -> tuple[int, int]:
-    """Return the lowest word, and the first beyond the highest."""
-    if asked.word is not None:
-        return asked.word.lowest, asked.word.highest + 1
-    return -MOST_WORD, MOST_WORD
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
@@ -121,83 +123,54 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _known(count: int) -> Counts:
-    return Counts(count, count, "range", "the value lies beyond the range of the word")
-
-
-def _by_diagram(model: Model, asked: Subject, first: int, upward: bool) -> Counts:
-    """Return how many entries of a block are at least (upward), or below, a word."""
-    diagram = model.diagrams[asked.place]
-    words, counts = words_and_counts(model.tables[asked.place], diagram)
-    count = int(counts[(words >= first) == upward].sum())
-    return Counts(count, count, "diagram", f"models counted on {diagram.node_count:,} nodes")
-
-
-def _below(asked: Subject, threshold: int, limit: float, told: Told) -> Counts:
+def _below(asked: Subject, threshold: int, work: Work) -> Counts:
     """Return how many states have a sum below the threshold."""
-    others = states_at_least(asked, threshold, limit, told)
-    states = _states(asked)
-    return replace(others, low=states - others.high, high=states - others.low)
+    others = states_at_least(asked, threshold, work)
+    return replace(others, low=asked.states - others.high, high=asked.states - others.low)
 
 
-def _states(asked: Subject) -> int:
-    return 1 << (asked.bits + asked.unread)
-
-
-def _an_output(model: Model, of: str, what: str) -> Subject:
-    asked = subject(model, of)
-    if asked.kind != "output":
-        raise BddTorqueError(f"ask: an output required for {what}, the {asked.kind} {of} given")
-    return asked
-
-
-def _extreme(model: Model, asked: Subject, which: str, limit: float, told: Told) -> Extreme:
+def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
-    interrupted = False
-    if asked.kind == "block":
-        table, diagram = model.tables[asked.place], model.diagrams[asked.place]
-        words, _ = words_and_counts(table, diagram)
-        total = int(words[-1] if direction > 0 else words[0])
-        state, bound, way = state_of(table, index_of(table, diagram, total)), total, "diagram"
-        detail = f"{len(words):,} distinct words at the ends of {diagram.node_count:,} nodes"
-    else:
-        total, bound, state, way, detail = _searched(asked, direction, limit, told)
-        interrupted = detail.endswith(INTERRUPTED)
+    total, bound, state, way, detail = _searched(asked, direction, work)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
         state = {**dict.fromkeys(model.source.words, 0), **state}
         check_witness(model, asked, state, word)
-    clamped = asked.unclamped(total) != word
-    value, limit_value = asked.value(word), asked.value(bound_word)
+    exact = word == bound_word
     return Extreme(
-        asked.name, asked.title, word == bound_word, way, detail, which, word, value, bound_word, limit_value,
-        asked.unit, state, clamped, interrupted=interrupted,
+        asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
+        asked.value(bound_word), asked.unit, state, asked.unclamped(total) != word, stopped=work.why(exact),
     )  # fmt: skip
 
 
-def _searched(asked: Subject, direction: int, limit: float, told: Told) -> tuple[int, int, State, str, str]:
+def _searched(asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
     """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
+    if asked.bits <= EASY_BITS:
+        total, state, _ = _run(asked, direction, None)
+        return total, total, state, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     few = asked.bits <= MOST_BITS
-    if asked.bits > EASY_BITS:
-        found = largest_sum(asked, direction, min(limit, PATIENCE) if few else limit, told)
-        if not found.stopped or not few or found.stopped == "interrupted":
-            why = {"limit": "; stopped by the limit", "memory": "; stopped by memory", "interrupted": INTERRUPTED}
-            detail = f"{found.boxes:,} box{'es' * (found.boxes > 1)} of input words looked at"
-            ends = direction * found.found, direction * found.bound
-            return *ends, found.state, "branch and bound", detail + why.get(found.stopped, "")
-    total, state = _by_enumeration(asked, direction)
-    return total, total, state, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+    own = work.part(PATIENCE) if few else work
+    found = largest_sum(asked, direction, own)
+    if few and own.stopped and not work.stopped:
+        with work.interruptible():
+            total, state, run = _run(asked, direction, work)
+            if run == 1 << asked.bits:
+                return total, total, state, "enumeration", f"all {run:,} states of its words were run"
+    ends = direction * found.found, direction * found.bound
+    return *ends, found.state, "branch and bound", boxes_looked_at(found.boxes)
 
 
-def _by_enumeration(asked: Subject, direction: int) -> tuple[int, State]:
-    best: tuple[int, State] | None = None
-    for piece, total in runs(asked):
-        place = int((direction * total).argmax())
-        found = int(total.reshape(-1)[place])
-        if best is None or direction * found > direction * best[0]:
-            best = found, piece.state(place)
-    assert best is not None
-    return best
+def _run(asked: Subject, direction: int, work: Work | None) -> tuple[int, State, int]:
+    """Return the largest (`direction` 1) or smallest sum of as many states as work allows, its state, and how many."""
+    best: tuple[int, State] = (0, {})
+    run = 0
+    for piece, totals in runs(asked, work):
+        place = int((direction * totals).argmax())
+        total = int(totals.reshape(-1)[place])
+        if not run or direction * total > direction * best[0]:
+            best = total, piece.state(place)
+        run += totals.size
+    return *best, run
 
 
 def check_witness(model: Model, asked: Subject, state: State, word: int) -> None:
@@ -205,8 +178,7 @@ def check_witness(model: Model, asked: Subject, state: State, word: int) -> None
     given = run_state(model, state)[asked.place]
     if given != word:
         raise BddTorqueError(
-            f"ask: the word {word} of {asked.name} required of the evaluator at {state}, it gives {given}: "
-            "this is a bug, please report it"
+            f"ask: {asked.name} is {word} at {state}, but the evaluator gives {given}: this is a bug, please report it"
         )
 
 
@@ -224,8 +196,8 @@ def _beside_certificate(model: Model, asked: Subject, low: int, high: int) -> st
     said = model.certificate.outputs[asked.place]
     if (said.saturation == "cannot" and low) or (said.saturation == "can" and not high):
         raise BddTorqueError(
-            f"ask: as many states as the certificate allows required ({asked.name}: {said.saturation}), {low} to "
-            f"{high} found: this is a bug, please report it"
+            f"ask: the certificate says that {asked.name} {said.saturation} saturate, but {low} to {high} states do: "
+            "this is a bug, please report it"
         )
     if said.saturation != "not excluded":
         return f"the certificate says {said.saturation}"

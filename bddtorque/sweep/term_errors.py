@@ -14,7 +14,7 @@ The errors of all rows, of the sums between them and of the final rounding add u
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
@@ -205,11 +205,12 @@ def _parts(
 class _MotionsOf(Algebra[Motions]):
     """Computes in motions: a factor, a rounding or a wrap changes none."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, off_centre: Container[str]) -> None:
+        self.plan, self.off_centre = plan, off_centre
 
     def input(self, wire: Input) -> Motions:
-        return Motions([(wire.name,)]) if wire.name.startswith("qd") else ALONE
+        moving = Motions([(wire.name,)]) if wire.name.startswith("qd") else ALONE
+        return moving + ALONE if wire.name in self.off_centre else moving
 
     def table(self, wire: Lookup, words: Sequence[Motions]) -> Motions:
         block = self.plan.blocks[wire.block]
@@ -233,9 +234,9 @@ class _MotionsOf(Algebra[Motions]):
         return exact
 
 
-def motions_of(plan: Plan) -> list[Motions]:
-    """Return the motions of every wire of a plan."""
-    return plan.evaluate(_MotionsOf(plan))
+def motions_of(plan: Plan, off_centre: Container[str] = ()) -> list[Motions]:
+    """Return the motions of every wire of a plan; the word 0 of the inputs `off_centre` stands for some motion."""
+    return plan.evaluate(_MotionsOf(plan, off_centre))
 
 
 def groups_of(sets: Iterable[Motions]) -> list[Motions]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import compiled
 import numpy as np
 
 import bddtorque as bt
@@ -17,6 +18,11 @@ MODELS = {
     "uneven": {"bits": [4, 3], "input_bits": {"position": [4, 3], "velocity": 2, "acceleration": [2, 3]}},
     "turned": {"bits": 3, "block_bits": 4, "source": "recursive"},
 }
+
+
+def arm(bits: int, **options) -> bt.Model:
+    """Return planar2r of other word lengths."""
+    return compiled.arm(bits, workers=1, **options)
 
 
 @cache

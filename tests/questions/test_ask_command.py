@@ -78,12 +78,14 @@ def test_equal_files_and_others(ask, file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--of", "tau7"), "required, 'tau7' given"),
+        (("--of", "tau7"), "unknown name 'tau7'"),
         (("--of", "b99"), "b0 to b"),
-        (("--limit", "0"), "--limit: seconds above 0"),
-        (("--limit", "nan"), "--limit: seconds above 0"),
-        (("--of", "b0", "--saturation"), "an output required"),
-        (("--at-least", "inf"), "a finite value"),
+        (("--limit", "0"), "--limit must be above 0"),
+        (("--limit", "nan"), "--limit must be above 0"),
+        (("--work", "0"), "--work must be above 0"),
+        (("--work", "nan"), "--work must be above 0"),
+        (("--of", "b0", "--saturation"), "a question about an output"),
+        (("--at-least", "inf"), "must be finite"),
         (("--equal", "nowhere.bdt"), "nowhere.bdt"),
     ],
 )

@@ -7,7 +7,7 @@ from every_state import small
 
 import bddtorque as bt
 from bddtorque.plan.wires import Product, Sum
-from bddtorque.questions import subject
+from bddtorque.questions import Work, subject
 from bddtorque.questions.bounding import largest_sum
 from bddtorque.questions.counting import _in_boxes
 
@@ -26,6 +26,6 @@ def test_a_word_beyond_its_stated_range_is_refused():
     for place in places:
         liar = narrowed(asked, place)
         with pytest.raises(bt.BddTorqueError, match=r"from 0 to 1 required, as the file states, .* verify"):
-            largest_sum(liar, 1, seconds=5.0)
+            largest_sum(liar, 1, Work())
         with pytest.raises(bt.BddTorqueError, match="as the file states"):
-            _in_boxes(liar, asked.least_total(3), 5.0, lambda _: None)
+            _in_boxes(liar, asked.least_total(3), Work())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,23 @@ from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import Equality
-from bddtorque.questions.bounding import Told
-from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces
+from bddtorque.questions.enumeration import MOST_BITS, PARTS_A_STEP, pieces, random_words, row_of
+from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import Integers, State, Subject, subjects
-from bddtorque.questions.values import LIMIT
 from bddtorque.robots.robot_data import robot_to_plain
 from bddtorque.words.bounded import ROOM
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
-SEED = 0
+Grid = tuple[dict[str, Integers], tuple[int, ...], Callable[[int], State]]
 
 
-def equality(first: Model, second: Model, limit: float = LIMIT, told: Told = lambda _: None) -> list[Equality]:
+def equality(first: Model, second: Model, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
     """Return for each output whether two compilations give the same word in every state.
 
     Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input
     words together have few bits; else a state that tells them apart, or the bound that follows from both certificates.
-    `limit` is in seconds, for each output; where it is over, the states run so far are some states.
+    `work` and `limit` are as for `largest`, for each output.
     Both need the same input words; outputs of other formats are compared by value.
     """
     _check(first, second)
@@ -40,25 +40,26 @@ def equality(first: Model, second: Model, limit: float = LIMIT, told: Told = lam
             return [_equal(asked, "blocks", detail) for asked in subjects(first)]
     else:
         differing = ()
-    found = []
-    for mine, other in zip(subjects(first), subjects(second), strict=True):
-        found.append(_compared(first, second, mine, other, differing, limit, told))
+    found: list[Equality] = []
+    for place in range(len(first.plan.outputs)):
+        if not found or not found[-1].interrupted:
+            found.append(_compared(first, second, place, differing, work_of(work, limit).again()))
     return found
 
 
 def _check(first: Model, second: Model) -> None:
     if first.source.kind != second.source.kind:
-        raise BddTorqueError("ask: two robots or two functions required to compare, one of each given")
+        raise BddTorqueError("ask: a robot can only be compared with a robot, and a function with a function")
     words, others = first.source.words, second.source.words
     if list(words) != list(others):
         raise BddTorqueError(
-            f"ask: the same input words required to compare, {', '.join(words)} and {', '.join(others)} given"
+            f"ask: both must have the same input words, got {', '.join(words)} and {', '.join(others)}"
         )
     for name, word in words.items():
         mine, yours = (_meaning(each) for each in (word, others[name]))
         if mine != yours:
             raise BddTorqueError(
-                f"ask: input words of the same meaning required to compare state by state, {name} has "
+                f"ask: input words must mean the same in both to be compared state by state; {name} has "
                 f"{word.bits} bits of {word.lsb:.6g} {word.unit} and {others[name].bits} of {others[name].lsb:.6g}"
             )
 
@@ -78,89 +79,64 @@ def _differing_blocks(first: Model, second: Model) -> tuple[int, ...]:
 
 
 def _equal(asked: Subject, way: str, detail: str) -> Equality:
-    states = 1 << (asked.bits + asked.unread)
-    return Equality(asked.name, asked.title, True, way, detail, True, detail, 0.0, 0.0, asked.unit, None, 0, states)
+    return Equality(
+        asked.name, asked.title, True, way, detail, True, detail, 0.0, 0.0, asked.unit, None, 0, asked.states
+    )
 
 
-def _compared(
-    first: Model,
-    second: Model,
-    mine: Subject,
-    other: Subject,
-    blocks: tuple[int, ...],
-    limit: float,
-    told: Told,
-) -> Equality:
+def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], work: Work) -> Equality:
     """Compare one output on states: all of them where they are few."""
-    both = {wire.name: wire for wire in (*mine.inputs, *other.inputs)}
-    inputs = tuple(both.values())
+    mine, other = (subjects(model)[place] for model in (first, second))
+    inputs = tuple({wire.name: wire for wire in (*mine.inputs, *other.inputs)}.values())
     bits = sum(wire.bits for wire in inputs)
-    states = 1 << (mine.bits + mine.unread)
-    everything = bits <= MOST_BITS
     by_word = _meaning(mine.word) == _meaning(other.word)
-    largest, state, differing, run = 0.0, None, 0, 0
-    started = last = time.monotonic()
-    for piece in pieces(inputs) if everything else [_random(inputs)]:
-        words = piece.words() if everything else dict(zip([w.name for w in inputs], piece.axes, strict=True))
-        values, others = (_values(each, words, by_word) for each in (mine, other))
-        difference = np.abs(values - others)
-        difference = np.broadcast_to(difference, piece.shape if everything else (TRIED,))
-        differing += int(np.count_nonzero(difference))
-        run += difference.size
-        place = int(difference.argmax())
-        size = float(difference.flat[place])
-        if size > largest:
-            largest = size
-            state = piece.state(place) if everything else _row(inputs, piece, place)
-        now = time.monotonic()
-        told(now - last)
-        last = now
-        if now - started > limit:
-            break
-    scale = mine.word.lsb if by_word and mine.word is not None else 1.0
-    largest *= scale
-    proved = _bound(first, second, mine.place)
-    if everything and run == 1 << bits:
-        detail = f"all {1 << bits:,} states of the words that it reads were run"
+    largest, differing, run = 0.0, 0, 0
+    state: State | None = None
+    with work.interruptible():
+        for words, shape, state_at in _grids(inputs, bits):
+            if run and not work.goes_on():
+                break
+            apart = np.broadcast_to(np.abs(_values(mine, words, by_word) - _values(other, words, by_word)), shape)
+            differing += int(np.count_nonzero(apart))
+            place_of_most = int(apart.argmax())
+            if apart.flat[place_of_most] > largest:
+                largest, state = float(apart.flat[place_of_most]), state_at(place_of_most)
+            run += apart.size
+            work.spend(apart.size * (2 + (len(mine.output.parts) + len(other.output.parts)) / PARTS_A_STEP))
+    if by_word and mine.word is not None:
+        largest *= mine.word.lsb
+    if state is not None:
+        state = {**dict.fromkeys(first.source.words, 0), **state}
+    if run == 1 << bits:
+        detail = f"all {run:,} states of the words that it reads were run"
         return Equality(
             mine.name, mine.title, True, "enumeration", detail, not differing, detail, largest, largest, mine.unit,
-            _whole(first, state), differing << (mine.bits + mine.unread - bits), states, blocks,
+            state, differing << (mine.bits + mine.unread - bits), mine.states, blocks,
         )  # fmt: skip
-    equal = False if differing else None
-    detail = f"{run:,} of {1 << bits:,} states were run" if everything else f"{run:,} random states were run"
+    proved = _bound(first, second, place)
+    detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MOST_BITS else f"{run:,} random states were run"
     detail += "; the bound is that of both certificates" if proved is not None else "; nothing bounds the difference"
+    what = "two compilations of one plan, by state" if first.plan == second.plan else "two plans, by state"
     return Equality(
-        mine.name, mine.title, equal is not None, "states and certificates", detail, equal,
-        _what(first, second), largest, proved, mine.unit, _whole(first, state), None, states, blocks, True,
+        mine.name, mine.title, differing > 0, "states and certificates", detail + work.note(False),
+        False if differing else None, what, largest, proved, mine.unit, state, None, mine.states, blocks, True,
+        stopped=work.stopped,
     )  # fmt: skip
 
 
-def _what(first: Model, second: Model) -> str:
-    if first.plan == second.plan:
-        return "two compilations of one plan, by state"
-    return "two plans, by state"
+def _grids(inputs: tuple[Input, ...], bits: int) -> Iterator[Grid]:
+    """Give words that go together, the shape that they have then, and what tells a state: of all states or some."""
+    if bits <= MOST_BITS:
+        for piece in pieces(inputs):
+            yield piece.words(), piece.shape, piece.state
+    else:
+        words = random_words(inputs, TRIED)
+        yield words, (TRIED,), partial(row_of, words)
 
 
 def _values(asked: Subject, words: dict[str, Integers], by_word: bool) -> Any:
-    read = {wire.name for wire in asked.inputs}
-    found = asked.rounded(asked.total({name: each for name, each in words.items() if name in read}))
-    if by_word or asked.word is None:
-        return found
-    return asked.word.dequantise(found)
-
-
-def _random(inputs: tuple[Input, ...]) -> Piece:
-    rng = np.random.default_rng(SEED)
-    ends = [1 << (wire.bits - 1) for wire in inputs]
-    return Piece(inputs, tuple(rng.integers(-end, end, TRIED, dtype=np.int64) for end in ends))
-
-
-def _row(inputs: tuple[Input, ...], piece: Piece, place: int) -> State:
-    return {wire.name: int(axis[place]) for wire, axis in zip(inputs, piece.axes, strict=True)}
-
-
-def _whole(model: Model, state: State | None) -> State | None:
-    return None if state is None else {**dict.fromkeys(model.source.words, 0), **state}
+    found = asked.rounded(asked.total({name: words[name] for name in asked.names}))
+    return found if by_word or asked.word is None else asked.word.dequantise(found)
 
 
 def _bound(first: Model, second: Model, place: int) -> float | None:

@@ -1,0 +1,233 @@
+"""Where compiled words are farthest from the truth: of a block, of a term, of an output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
+from bddtorque.plan.blocks import GivenBlock, ProductBlock, SquareBlock
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.wires import Input
+from bddtorque.questions.answers import LargestError
+from bddtorque.questions.enumeration import Piece, pieces, random_words, row_of
+from bddtorque.questions.search_work import WORK, Work, work_of
+from bddtorque.questions.subjects import Integers, State, Subject, subject
+from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
+from bddtorque.questions.values import check_witness
+from bddtorque.sweep.measuring import subject_of
+from bddtorque.sweep.searching import climb
+from bddtorque.words.argument import argument_of
+from bddtorque.words.bounded import Bounded
+
+MOST_BITS = 24
+"""Input bits of what is compared on every state."""
+PIECE_BITS = 17
+"""States compared at a time: the truth keeps a few dozen arrays."""
+COMPARED_STEPS, SEARCHED_STEPS, TRIED_STEPS = 100, 7_500, 60_000
+"""Steps of a state compared with the truth: of all states along axes, of a search, and of a random one by itself."""
+
+Grid = dict[str, Integers]
+Compared = Callable[[Grid], tuple[Integers, Bounded]]
+"""Compiled words, and the truth in their units, on a grid of input words."""
+
+
+def largest_error(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> LargestError:
+    """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
+
+    Exact, up to the radius stated, where every state can be compared; else a bracket: found by a search, or among the
+    states compared, and proved by the certificate. Blocks are compared whole in any case. `work` and `limit` are as for
+    `largest`.
+    """
+    asked, work = subject(model, of), work_of(work, limit)
+    match asked.kind:
+        case "word":
+            raise BddTorqueError(f"ask: the error is a question about an output, a term or a block; {of} is a word")
+        case "block":
+            return _of_block(model, asked)
+        case "term":
+            return _of_term(model, asked, work)
+        case "output":
+            return _of_output(model, asked, work)
+
+
+def _of_block(model: Model, asked: Subject) -> LargestError:
+    block, table = model.plan.blocks[asked.place], model.tables[asked.place]
+    if isinstance(block, GivenBlock):
+        detail = "its words were given: the error is as stated when they were"
+        return _stated(asked, "stated", detail, block.error / asked.lsb)
+
+    def compared(words: Grid) -> tuple[Integers, Bounded]:
+        index: Integers = np.zeros(1, dtype=np.int64)
+        for each, width in zip(words.values(), table.input_widths, strict=True):
+            index = (index << width) | (each & ((1 << width) - 1))
+        return table.values[index].astype(np.int64), _block_truth(block, words)
+
+    return replace(_whole(asked, asked.inputs, compared), detail="every entry compared with the exact function")
+
+
+def _block_truth(block: object, words: Grid) -> Bounded:
+    """Return what a block's words stand for, in units; those of products are exact rationals, of small floats."""
+    if isinstance(block, SquareBlock):
+        return Bounded(np.floor(next(iter(words.values())).astype(np.float64) ** 2 / 4))
+    if isinstance(block, ProductBlock):
+        left, right = (
+            (each if block.signed else each & ((1 << width) - 1)).astype(np.float64)
+            for each, width in zip(words.values(), block.widths, strict=True)
+        )
+        return Bounded(left * right / (1 << block.shift))
+    return true_block(block, words)  # type: ignore[arg-type]
+
+
+def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
+    """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
+    output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
+    read = set(asked.names) | {name for motion in asked.motions for name in motion}
+    # only gravity asks where the first joint stands: all else turns, or slides, with it; friction asks for no position
+    first = 1 if () in asked.motions else 2
+    if any(len(motion) != 1 or motion[0].startswith("qdd") for motion in asked.motions):
+        read |= {f"q{j}" for j in range(first, len(model.formats.q) + 1)}
+    inputs = _inputs(model, read)
+    scale = 2.0**-output.shift
+
+    def compared(words: Grid) -> tuple[Integers, Bounded]:
+        compiled = asked.total({name: words[name] for name in asked.names})
+        truth = true_terms(model, asked.place, asked.motions, words)
+        units = Bounded(word.sign * truth.value / word.lsb, np.abs(truth.radius) / word.lsb * (1 + 1e-12))
+        if () in asked.motions:  # the word stands for the torque from its centre on
+            units = units - (word.sign * word.offset + word.centre) / word.lsb
+        return compiled * scale, units  # type: ignore[return-value]
+
+    if sum(wire.bits for wire in inputs) <= MOST_BITS:
+        found = _whole(asked, inputs, compared, work)
+        return found if found.exact else replace(found, way="states and plan", bound=_term_bound(model, asked))
+    state, tried = _tried(inputs, compared, work)
+    detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
+    bound = _term_bound(model, asked)
+    return replace(
+        _at(asked, inputs, state, compared), way="states and plan", detail=detail, bound=bound, stopped="work"
+    )
+
+
+def _term_bound(model: Model, asked: Subject) -> float:
+    """Return a bound of a term's error, in units: its own words', and all that the whole torque errs besides.
+
+    Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
+    sum of what the terms contribute: no term has more.
+    """
+    output = model.plan.outputs[asked.place]
+    plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
+    scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
+    (bound,) = compose(plan, scales, planned_facts(plan))
+    arithmetic = model.certificate.torques[asked.place].parts.arithmetic
+    return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
+
+
+def _inputs(model: Model, names: set[str]) -> tuple[Input, ...]:
+    formats = model.source.words
+    return tuple(Input(name, word.bits, word.kind == "angle") for name, word in formats.items() if name in names)
+
+
+def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
+    assert asked.word is not None
+    word, formats = asked.word, model.source.words
+    inputs = _inputs(model, set(formats))
+
+    def compared(words: Grid) -> tuple[Integers, Bounded]:
+        compiled = asked.rounded(asked.total({name: words[name] for name in asked.names}))
+        truth = in_units(cast("Bounded", _truth(model, asked, words)), word)
+        return compiled, Bounded(np.clip(truth.value, word.lowest, word.highest), truth.radius)
+
+    known = model.certificate.bounds[asked.place]
+    if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
+        detail = "the file does not hold the function itself: the error is as the certificate states it"
+        return _stated(asked, "certificate", detail, known)
+    if sum(wire.bits for wire in inputs) <= MOST_BITS:
+        found = _whole(asked, inputs, compared, work)
+        return found if found.exact else replace(found, way="states and certificate", bound=known)
+    if isinstance(model.source, RobotSource):
+        most = max(int(work.left // SEARCHED_STEPS), 1)
+        start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
+        climbed = climb(subject_of(model, form="dense"), 0, asked.place, start, most)
+        state = dict(zip(formats, np.asarray(climbed["worst_state"]).reshape(-1).tolist(), strict=True))
+        tried = climbed["tried"]
+    else:
+        state, tried = _tried(inputs, compared, work)
+    found = _at(asked, inputs, state, compared)
+    check_witness(model, asked, state, cast("int", found.word))
+    detail = f"{tried:,} states tried in search of the worst"
+    return replace(found, way="search and certificate", detail=detail, bound=known, stopped="work")
+
+
+def _truth(model: Model, asked: Subject, words: Grid) -> Bounded | None:
+    return (
+        true_torque(model, asked.place, words) if isinstance(model.source, RobotSource) else true_function(model, words)
+    )
+
+
+def _tried(inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[State, int]:
+    """Return the worst of some random states, and how many were tried."""
+    count = max(int(work.left // TRIED_STEPS), 1)
+    words = random_words(inputs, count)
+    compiled, truth = compared(words)
+    return row_of(words, int(np.abs(compiled - truth.value).argmax())), count
+
+
+def _whole(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work | None = None) -> LargestError:
+    """Return the largest error over all states of some inputs, or over as many as work allows."""
+    states = 1 << sum(wire.bits for wire in inputs)
+    return _worst(asked, pieces(inputs, PIECE_BITS), states, compared, work or Work(math.inf))
+
+
+def _at(asked: Subject, inputs: tuple[Input, ...], state: State, compared: Compared) -> LargestError:
+    """Return the error of one state."""
+    alone = Piece(inputs, tuple(np.array([state[wire.name]]) for wire in inputs))
+    return replace(_worst(asked, [alone], 1, compared, Work()), exact=False)
+
+
+def _worst(asked: Subject, parts: Iterable[Piece], states: int, compared: Compared, work: Work) -> LargestError:
+    """Return the largest error over pieces of so many states, or over as many of them as work allows."""
+    found = bound = -1.0
+    radius = word = truth = 0.0
+    state: State = {}
+    run = 0
+    with work.interruptible():
+        for piece in parts:
+            if run and not work.goes_on():
+                break
+            compiled, true = compared(piece.words())
+            compiled, values, radii = (
+                np.broadcast_to(each, piece.shape) for each in (compiled, true.value, true.radius)
+            )
+            difference = np.abs(compiled - values)
+            place = int(difference.argmax())
+            bound = max(bound, float((difference + radii).max()))
+            if difference.flat[place] > found:
+                found, radius, state = float(difference.flat[place]), float(radii.flat[place]), piece.state(place)
+                word, truth = float(compiled.flat[place]), float(values.flat[place])
+            run += difference.size
+            work.spend(difference.size * COMPARED_STEPS)
+    if not run:
+        raise KeyboardInterrupt
+    much = f"all {states:,}" if run == states else f"{run:,} of {states:,}"
+    # a state of a smaller difference but a larger radius may be the worst in truth: the radius reaches to its bound
+    radius = max(radius, math.nextafter(bound - found, math.inf) if bound > found else 0.0)
+    why = work.why(run == states)
+    return LargestError(
+        asked.name, asked.title, run == states, "enumeration", f"{much} states compared{work.note(run == states)}",
+        found, bound, radius, asked.lsb, asked.unit, state,
+        int(word) if word.is_integer() else None, truth, stopped=why,
+    )  # fmt: skip
+
+
+def _stated(asked: Subject, way: str, detail: str, bound: float) -> LargestError:
+    """Return what is stated of the error of something that there is no truth of to compare it with."""
+    return LargestError(
+        asked.name, asked.title, False, way, detail, 0.0, bound, 0.0, asked.lsb, asked.unit, {}, None, None
+    )
