@@ -38,7 +38,7 @@ STATES = 500_000
 REPEATS = 5
 SHOWN = {"bits": ":", "lockstep": "-.", "multi_terminal": "--", "dense": "-"}
 """Forms that are run, and how each is drawn."""
-TESTS = {5: 4.87, 6: 3.09, 7: 1.0, 8: 1.0}
+TESTS = {5: 4.87, 6: 3.09, 7: 2.82, 8: 2.26}
 """Bit tests of the cascade over those of the direct table, by W."""
 
 
