@@ -110,11 +110,13 @@ def _flowing(text: str) -> str:
 
 def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``."""
-    flags = {}
+    flags: dict[str, str] = {}
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         (option, *_) = parameter.annotation.__metadata__
-        if isinstance(option, OptionInfo):
-            flags[parameter.name] = (option.param_decls or (f"--{parameter.name.replace('_', '-')}",))[0]
+        if isinstance(option, OptionInfo):  # typer takes the first flag for the default until it builds the command
+            texts = [str(text) for text in (option.default, *(option.param_decls or ()))]
+            declared = [text for text in texts if text.startswith("-")]
+            flags[parameter.name] = (declared or [f"--{parameter.name.replace('_', '-')}"])[0]
 
     @functools.wraps(command)
     def run(**given: Any) -> Any:

@@ -72,7 +72,9 @@ def test_inputs_stay_what_they_are(
 ) -> None:
     Path("pl.json").write_text("{}")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    monkeypatch.setattr("bddtorque.compiler.compiling.planned", lambda *_: pytest.fail("work was begun"))
+    for planning in ("compiling", "robot_draft"):
+        name = f"bddtorque.compiler.{planning}.draft_of_robot"
+        monkeypatch.setattr(name, lambda *_: pytest.fail("work was begun"))
     expected = f"bddtorque: {option} would overwrite {read}, which this command reads: choose another name\n"
     assert refused(*arguments) == expected
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
