@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.plain import plain_of
 from bddtorque.graph.graph import Graph
 from bddtorque.laws.law import Law
 from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic
 from bddtorque.words.integer_range import Range
+
+Integers = npt.NDArray[np.int64]
 
 
 class PlanPart:
@@ -51,6 +58,15 @@ class FunctionBlock(PlanPart):
         """Bits of each input word."""
         return tuple(argument.bits for argument in self.arguments)
 
+    def units(self, words: Sequence[Integers]) -> Bounded:
+        """Return the value of the function at argument words (of shapes that go together), in units of the output."""
+        inputs = {f"x{k}": argument.bounded(words[k]) for k, argument in enumerate(self.arguments)}
+        found = self.graph.evaluate(inputs, BoundedArithmetic())[0]
+        found = found if isinstance(found, Bounded) else Bounded(np.float64(found))
+        unit = float(self.lsb)
+        units = found.value / unit
+        return Bounded(units, (np.abs(found.radius) / unit + 2 * ULP * np.abs(units)) * ROOM)
+
 
 @dataclass(frozen=True)
 class LawBlock(PlanPart):
@@ -79,6 +95,20 @@ class LawBlock(PlanPart):
     def input_widths(self) -> tuple[int, ...]:
         """Bits of each input word."""
         return tuple(argument.bits for argument in self.arguments)
+
+    def value(self, words: Sequence[Integers]) -> Bounded:
+        """Return f at argument words, of shapes that go together."""
+        grids = np.broadcast_arrays(*words)
+        found = self.law.bounded([a.number(grid.reshape(-1)) for a, grid in zip(self.arguments, grids, strict=True)])
+        radius = np.broadcast_to(found.radius, np.shape(found.value))
+        return Bounded(np.reshape(found.value, grids[0].shape), np.reshape(radius, grids[0].shape))
+
+    def units(self, words: Sequence[Integers]) -> Bounded:
+        """Return sign·f − centre at argument words in units of the output, clamped."""
+        found, unit, centre = self.value(words), float(self.lsb), float(self.centre)
+        units = np.clip((self.sign * found.value - centre) / unit, self.low, self.high)
+        slack = 4 * ULP * (np.abs(found.value) + abs(centre)) / unit
+        return Bounded(units, (np.abs(found.radius) / unit + slack) * ROOM)
 
 
 @dataclass(frozen=True)

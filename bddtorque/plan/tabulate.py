@@ -28,9 +28,8 @@ from bddtorque.plan.blocks import (
 )
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.table import Table, word_dtype
-from bddtorque.words.argument import Argument
-from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Bounded, BoundedArithmetic
-from bddtorque.words.integer_range import index_words, wrap
+from bddtorque.words.bounded import ROOM, TIE_WINDOW
+from bddtorque.words.integer_range import index_words
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
 LAW_BYTES = 512
@@ -109,78 +108,40 @@ def _function_chunks(block: FunctionBlock | LawBlock) -> Iterator[tuple[Integers
         inner *= len(axes[split])
         split -= 1
     step = max(1, most // inner)
-    evaluate: Any = _evaluated_law if isinstance(block, LawBlock) else _evaluated
     for leading in product(*(range(len(axis)) for axis in axes[:split])):
         fixed = [axis[k : k + 1] for axis, k in zip(axes[:split], leading, strict=True)]
         for start in range(0, len(axes[split]), step):
-            yield evaluate(block, [*fixed, axes[split][start : start + step], *axes[split + 1 :]])
+            yield _evaluated(block, [*fixed, axes[split][start : start + step], *axes[split + 1 :]])
 
 
-def _evaluated(block: FunctionBlock, axes: list[Integers]) -> tuple[Integers, float]:
+def _evaluated(block: FunctionBlock | LawBlock, axes: list[Integers]) -> tuple[Integers, float]:
     """Return the rounded words over a grid of argument words, and their largest error, in units."""
     shape = tuple(map(len, axes))
     grid = [words.reshape([-1 if k == axis else 1 for k in range(len(axes))]) for axis, words in enumerate(axes)]
-    inputs = {f"x{k}": block.arguments[k].bounded(words) for k, words in enumerate(grid)}
-    found = block.graph.evaluate(inputs, BoundedArithmetic())[0]
-    found = found if isinstance(found, Bounded) else Bounded(np.float64(found))
-    unit = float(block.lsb)
-    units = found.value / unit
-    radius = (np.abs(found.radius) / unit + 2 * ULP * np.abs(units)) * ROOM
-    units, radius = (np.broadcast_to(array, shape) for array in (units, radius))
+    found = block.units(grid)
+    units, radius = (np.broadcast_to(array, shape) for array in (found.value, found.radius))
     words = round_half_away(units)
     distance = np.abs(units - words)
-    doubtful = np.argwhere(distance + np.maximum(radius, TIE_WINDOW) >= 0.5)
-    if len(doubtful):
-        words[tuple(doubtful.T)] = _decided(block, axes, doubtful)
-        distance = np.abs(units - words)
+    if isinstance(block, FunctionBlock) or block.law.transcendental:
+        doubtful = np.argwhere(distance + np.maximum(radius, TIE_WINDOW) >= 0.5)
+        if len(doubtful):
+            places = [[int(axes[k][place]) for k, place in enumerate(entry)] for entry in doubtful]
+            words[tuple(doubtful.T)] = _decided(block, places)
+            distance = np.abs(units - words)
     return words.reshape(-1), float((distance + radius).max()) * ROOM
 
 
-def _decided(block: FunctionBlock, axes: list[Integers], places: npt.NDArray[Any]) -> list[int]:
-    """Round the entries at some places of the grid in extended precision."""
-    arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
-    states = [{f"x{k}": int(axes[k][place]) for k, place in enumerate(entry)} for entry in places]
-    return rounded_exactly(block.graph, arguments, states, block.lsb)
-
-
-def _evaluated_law(block: LawBlock, axes: list[Integers]) -> tuple[Integers, float]:
-    """Return the words of a law over a grid of argument words, rounded and clamped; their largest error in units."""
-    shape = tuple(map(len, axes))
-    grid = [
-        np.broadcast_to(words.reshape([-1 if k == axis else 1 for k in range(len(axes))]), shape).reshape(-1)
-        for axis, words in enumerate(axes)
-    ]
-    found = block.law.bounded([_values(a, words) for a, words in zip(block.arguments, grid, strict=True)])
-    unit, centre = float(block.lsb), float(block.centre)
-    units = (block.sign * found.value - centre) / unit
-    radius = np.broadcast_to(
-        (np.abs(found.radius) / unit + 4 * ULP * (np.abs(found.value) + abs(centre)) / unit) * ROOM, units.shape
-    )
-    units = np.clip(units, block.low, block.high)
-    words = round_half_away(units)
-    distance = np.abs(units - words)
-    if block.law.transcendental:
-        doubtful = np.flatnonzero(distance + np.maximum(radius, TIE_WINDOW) >= 0.5)
-        for place in doubtful.tolist():
-            words[place] = _law_decided(block, [int(each[place]) for each in grid])
-        distance = np.abs(units - words)
-    return words, float((distance + radius).max()) * ROOM
-
-
-def _values(argument: Argument, words: Integers) -> Bounded:
-    """Return what words stand for, in floats with a radius: angles as radians within half a turn, and their offset."""
-    if argument.kind == "word":
-        found = argument.bounded(words)
-        assert isinstance(found, Bounded)
-        return found
-    value = wrap(words * int(argument.scale), argument.bits) * (2 * np.pi / (1 << argument.bits)) + float(
-        argument.centre
-    )
-    return Bounded(value, 8 * ULP * (np.pi + abs(float(argument.centre))))
-
-
-def _law_decided(block: LawBlock, words: list[int]) -> int:
-    """Round one entry of a law in extended precision; its arguments are rational."""
-    values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, words, strict=True)]
-    word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)
-    return min(max(word, block.low), block.high)
+def _decided(block: FunctionBlock | LawBlock, states: list[list[int]]) -> list[int]:
+    """Round the entries at some argument words in extended precision; the arguments of a law are rational."""
+    if isinstance(block, FunctionBlock):
+        arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
+        named = [{f"x{k}": word for k, word in enumerate(state)} for state in states]
+        return rounded_exactly(block.graph, arguments, named, block.lsb)
+    decided = []
+    for state in states:
+        values = [
+            argument.scale * word + argument.centre for argument, word in zip(block.arguments, state, strict=True)
+        ]
+        word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)
+        decided.append(min(max(word, block.low), block.high))
+    return decided

@@ -17,7 +17,7 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.plan.blocks import FunctionBlock, LawBlock
 from bddtorque.proof.truth import bounded_chain
 from bddtorque.questions.subjects import Integers
-from bddtorque.words.argument import Argument, argument_of
+from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def true_function(model: Model, words: Words) -> Bounded | None:
         block = model.plan.blocks[0] if len(model.plan.blocks) == 1 else None
         if not isinstance(block, LawBlock):
             return None
-        return _law(block, [words[name] for name in model.input_names])
+        return block.value([words[name] for name in model.input_names])
     inputs = {name: argument.bounded(words[name]) for name, argument in model.source.arguments.items()}
     found = model.graph.evaluate(inputs, BoundedArithmetic())[0]
     return found if isinstance(found, Bounded) else Bounded(np.float64(found))
@@ -120,37 +120,7 @@ def true_function(model: Model, words: Words) -> Bounded | None:
 
 def true_block(block: FunctionBlock | LawBlock, words: Words) -> Bounded:
     """Return what the words of a block stand for: the value of the real function, in units of the block's word."""
-    unit = float(block.lsb)
-    if isinstance(block, LawBlock):
-        found = _law(block, list(words.values()))
-        centre = float(block.centre)
-        units = (block.sign * found.value - centre) / unit
-        radius = (found.radius + 4 * ULP * (np.abs(found.value) + abs(centre))) / unit * ROOM
-        return Bounded(np.clip(units, block.low, block.high), radius)
-    inputs = {name: argument.bounded(words[name]) for name, argument in zip(words, block.arguments, strict=True)}
-    value = block.graph.evaluate(inputs, BoundedArithmetic())[0]
-    value = value if isinstance(value, Bounded) else Bounded(np.float64(value))
-    units = value.value / unit
-    return Bounded(units, (np.abs(value.radius) / unit + 2 * ULP * np.abs(units)) * ROOM)
-
-
-def _law(block: LawBlock, words: list[Integers]) -> Bounded:
-    grids = np.broadcast_arrays(*words)
-    values = [_number(a, grid.reshape(-1)) for a, grid in zip(block.arguments, grids, strict=True)]
-    found = block.law.bounded(values)
-    shape = grids[0].shape
-    radius = np.broadcast_to(found.radius, np.shape(found.value))
-    return Bounded(np.reshape(found.value, shape), np.reshape(radius, shape))
-
-
-def _number(argument: Argument, words: Integers) -> Bounded:
-    found = argument.bounded(words)
-    if isinstance(found, Bounded):
-        return found
-    half = 1 << (argument.bits - 1)
-    held = ((words * int(argument.scale) + half) & (2 * half - 1)) - half
-    value = held * (2 * np.pi / (1 << argument.bits)) + float(argument.centre)
-    return Bounded(value, 8 * ULP * (np.pi + abs(float(argument.centre))))
+    return block.units(list(words.values()))
 
 
 def in_units(value: Bounded, word: Format) -> Bounded:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bddtorque.words.bounded import ULP, Bounded, Interval, Turn
 from bddtorque.words.formats import Format
-from bddtorque.words.integer_range import index_words, word_range
+from bddtorque.words.integer_range import index_words, word_range, wrap
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,14 @@ class Argument:
         scale, centre = float(self.scale), float(self.centre)
         value = words * scale + centre
         return Bounded(value, 4 * ULP * (np.abs(words * scale) + abs(centre)))
+
+    def number(self, words: npt.NDArray[np.int64]) -> Bounded:
+        """Return the values of words as floats with bounds; angles as radians, within half a turn before the centre."""
+        found = self.bounded(words)
+        if isinstance(found, Bounded):
+            return found
+        value = wrap(found.numerator, self.bits) * (2 * np.pi / (1 << self.bits)) + float(self.centre)
+        return Bounded(value, 8 * ULP * (np.pi + abs(float(self.centre))))
 
     def interval(self) -> Interval:
         """Return the range of the value over all words, rounded outward (for angles it has no meaning: all)."""
