@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compiled import arm, found_errors, reference, some_words
+from compiled import arm, found_errors, random_words, reference, some_words
 from hypothesis import HealthCheck, given, settings
 from strategies import random_robot, robots
 
@@ -27,11 +27,9 @@ def check(model, count=20_000):
 
 
 def random_states(model, count):
-    rng = np.random.default_rng(1)
-    ends = [np.array([[w.lowest, w.highest] for w in kind]) for kind in model.formats.inputs]
-    states = [rng.integers(e[:, 0], e[:, 1], (count, len(e)), endpoint=True) for e in ends]
-    for each, e in zip(states, ends, strict=True):  # half of them at the ends of their range
-        each[: count // 2] = np.where(rng.random((count // 2, len(e))) < 0.5, e[:, 0], e[:, 1])
+    states, rng = random_words(model, count, 1), np.random.default_rng(1)
+    for words, kind in zip(states, model.formats.inputs, strict=True):  # half of them at the ends of their range
+        words[: count // 2] = np.where(rng.random((count // 2, len(kind))) < 0.5, kind.lowest, kind.highest)
     return states
 
 
@@ -41,11 +39,11 @@ def test_a_name_a_file_a_spec_and_a_robot_compile(tmp_path):
     file.write_text((load_spec.__globals__["tables_directory"]() / "planar2r.toml").read_text())
     spec = load_spec("planar2r").with_options(bits=4)
     models = [
-        bt.compile(str(file), bits=4, workers=1, cache=None),
-        bt.compile(file, bits=4, workers=1, cache=None),
-        bt.compile(spec, workers=1, cache=None),
+        bt.compile(str(file), bits=4, workers=1),
+        bt.compile(file, bits=4, workers=1),
+        bt.compile(spec, workers=1),
         bt.compile(bt.load_robot("planar2r"), bits=4, position=np.pi, velocity=1.0, acceleration=1.0,
-                   torque=[200.0, 100.0], workers=1, cache=None),
+                   torque=[200.0, 100.0], workers=1),
     ]  # fmt: skip
     for model in models:
         assert [table.content_key for table in model.tables] == [table.content_key for table in by_name.tables]
@@ -114,7 +112,7 @@ def test_compiling_stays_within_its_memory_budget():
     code = (
         "import resource, bddtorque as bt; bt.compile('planar2r', bits=4, workers=1, cache=None);"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
-        "bt.compile('planar2r', bits=10, workers=1, cache=None, memory='{}');"
+        "bt.compile('planar2r', bits=8, workers=1, cache=None, memory='{}');"
         "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
     )
     refused = subprocess.run([sys.executable, "-c", code.format("1 MiB")], capture_output=True, text=True, check=False)
@@ -128,7 +126,7 @@ def test_compiling_stays_within_its_memory_budget():
 
 @pytest.mark.parametrize("bits", [2, 3, [3, 6], 14])
 def test_other_word_lengths_keep_their_bound(bits):
-    check(arm(bits) if isinstance(bits, int) else bt.compile("planar2r", bits=bits, input_bits=[4, 5], cache=None))
+    check(arm(bits) if isinstance(bits, int) else bt.compile("planar2r", bits=bits, input_bits=[4, 5]))
 
 
 @pytest.mark.parametrize("accuracy", [0.51, 0.6, 1.5, 4.0])
@@ -143,11 +141,8 @@ RANGES = {"position": 0.5, "velocity": 1.0, "acceleration": 2.0, "torque": 400.0
 
 @pytest.mark.parametrize("name", ["planar3r_a", "planar3r_b", "scara", "stanford"])
 @pytest.mark.parametrize("source", ["terms", "recursive"])
-def test_other_arms_keep_their_bound_or_are_refused(name, source):
-    try:
-        model = bt.compile(bt.load_robot(name), bits=8, source=source, cache=None, **RANGES)
-    except bt.BddTorqueError as refused:
-        pytest.skip(str(refused))
+def test_other_arms_keep_their_bound(name, source):
+    model = bt.compile(bt.load_robot(name), bits=6, source=source, workers=1, **RANGES)
     assert model.certificate.faithful
     check(model)
 
@@ -155,17 +150,17 @@ def test_other_arms_keep_their_bound_or_are_refused(name, source):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["terms", "recursive"])
 @pytest.mark.parametrize("target", ["tables", "host"])
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
 @given(robots(most=2))
 def test_any_small_arm_keeps_its_bound(source, target, robot):
-    model = bt.compile(robot, bits=5, source=source, target=target, workers=1, cache=None, **RANGES)
+    model = bt.compile(robot, bits=5, source=source, target=target, workers=1, **RANGES)
     assert model.certificate.faithful
     check(model, 5000)
 
 
 def test_an_arm_without_any_table_compiles():
     lift = replace(random_robot(["prismatic"], ["parallel"], 3), payload=None)
-    model = bt.compile(lift, bits=7, workers=1, cache=None, **RANGES)
+    model = bt.compile(lift, bits=7, workers=1, **RANGES)
     assert not model.plan.blocks and model.certificate.faithful
     check(model)
 

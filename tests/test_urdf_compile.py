@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from compiled import random_words
 from oracle import configuration, pinocchio_model, random_states, rnea
 from sample_robots import TWO_LINKS, example_urdf, extended, joint
 
@@ -35,11 +36,7 @@ def compiled(path: Path | bt.Robot, **options: Any) -> Model:
 
 def assert_within_bound(model: Model, theirs: pin.Model, count: int, seed: int = 0) -> None:
     """Compare words with torques that pinocchio finds at the very values of the words, clamped as words are."""
-    random = np.random.default_rng(seed)
-    words = [
-        np.stack([random.integers(word.lowest, word.highest + 1, count) for word in group], axis=1)
-        for group in model.formats.inputs
-    ]
+    words = random_words(model, count, seed)
     state = [group.dequantise(each) for group, each in zip(model.formats.inputs, words, strict=True)]
     torques = rnea(theirs, *state)
     found = model.formats.tau.dequantise(model.torque_words(*words))

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import pytest
 
-import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.model.model import Model
 
@@ -19,7 +18,7 @@ class Ran(NamedTuple):
 
 @pytest.fixture(scope="session")
 def model() -> Model:
-    return bt.compile("planar2r", bits=6, block_bits=12, workers=1)
+    return arm(6, block_bits=12)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ def test_a_file_is_measured(run, model_file, monkeypatch):
     assert "data caches" not in ran.out
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_a_robot_is_measured_for_both_targets(run, tmp_path):
     plot = tmp_path / "speed.png"
     ran = run(

@@ -2,10 +2,8 @@
 
 import io
 import itertools
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -97,22 +95,6 @@ def test_interruption_is_one_line_and_130(monkeypatch, run):
 
     monkeypatch.setattr("bddtorque.model.model.load", interrupt)
     assert run("info", "x.bdt") == (130, "", "bddtorque: interrupted\n")
-
-
-@pytest.mark.slow
-def test_ctrl_c_for_real(model_file, tmp_path):
-    table = tmp_path / "errors.csv"
-    arguments = ["sweep", str(model_file), "--states", "1000000000", "--csv", str(table)]
-    code = f"import sys; from bddtorque.cli import main; print('ready', flush=True); sys.exit(main({arguments}))"
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "ready\n"
-        time.sleep(3)
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err) == (130, "", "bddtorque: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds for processes to start, on a machine that is busy with other tests."""
 QUIET = {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False", "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
 

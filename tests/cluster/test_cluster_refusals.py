@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +53,9 @@ def dask() -> None:
 
 
 def test_nobody_there(dask: None) -> None:
-    address, began = f"tcp://127.0.0.1:{free_port()}", time.monotonic()
+    address = f"tcp://127.0.0.1:{free_port()}"
     said = refusal(address, 0.5)
     assert said.startswith(f"cluster {address}: a Dask scheduler that answers within 0.5 s required, none found (")
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from compiled import arm
-from jobs import die, process_of, rest, square
+from jobs import die, meet, rest, say, square
 from machines import Machines, machines
 
 import bddtorque as bt
@@ -45,10 +45,8 @@ def executor(cluster: Machines) -> Iterator[ClusterExecutor]:
         yield made
 
 
-def until(holds: Callable[[], Any], seconds: float = 60.0) -> None:
-    began = time.monotonic()
+def until(holds: Callable[[], Any]) -> None:
     while not holds():
-        assert time.monotonic() - began < seconds
         time.sleep(0.05)
 
 
@@ -66,10 +64,9 @@ class KillOne(NoProgress):
         self.left.append(name)
 
 
-def test_both_workers_work(executor: ClusterExecutor) -> None:
-    found = run([Task(process_of, (x,)) for x in range(12)], executor=executor)
-    assert [x for x, _ in found] == list(range(12))
-    assert len({process for _, process in found} - {os.getpid()}) == 2
+def test_both_workers_work(executor: ClusterExecutor, tmp_path: Path) -> None:
+    assert run([Task(meet, (str(tmp_path), x)) for x in range(12)], executor=executor) == list(range(12))
+    assert not (tmp_path / f"process{os.getpid()}").exists()
 
 
 def test_one_killed_on_the_way_changes_nothing(cluster: Machines, executor: ClusterExecutor) -> None:
@@ -91,8 +88,8 @@ def test_a_sweep_with_one_killed_gives_the_same_figures(cluster: Machines, execu
 def test_a_worker_killed_while_it_works_costs_its_task_alone(
     cluster: Machines, executor: ClusterExecutor, tmp_path: Path
 ) -> None:
-    tasks = [Task(rest, (str(tmp_path), 0, 2.0), name="long", cost=9.0)]
-    tasks += [Task(rest, (str(tmp_path), x, 0.0)) for x in range(1, 8)]
+    tasks = [Task(rest, (str(tmp_path), 0), name="long", cost=9.0)]
+    tasks += [Task(say, (str(tmp_path), x)) for x in range(1, 8)]
 
     killed: list[str] = []
 
@@ -102,6 +99,7 @@ def test_a_worker_killed_while_it_works_costs_its_task_alone(
                 until((tmp_path / "began0").exists)
                 killed.extend((tmp_path / "began0").read_text().split())
                 os.kill(int(killed[0]), signal.SIGKILL)
+                (tmp_path / "end").touch()
 
     assert run(tasks, executor=executor, progress=KillTheBusy()) == list(range(8))
     began = [(tmp_path / f"began{x}").read_text().split() for x in range(8)]
@@ -141,13 +139,14 @@ def test_commands_take_the_address(
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the suite may run with Ctrl-C ignored
 from jobs import rest
 from bddtorque.work import Task, run
 from bddtorque.work.cluster import connected
 try:
     with connected(sys.argv[1], timeout=60) as executor:
-        run([Task(rest, (sys.argv[2], x, 0.5)) for x in range(100)], executor=executor)
+        run([Task(rest, (sys.argv[2], x)) for x in range(100)], executor=executor)
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -166,10 +165,11 @@ def test_ctrl_c_cancels_what_was_sent(cluster: Machines, executor: ClusterExecut
         )
         until(lambda: list(tmp_path.glob("began*")))
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30) == ("interrupted\n", "")
-        until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)), 10.0)
-        begun = len(list(tmp_path.glob("began*")))
-    assert begun < 20  # of 100: the others never will
+        assert process.communicate(timeout=600) == ("interrupted\n", "")
+        until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+        (tmp_path / "end").touch()
+        until(lambda: not any(client.processing().values()))
+    assert len(list(tmp_path.glob("began*"))) <= 2  # of 100, on two workers: the others never will
 
 
 def test_a_task_that_kills_its_workers_is_named(tmp_path: Path) -> None:
@@ -197,8 +197,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_line(tmp_path: Path) -> No
                 made.scheduler.send_signal(signal.SIGKILL)
 
         quick = Task(square, (7,), cost=2.0)
-        tasks = [quick, *(Task(rest, (str(tmp_path), x, 0.5)) for x in range(50))]
-        began = time.monotonic()
+        tasks = [quick, *(Task(rest, (str(tmp_path), x)) for x in range(50))]
         with (
             pytest.raises(
                 BddTorqueError, match=r"the connection to it was lost; what was finished is in the cache"
@@ -208,5 +207,4 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_line(tmp_path: Path) -> No
             run(tasks, executor=executor, cache=cache, progress=LoseIt(), workers=2)
         assert "\n" not in str(found.value)
         assert str(found.value).startswith(f"cluster {made.address}: the connection to the scheduler was lost")
-        assert time.monotonic() - began < 50
     assert cache.get(quick) == 49

@@ -72,8 +72,14 @@ def test_a_kernel_refuses_arrays_of_another_length(place, length):
 
 
 @pytest.mark.slow  # every set of types is compiled
-@pytest.mark.parametrize("types", [(np.int8, np.int16, np.int32), (np.uint8, np.uint64, np.uint64)])
-@pytest.mark.parametrize("form", ["dense", "straight"])
+@pytest.mark.parametrize(
+    ("types", "form"),
+    [
+        ((np.int8, np.int16, np.int32), "straight"),
+        ((np.uint8, np.uint64, np.uint64), "straight"),
+        ((np.int8, np.uint16, np.uint64), "dense"),
+    ],
+)
 def test_a_kernel_takes_any_integers_and_any_strides(types, form):
     model = arm(6, workers=1)
     kernel = model.evaluator("words", form).kernel
@@ -120,7 +126,7 @@ def test_threads_share_a_kernel_and_an_evaluator():
             assert np.array_equal(tau, expected[part])
 
 
-@pytest.mark.slow  # five processes
+@pytest.mark.slow  # four processes
 def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(tmp_path):
     script = tmp_path / "controller.py"
     script.write_text(
@@ -138,7 +144,7 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
             for state in range(len(q)):
                 kernel(q[state], qd[state], qdd[state], tau[state])
 
-        words = [np.random.default_rng(k).integers(-8, 8, (500, 2)) for k in range(3)]
+        words = [np.random.default_rng(k).integers(-4, 4, (500, 2)) for k in range(3)]
         tau = np.zeros((500, 2), dtype=np.int64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)  # that it cannot be cached
@@ -146,6 +152,6 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
         assert np.array_equal(tau, model.torque_words(*words))
         """)
     )
-    for bits, target in (("4", "tables"), ("5", "tables"), ("4", "tables"), ("5", "host"), ("5", "host")):
+    for bits, target in (("3", "tables"), ("4", "tables"), ("4", "host"), ("3", "host")):
         done = subprocess.run([sys.executable, str(script), bits, target], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]

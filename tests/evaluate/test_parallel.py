@@ -107,7 +107,7 @@ def test_threads_that_share_an_evaluator_lose_no_counts(call):
 
 def test_a_large_batch_runs_in_several_threads_at_once():
     """Every piece waits for the others: this ends only if each has a thread of its own."""
-    meeting, seen = threading.Barrier(4, timeout=20), set()
+    meeting, seen = threading.Barrier(4, timeout=600), set()
 
     class Meeting:
         takes_columns, single = False, None

@@ -15,9 +15,8 @@ FOLDER = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path_factory, monkeypatch):
-    """Keep what is compiled out of the user's cache, and compile in this process: the arms are small."""
-    monkeypatch.setenv("BDDTORQUE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+def alone(monkeypatch):
+    """Compile in this process: the arms are small."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
 
 
@@ -54,7 +53,7 @@ def test_the_unknown_mass_is_what_floats_are_off_by(example):
 
 def test_whole_numbers_in_one_compiled_loop(example, capsys):
     names = example("computed_torque_njit")
-    seen = names["main"](["--duration", "3"])
+    seen = names["main"](["--bits", "8", "--duration", "3"])
     model, words = seen["model"], seen["words"]
     assert (seen["found"] <= model.certificate.bounds).all()
     assert seen["error"].max() < 2 * model.formats.q[0].lsb
@@ -88,7 +87,7 @@ def test_mujoco_means_the_same_arm(example, name):
         assert np.abs(ours - data.qfrc_inverse).max() < 1e-12 * np.abs(ours).max()
 
 
-@pytest.mark.slow  # compiles the UR5 twice
+@pytest.mark.everything  # compiles the UR5 twice
 def test_mujoco_tracks(example, tmp_path, capsys):
     pytest.importorskip("mujoco")
     picture = tmp_path / "new" / "tracking.png"
@@ -103,10 +102,13 @@ def test_mujoco_tracks(example, tmp_path, capsys):
     assert "wrist_3_joint" in capsys.readouterr().out
 
 
-@pytest.mark.slow  # Numba compiles the loop once more
-def test_an_example_runs_as_a_script_from_anywhere(tmp_path):
-    script = FOLDER / "computed_torque_njit.py"
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["computed_torque", pytest.param("computed_torque_njit", marks=pytest.mark.everything)]
+)
+def test_an_example_runs_as_a_script_from_anywhere(name, tmp_path):
+    script = FOLDER / f"{name}.py"
     ran = subprocess.run([sys.executable, "-W", "error", script, "--bits", "6", "--duration", "1.5"], cwd=tmp_path,
                          capture_output=True, text=True, check=False)  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "torque error proved" in ran.stdout
+    assert {"computed_torque": "float on words", "computed_torque_njit": "torque error proved"}[name] in ran.stdout

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from covering import plan_within
 from exact import exact_value, long, long_outputs
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from plan_samples import samples
 
 from bddtorque.base.errors import BddTorqueError
@@ -76,17 +76,18 @@ def test_blocks_of_any_plan_are_exactly_rounded(sample):
     try:
         plan = plan_within(sample.graph, sample.arguments, sample.targets, 1.0, 10)
     except BddTorqueError:
-        return
-    for each in plan.blocks:
-        if isinstance(each, FunctionBlock):
-            table, facts = tabulate(each)
-            grids = np.meshgrid(*(argument.words() for argument in each.arguments), indexing="ij")
-            words = {f"x{k}": grid.reshape(-1) for k, grid in enumerate(grids)}
-            arguments = {f"x{k}": argument for k, argument in enumerate(each.arguments)}
-            units = long_outputs(each.graph, arguments, words)[0] / long(each.lsb)
-            distance = np.abs(table.values - units)
-            assert (distance <= 0.5 + 1e-12).all()
-            assert float(distance.max()) - 1e-12 <= facts.error / float(each.lsb)
+        assume(False)
+    blocks = [block for block in plan.blocks if isinstance(block, FunctionBlock)]
+    assume(blocks)
+    for each in blocks:
+        table, facts = tabulate(each)
+        grids = np.meshgrid(*(argument.words() for argument in each.arguments), indexing="ij")
+        words = {f"x{k}": grid.reshape(-1) for k, grid in enumerate(grids)}
+        arguments = {f"x{k}": argument for k, argument in enumerate(each.arguments)}
+        units = long_outputs(each.graph, arguments, words)[0] / long(each.lsb)
+        distance = np.abs(table.values - units)
+        assert (distance <= 0.5 + 1e-12).all()
+        assert float(distance.max()) - 1e-12 <= facts.error / float(each.lsb)
 
 
 @pytest.mark.parametrize("tiny", [2.0**-40, 2.0**-45, 2.0**-52])

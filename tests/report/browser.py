@@ -30,7 +30,7 @@ FLAGS = [
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 ]
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds that any answer may take on a busy machine."""
 
 

@@ -4,19 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiled import random_words
 
 import bddtorque as bt
 from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.sweep import sweep
 from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, coefficients, motions_of, term_errors
-
-
-def random_words(model, count=400, seed=1):
-    rng = np.random.default_rng(seed)
-    return [
-        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
 
 
 def torque_errors(model, words):

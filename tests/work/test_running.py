@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -183,7 +184,8 @@ def test_a_worker_killed_while_idle_is_replaced() -> None:
         processes = {each["process"] for each in workers.run([Task(doubled, (i,)) for i in range(4)])}
         for process in processes:
             os.kill(process, signal.SIGKILL)
-        time.sleep(0.3)
+        while multiprocessing.active_children():
+            time.sleep(0.01)
         assert workers.run([Task(square, (3,)), Task(square, (4,))]) == [9, 16]
 
 
@@ -209,7 +211,9 @@ def test_all_usable_processors_by_default() -> None:
 
 
 def script(text: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    code = f"import sys; sys.path.insert(0, {HERE!r})\n" + textwrap.dedent(text)
+    code = f"import signal, sys; sys.path.insert(0, {HERE!r})\n"
+    code += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # the suite may run with Ctrl-C ignored
+    code += textwrap.dedent(text)
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
@@ -226,8 +230,8 @@ INTERRUPTED = """
         def finish(self):
             print("finish", flush=True)
 
-    tasks = [Task(slow_square, (1, 0.0), name="quick", cost=3.0), Task(slow_square, (2, 60.0), cost=2.0)]
-    tasks += [Task(slow_square, (i, 60.0)) for i in range(3, 30)]
+    tasks = [Task(slow_square, (1, 0.0), name="quick", cost=3.0), Task(slow_square, (2, 7200.0), cost=2.0)]
+    tasks += [Task(slow_square, (i, 7200.0)) for i in range(3, 30)]
     try:
         run(tasks, workers=int(sys.argv[2]), cache=Cache(sys.argv[1]), progress=Watcher())
     except KeyboardInterrupt:
@@ -241,19 +245,16 @@ def test_ctrl_c_ends_everything_at_once_and_keeps_what_is_done(tmp_path: Path, w
     process = script(INTERRUPTED, str(tmp_path), workers, start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "quick\n"
-    time.sleep(0.5)
-    began = time.monotonic()
     # a terminal sends Ctrl-C to the whole group, workers and all
     (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=50)
-    assert time.monotonic() - began < 30
+    out, err = process.communicate(timeout=600)
     assert (out, err, process.returncode) == ("finish\ninterrupted\n", "", 0)
     # by what is kept and not by its address, which changes with the code: sources may be edited while tests run
     assert [decode(entry.path.read_bytes()) for entry in Cache(tmp_path).entries()] == [1]
     with pytest.raises(ProcessLookupError):  # nobody is left
-        for _ in range(50):
+        while True:
             os.killpg(process.pid, 0)
-            time.sleep(0.1)
+            time.sleep(0.05)
 
 
 def test_a_script_without_a_main_guard_works(tmp_path: Path) -> None:
