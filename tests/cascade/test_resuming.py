@@ -11,7 +11,7 @@ import bddtorque as bt
 from bddtorque.compiler import block_building as compiler
 from bddtorque.work import Cache
 
-ARM = {"source": "terms", "bits": 8}
+ARM = {"source": "terms", "bits": 4}
 
 
 class Counts:

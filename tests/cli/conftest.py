@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from compiled import arm
 
 from bddtorque.cli import main
 from bddtorque.model.model import Model

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
@@ -113,10 +114,16 @@ def test_random_arms(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "target"), [("scara", "tables"), ("scara", "host"), ("stanford", "tables"), ("ur5", "host")]
+    ("name", "target"),
+    [
+        ("scara", "tables"),
+        ("scara", "host"),
+        pytest.param("stanford", "tables", marks=pytest.mark.everything),
+        ("ur5", "host"),
+    ],
 )
 def test_large_arms(name, target):
-    assert content(bt.compile(name, bits=8, workers=1, target=target)) == STEPS
+    assert content(compiled(name, bits=8, target=target)) == STEPS
 
 
 @pytest.mark.everything

@@ -23,7 +23,7 @@ MODELS = {
     "planar2r paper": {"bits": 4, "accuracy": "paper"},
     "scara": {"bits": 6, "block_bits": 12},
     "ur5": {"bits": 6, "block_bits": 12},
-    "ur5 host": {"bits": 12, "target": "host"},
+    "ur5 host": {"bits": 8, "target": "host"},
 }
 
 

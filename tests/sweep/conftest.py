@@ -1,6 +1,7 @@
 """One small model for all sweeps."""
 
 import pytest
+from compiled import arm
 
 from bddtorque.model.model import Model
 
