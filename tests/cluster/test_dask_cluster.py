@@ -200,7 +200,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_line(tmp_path: Path) -> No
         tasks = [quick, *(Task(rest, (str(tmp_path), x)) for x in range(50))]
         with (
             pytest.raises(
-                BddTorqueError, match=r"the connection to it was lost; what was finished is in the cache"
+                BddTorqueError, match=r"the connection to the scheduler was lost; what was finished is in the cache"
             ) as found,
             connected(made.address, timeout=60) as executor,
         ):
