@@ -114,11 +114,11 @@ def check_memory(plan: Plan, memory: int, workers: int) -> None:
         fewer = f"workers = 1 (it takes {_rounded(alone)}), " if alone <= memory else ""
         enough = _rounded(max(total, 2 * needs[largest]))  # half of it is for one block
         raise BddTorqueError(
-            f"memory: {_rounded(total)} required ({_rounded(kept)} for all tables, {_rounded(sum(beside))} to make "
-            f"{len(beside)} at a time), {format_size(memory)} given: the largest, block {largest} "
+            f"memory of {format_size(memory)} is less than the {_rounded(total)} needed ({_rounded(kept)} for all "
+            f"tables, {_rounded(sum(beside))} to make {len(beside)} at a time): the largest, block {largest} "
             f"'{_block_name(plan, largest)}', has {sum(block.input_widths)} input bits ({_rows(block):,} rows, "
-            f'{_rounded(needs[largest])} to make); {fewer}memory = "{enough}", block_bits below '
-            f"{sum(block.input_widths)} or fewer bits would do"
+            f'{_rounded(needs[largest])} to make); use {fewer}memory = "{enough}", block_bits below '
+            f"{sum(block.input_widths)} or fewer bits"
         )
 
 

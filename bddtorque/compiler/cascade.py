@@ -45,7 +45,7 @@ def write_cascades(folder: Path) -> list[Path]:
 def main(arguments: Sequence[str]) -> int:
     """Write the cascades into the folder that is given."""
     if len(arguments) != 1:
-        sys.stderr.write("cascade: one folder required: python -m bddtorque.compiler.cascade cascade\n")
+        sys.stderr.write("cascade takes one folder: python -m bddtorque.compiler.cascade cascade\n")
         return 2
     for file in write_cascades(Path(arguments[0])):
         sys.stdout.write(f"{file}\n")

@@ -75,11 +75,11 @@ def compile_function(
     words, out = asked_inputs(inputs, where), asked_output(output, where)
     for each in words:
         if each.ends is None and each.given is None:
-            raise BddTorqueError(f"{where}, input '{each.name}': a range or 'angle' required, bits alone given")
+            raise BddTorqueError(f"{where}, input '{each.name}' needs a range or 'angle' beside its bits")
     formats = {each.name: each.format() for each in words}
     request = Request(named, formats, out, accuracy, assumed_error, block_bits, target)
     if trace not in TRACES:
-        raise BddTorqueError(f"{where}, trace: {', '.join(TRACES)} required, {trace!r:.40} given")
+        raise BddTorqueError(f"{where}, trace must be {', '.join(TRACES)}, got {trace!r:.40}")
     allowed = parse_size(memory, "memory")
     draft, notes = _draft(function, request, trace)
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)
@@ -92,7 +92,7 @@ def _draft(function: Any, request: Request, trace: str) -> tuple[Draft, list[str
         check_bits(request)
         return draft_of_law(function, request, "law"), []
     if not callable(function) and not isinstance(function, Graph):
-        raise BddTorqueError(f"{where}: a function, a law or a graph required, {type(function).__name__} given")
+        raise BddTorqueError(f"{where} must be a function, a law or a graph, not {type(function).__name__}")
     why_not = ""
     if isinstance(function, Graph) or trace != "float":
         try:
@@ -114,13 +114,13 @@ def _traced_as_it_is(function: Callable[..., Any], request: Request) -> Graph:
         graph = traced(function, tuple(request.inputs))
     except UntraceableError as problem:
         raise BddTorqueError(
-            f"{where}: sums, products, whole powers, sines and cosines required under trace, {problem} found"
+            f"{where} can only be traced through sums, products, whole powers, sines and cosines, found {problem}"
         ) from None
     off = largest_off(function, graph, request.inputs, where)
     if off > 1e-6:
         raise BddTorqueError(
-            f"{where}: the same under trace as with floats required, {off:.3g} of its size apart: it looks at what it "
-            "is given; trace = 'float' would do"
+            f"{where} does not do the same under trace as with floats: {off:.3g} of its size apart, since it looks at "
+            "what it is given; use trace = 'float'"
         )
     return graph
 

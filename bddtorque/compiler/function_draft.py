@@ -81,18 +81,17 @@ class Request:
         accuracy = 1.0 if self.accuracy == "faithful" else self.accuracy
         if isinstance(accuracy, str | bool) or not 0.5 < accuracy < math.inf:
             raise BddTorqueError(
-                f"{self.where}, accuracy: 'faithful' or more than 0.5 units required (rounding takes that), "
-                f"{accuracy!r} given"
+                f"{self.where}, accuracy must be 'faithful' or above 0.5 units (rounding takes that), got {accuracy!r}"
             )
         if isinstance(self.assumed_error, bool) or not 0 <= self.assumed_error < math.inf:
-            raise BddTorqueError(f"{self.where}, assumed_error: at least 0 required, {self.assumed_error!r:.40} given")
+            raise BddTorqueError(f"{self.where}, assumed_error must be at least 0, got {self.assumed_error!r:.40}")
         if type(self.block_bits) is not int or not 2 <= self.block_bits <= MOST_BLOCK_BITS:
             raise BddTorqueError(
-                f"{self.where}, block_bits: 2 to {MOST_BLOCK_BITS} required, {self.block_bits!r:.40} given"
+                f"{self.where}, block_bits must be between 2 and {MOST_BLOCK_BITS}, got {self.block_bits!r:.40}"
             )
         if self.target not in TARGETS:
             raise BddTorqueError(
-                f"{self.where}, target: {' or '.join(map(repr, TARGETS))} required, {self.target!r:.40} given"
+                f"{self.where}, target must be {' or '.join(map(repr, TARGETS))}, got {self.target!r:.40}"
             )
         object.__setattr__(self, "accuracy", float(accuracy))
 
@@ -134,9 +133,8 @@ def check_bits(request: Request, why_not: str = "") -> None:
     fewer = ", ".join(str(share + (k < rest)) for k in range(len(request.inputs)))
     more = f"block_bits = {total} or " if total <= MOST_BLOCK_BITS else ""
     raise BddTorqueError(
-        f"{request.where}: at most {most} input bits together required for one table, {total} given ({given}): "
-        f"{more}{fewer} bits would do"
-        + (f"; it would be taken apart if it could be traced: {why_not}" if why_not else "")
+        f"{request.where} has {total} input bits ({given}), and one table takes at most {most} together: use "
+        f"{more}{fewer} bits" + (f"; it would be taken apart if it could be traced: {why_not}" if why_not else "")
     )
 
 
@@ -161,7 +159,7 @@ def draft_again(model: Model) -> tuple[Draft, str]:
         draft, how = draft_of_given(block, request, word), "the words in the file"
     else:
         relative_to = stated.relative_to
-        raise BddTorqueError(f"{request.where}: a plan of what the certificate is relative to ({relative_to}) required")
+        raise BddTorqueError(f"{request.where}: the plan is not of what the certificate is relative to ({relative_to})")
     return replace(draft, assumed=stated.assumed), how
 
 
@@ -191,12 +189,10 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
 def _checked_angles(graph: Graph, request: Request) -> Any:
     """Return a graph's sums of angles, or refuse it: other inputs, not one output, or angles where none may stand."""
     if len(graph.outputs) != 1:
-        raise BddTorqueError(f"{request.where}: one output required, {len(graph.outputs)} given")
+        raise BddTorqueError(f"{request.where} must have one output, got {len(graph.outputs)}")
     for name in graph.input_names:
         if name not in request.inputs:
-            raise BddTorqueError(
-                f"{request.where}: the inputs {', '.join(request.inputs)} required, '{name:.40}' is read"
-            )
+            raise BddTorqueError(f"{request.where} has the inputs {', '.join(request.inputs)}, but reads '{name:.40}'")
     try:
         return with_angle_sums(graph, request.inputs)
     except BddTorqueError as problem:
@@ -226,9 +222,9 @@ def draft_of_law(law: Law, request: Request, relative_to: str) -> Draft:
     arguments, formats = tuple(request.arguments.values()), tuple(request.inputs.values())
     count = len(getattr(law, "around", (False,)))
     if len(arguments) != count:
-        raise BddTorqueError(f"{law.kind}: {count} input words required, {len(arguments)} given")
+        raise BddTorqueError(f"{law.kind} takes {count} input words, got {len(arguments)}")
     if law.transcendental and any(each.kind == "angle" for each in arguments):
-        raise BddTorqueError(f"{law.kind}: words with a range required as inputs, an angle given")
+        raise BddTorqueError(f"{law.kind} takes words with a range as inputs, got an angle")
     ends = law_range(law, formats)
     output = request.output.format(*ends)
     target = target_of(output, "y")
@@ -243,7 +239,7 @@ def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
         with np.errstate(over="raise", invalid="raise"):
             values = law(*(column.reshape(-1) for column in grid_values(formats)))
     except FloatingPointError as problem:
-        raise BddTorqueError(f"{law.kind}: ranges with values within float64 required, {problem}") from None
+        raise BddTorqueError(f"{law.kind}: the ranges must give values within float64: {problem}") from None
     return float(np.min(values)), float(np.max(values))
 
 

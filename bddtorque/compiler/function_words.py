@@ -16,7 +16,7 @@ from bddtorque.words.formats import MOST_INPUTS
 DEFAULT_BITS = 12
 FLOAT_BITS = 42
 """Bits of a float that words may resolve: what varies by less than their last unit is taken for constant."""
-_HOW = "bits, or (bits, range), (bits, range, unit), with a positive number, (low, high) or 'angle' as range,"
+_HOW = "bits, (bits, range) or (bits, range, unit), the range a positive number, (low, high) or 'angle'"
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ def asked_inputs(inputs: Any, where: str) -> tuple[Asked, ...]:
     elif isinstance(inputs, Sequence) and not isinstance(inputs, str):
         asked = tuple(asked_word(f"x{k}", given, f"{where}, input {k}") for k, given in enumerate(inputs, 1))
     else:
-        raise BddTorqueError(f"{where}: inputs by name, or a list of them, required, {inputs!r:.60} given")
+        raise BddTorqueError(f"{where}: inputs must be given by name, or as a list, got {inputs!r:.60}")
     if not 1 <= len(asked) <= MOST_INPUTS:
-        raise BddTorqueError(f"{where}: 1 to {MOST_INPUTS} input words required, {len(asked)} given")
+        raise BddTorqueError(f"{where} must have 1 to {MOST_INPUTS} input words, got {len(asked)}")
     names = [each.name for each in asked]
     if len(set(names)) < len(names):
-        raise BddTorqueError(f"{where}: input words of different names required, {', '.join(names)} given")
+        raise BddTorqueError(f"{where}: input words must have different names, got {', '.join(names)}")
     return asked
 
 
@@ -79,34 +79,34 @@ def asked_output(output: Any, where: str) -> Asked:
     """Return the output word from ``(12, 5.0)``, ``{"torque": (12, 5.0, "N·m")}``, bits or a format."""
     if isinstance(output, Mapping):
         if len(output) != 1:
-            raise BddTorqueError(f"{where}: one output word required, {len(output)} given")
+            raise BddTorqueError(f"{where} must have one output word, got {len(output)}")
         ((name, given),) = output.items()
         asked = asked_word(str(name), given, f"{where}, output {name!r:.40}")
     else:
         asked = asked_word("y", output, f"{where}, output")
     if asked.ends == "angle" or (asked.given is not None and asked.given.kind == "angle"):
-        raise BddTorqueError(f"{where}, output: a word with a range required, an angle given: it would wrap")
+        raise BddTorqueError(f"{where}, output must have a range: an angle would wrap")
     return asked
 
 
 def asked_word(name: str, given: Any, where: str) -> Asked:
     """Return one word as it was asked for."""
     if not name or not name.isprintable() or len(name) > 60:
-        raise BddTorqueError(f"{where}: a printable name of at most 60 characters required, {name!r:.80} given")
+        raise BddTorqueError(f"{where}: a name must be printable and of at most 60 characters, got {name!r:.80}")
     if isinstance(given, Format):
         named = given if given.name != "word" else replace(given, name=name)
         return Asked(name, given.bits, None, given.unit, named)
     if is_whole(given):
         given = (given,)
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= 3 or not is_whole(given[0]):
-        raise BddTorqueError(f"{where}: {_HOW} required, {given!r:.60} given")
+        raise BddTorqueError(f"{where} must be {_HOW}, got {given!r:.60}")
     ends = given[1] if len(given) > 1 else None
     unit = given[2] if len(given) > 2 else ""
     if not isinstance(unit, str):
-        raise BddTorqueError(f"{where}: a unit as text required, {unit!r:.40} given")
+        raise BddTorqueError(f"{where}: a unit must be text, got {unit!r:.40}")
     if ends is not None and ends != "angle":
         ends = as_range(ends, where)
     asked = Asked(name, int(given[0]), ends, unit)
     if not 2 <= asked.bits <= 24:
-        raise BddTorqueError(f"{where}: 2 to 24 bits required, {asked.bits} given")
+        raise BddTorqueError(f"{where}: bits must be between 2 and 24, got {asked.bits}")
     return asked

@@ -44,7 +44,7 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
     if spec.target != "tables" or spec.source == "recursive":
         raise BddTorqueError(
-            f"accuracy paper: target 'tables' and source 'terms' required, '{spec.target}' and '{spec.source}' given"
+            f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
     origin, resolved = from_terms(robot), spec.resolve(robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))

@@ -77,9 +77,9 @@ def compile_samples(
     ):
         if value not in known:
             hint = nearest(str(value), known)
-            raise BddTorqueError(f"samples, {key}: {' or '.join(known)} required, {value!r:.40} given{hint}")
+            raise BddTorqueError(f"samples, {key} must be {' or '.join(known)}, got {value!r:.40}{hint}")
     if spread is not None and (isinstance(spread, bool) or not 0 <= spread < math.inf):
-        raise BddTorqueError(f"samples, spread: at least 0 required, {spread!r:.40} given")
+        raise BddTorqueError(f"samples, spread must be at least 0, got {spread!r:.40}")
     words, out, read = _asked(samples, inputs, output)
     named = name or (Path(samples).stem if isinstance(samples, str | PathLike) else "samples")
     where = read.where
@@ -114,7 +114,7 @@ def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], A
         read = read_samples(samples)
         if out is not None and out.name not in ("y", read.names[-1]):
             raise BddTorqueError(
-                f"{read.where}: the column of the output last required where no inputs are given, '{out.name}' is not"
+                f"{read.where}: without inputs the last column is the output, and '{out.name}' is not the last"
             )
         words = tuple(asked_word(name, DEFAULT_BITS, read.where) for name in read.names[:-1])
     else:
@@ -127,7 +127,7 @@ def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], A
             read = read_samples(samples)
             if len(read.names) != len(words) + 1:
                 raise BddTorqueError(
-                    f"{read.where}: {len(words)} inputs and a value required, {len(read.names)} columns given"
+                    f"{read.where} must have {len(words)} columns of inputs and one of values, got {len(read.names)}"
                 )
             if in_file:
                 words = tuple(_renamed(each, name) for each, name in zip(words, read.names, strict=False))
@@ -148,8 +148,8 @@ def _last_column(path: str | PathLike[str], names: list[str]) -> str:
     others = [column for column in read.names if column not in names]
     if len(others) != 1:
         raise BddTorqueError(
-            f"{read.where}, line 1: one column besides {', '.join(names)} required, {', '.join(others) or 'none'} "
-            "given: output = {name: bits} says which"
+            f"{read.where}, line 1 must have one column besides {', '.join(names)}, got {', '.join(others) or 'none'}: "
+            "output = {name: bits} says which"
         )
     return others[0]
 
@@ -161,6 +161,6 @@ def _check_used(samples: Samples, formats: tuple[Format, ...], names: tuple[str,
         column = samples.points[:, axis]
         if word.kind == "range" and not ((column >= low - word.lsb) & (column <= high + word.lsb)).any():
             raise BddTorqueError(
-                f"{where}: samples of {names[axis]} within {low:.6g} to {high:.6g} required, they reach from "
+                f"{where}: no sample of {names[axis]} is within {low:.6g} to {high:.6g}, they reach from "
                 f"{column.min():.6g} to {column.max():.6g}"
             )

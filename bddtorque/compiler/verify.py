@@ -143,17 +143,17 @@ def _wrongly_stated(model: Model) -> str:
     """Return what is wrong with that which a file states and nothing is made from, or empty text."""
     certificate, word = model.certificate, model.output
     if certificate.spread < 0 or certificate.assumed < 0:
-        return "a spread and an assumed error of at least 0 required"
+        return "spread and assumed error must be at least 0"
     for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
         ends = int(table.values.min()), int(table.values.max())
         if isinstance(block, GivenBlock) and (block.low, block.high) != ends:
-            return f"block {k}: the range {ends} of its words required, {(block.low, block.high)} given"
+            return f"block {k} must have the range {ends} of its words, not {(block.low, block.high)}"
         values = sorted(word.sign * (word.centre + end * word.lsb) + word.offset for end in ends)
         if isinstance(block, GivenBlock) and not certificate.low <= values[0] <= values[1] <= certificate.high:
-            return f"a range that holds {values} required, {[certificate.low, certificate.high]} given"
+            return f"the range must hold {values}, and is {[certificate.low, certificate.high]}"
     for k, node in enumerate(model.graph.nodes if model.graph else ()):
         if (node.name and node.op is not Op.INPUT) or (node.value and node.op is not Op.CONSTANT):
-            return f"graph, node {k}: neither a name nor a value required where it says nothing"
+            return f"graph, node {k} has a name or a value that says nothing"
     return ""
 
 

@@ -139,7 +139,7 @@ def word_kernel(arm: Callable[..., None], count: int) -> Callable[..., int]:
     @numba.njit(nogil=True)
     def kernel(*given: Any) -> Any:
         if len(given) != count:
-            raise TypeError("kernel: as many words as there are inputs required")
+            raise TypeError("kernel takes as many words as there are inputs")
         words = carray(stack_of(count), (count,), np.int64)
         none = carray(stack_of(count), (count,), np.int64)
         out = carray(stack_of(count), (count,), np.int64)

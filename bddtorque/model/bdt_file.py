@@ -96,11 +96,11 @@ def encode(
     try:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        raise BddTorqueError(f"model of {source.name!r:.60}: names in Unicode required, half a pair given") from None
+        raise BddTorqueError(f"model of {source.name!r:.60}: a name has half of a surrogate pair") from None
     if len(text) > LARGEST_HEADER:
         raise BddTorqueError(
-            f"model of {source.name!r:.60}: a header of at most {format_size(LARGEST_HEADER)} required for a "
-            f".bdt file, {len(text):,} bytes given"
+            f"model of {source.name!r:.60}: the header of a .bdt file has at most {format_size(LARGEST_HEADER)}, and "
+            f"this one would have {len(text):,} bytes"
         )
     return pack({HEADER: text, **arrays})
 
@@ -124,36 +124,36 @@ def decode(data: bytes, where: str, memory: int) -> Contents:
     tables, diagrams = _blocks(plan, header, entries, where, memory)
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
         if isinstance(block, GivenBlock) and block.table != found.content_key:
-            raise BddTorqueError(f"{where}, block {k}: the table that the plan names required, another one given")
+            raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
     return Contents(header, source, plan, tables, diagrams, certificate)
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
     """Return the header of a file as plain data: of our format, of a version we know, its arrays all there."""
     if next(iter(entries), None) != HEADER or len(entries[HEADER]) > LARGEST_HEADER:
-        raise BddTorqueError(f"{where}: a .bdt file (its first entry {HEADER}) required, this is another archive")
+        raise BddTorqueError(f"{where} is no .bdt file: its first entry must be {HEADER} and not too large")
     try:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
-        raise BddTorqueError(f"{where}: a readable header required, this one is no JSON of a .bdt file") from None
+        raise BddTorqueError(f"{where}: the header is no JSON of a .bdt file") from None
     if not isinstance(header, dict) or header.get("format") not in tuple(MAGIC):
-        raise BddTorqueError(f"{where}: a .bdt file required, this header is of something else")
+        raise BddTorqueError(f"{where} is no .bdt file: its header is of something else")
     version = of_type(header.get("version"), int, f"{where}, version")
     if not 1 <= version <= FORMAT_VERSION:
         raise BddTorqueError(
-            f"{where}: a file of format version 1 to {FORMAT_VERSION} required, {version} given: "
+            f"{where}: the format version must be 1 to {FORMAT_VERSION}, got {version}: "
             f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
         )
     table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
-        raise BddTorqueError(f"{where}, package: the version that wrote the file required, {package!r:.40} given")
+        raise BddTorqueError(f"{where}, package must be the version that wrote the file, got {package!r:.40}")
     hashes = of_type(header["arrays"], dict, f"{where}, arrays")
     if [HEADER, *hashes] != list(entries):
-        raise BddTorqueError(f"{where}: the arrays that the header lists required, others are in the file")
+        raise BddTorqueError(f"{where}: the arrays in the file are not those that the header lists")
     for name, known in hashes.items():
         if hashlib.sha256(entries[name]).hexdigest() != known:
-            raise BddTorqueError(f"{where}: array {name!r:.60} as it was written required, it was altered")
+            raise BddTorqueError(f"{where}: array {name!r:.60} was altered")
     return header
 
 
@@ -174,7 +174,7 @@ def _blocks(
     _check_memory(plan.blocks, memory, where)
     keys = listed(header["tables"], f"{where}, tables", len(plan.blocks))
     if len(entries) != 1 + len(ARRAYS) * len(plan.blocks):
-        raise BddTorqueError(f"{where}: {len(ARRAYS)} arrays a block required, {len(entries) - 1} in all given")
+        raise BddTorqueError(f"{where} must have {len(ARRAYS)} arrays per block, got {len(entries) - 1} in all")
     read = [_block(k, block, keys[k], entries, where) for k, block in enumerate(plan.blocks)]
     return tuple(each[0] for each in read), tuple(each[1] for each in read)
 
@@ -187,16 +187,16 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     )
     where = f"{where}, block {place}"
     if len(order) != sum(block.input_widths) or len(roots) != bits:
-        raise BddTorqueError(f"{where}: a diagram of the block's words required, another one given")
+        raise BddTorqueError(f"{where}: the diagram is not one of the block's words")
     try:
         diagram = Diagram.from_arrays(level, low, high, roots, order, signed)
         expanded = Table(diagram.expand(), block.input_widths, bits, signed)
     except BddTorqueError as problem:
         raise BddTorqueError(f"{where}: {problem}") from None
     if expanded.content_key != key:
-        raise BddTorqueError(f"{where}: the table that the header names required, the diagram gives another")
+        raise BddTorqueError(f"{where}: the diagram does not give the table that the header names")
     if int(expanded.values.min()) < block.low or int(expanded.values.max()) > block.high:
-        raise BddTorqueError(f"{where}: words from {block.low} to {block.high} required, others found")
+        raise BddTorqueError(f"{where}: words must be from {block.low} to {block.high}, others were found")
     return expanded, diagram
 
 
@@ -210,13 +210,13 @@ def _check_words(source: Source, plan: Plan, certificate: Certificate, where: st
     if isinstance(source, FunctionSource):
         word = source.output
         if (certificate.unit, certificate.lsb) != (word.unit, word.lsb):
-            raise BddTorqueError(f"{where}: a bound of the function's word required, that of another one given")
+            raise BddTorqueError(f"{where}: the certificate must be of the function's word")
         if (plan.outputs[0].low, plan.outputs[0].high) != (word.lowest, word.highest):
-            raise BddTorqueError(f"{where}, plan: an output clamped to the function's word required")
+            raise BddTorqueError(f"{where}, plan: the output must be clamped to the function's word")
     known = {name: (word.bits, word.kind == "angle") for name, word in source.words.items()}
     for wire in plan.wires:
         if isinstance(wire, Input) and known.get(wire.name) != (wire.bits, wire.wraps):
-            raise BddTorqueError(f"{where}, plan: inputs as the formats have them required, {wire.name!r:.40} given")
+            raise BddTorqueError(f"{where}, plan: input {wire.name!r:.40} is not as the formats have it")
 
 
 def _check_memory(blocks: tuple[Block, ...], memory: int, where: str) -> None:
@@ -226,8 +226,8 @@ def _check_memory(blocks: tuple[Block, ...], memory: int, where: str) -> None:
     needed = sum(kept) + 16 * max(rows, default=0)  # the edges of the table in the making, and a copy of it
     if needed > memory:
         raise BddTorqueError(
-            f"{where}: tables of at most {format_size(memory)} required, {format_size(-(-needed // 2**20) * 2**20)} "
-            "given: if the file can be trusted, load(..., memory=...) allows more"
+            f"{where}: tables of {format_size(-(-needed // 2**20) * 2**20)} are more than the {format_size(memory)} "
+            "allowed: if the file can be trusted, load(..., memory=...) allows more"
         )
 
 

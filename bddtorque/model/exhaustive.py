@@ -55,7 +55,7 @@ def float_values(function: Callable[..., Any], inputs: Mapping[str, Format], whe
     if len(bad):
         at = _shown(names, [column[bad[0]] for column in columns])
         raise BddTorqueError(
-            f"{where}: a finite value at every input word required, {values[bad[0]]} at {at}"
+            f"{where} must be finite at every input word, got {values[bad[0]]} at {at}"
             + (f" and at {len(bad) - 1:,} more" if len(bad) > 1 else "")
         )
     return values
@@ -68,7 +68,7 @@ def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], funct
     """
     where, total = f"function '{source.name:.60}'", sum(word.bits for word in source.inputs)
     if total > MOST_BITS:
-        raise BddTorqueError(f"{where}: at most {MOST_BITS} input bits required, {total} given")
+        raise BddTorqueError(f"{where} has {total} input bits, and every word is tried of at most {MOST_BITS} only")
     values = float_values(function, source.words, where)
     words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
     output = source.output

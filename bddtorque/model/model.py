@@ -285,13 +285,11 @@ def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) ->
         held = decode(data, where, allowed)
         model = Model(held.source, held.plan, held.tables, held.diagrams, held.certificate)
         if (model.digest, model.diagram_digest) != (held.header["digest"], held.header["diagram_digest"]):
-            raise BddTorqueError(f"{where}: contents that match their digest required, this file was altered")
+            raise BddTorqueError(f"{where} was altered: its contents do not match their digest")
         if to_bytes(model, held.header["package"]) != data:
-            raise BddTorqueError(
-                f"{where}: a file as bddtorque writes it required, this one was altered or written anew"
-            )
+            raise BddTorqueError(f"{where} was altered or written anew: it is not as bddtorque writes it")
     except RecursionError:
-        raise BddTorqueError(one_line(f"{where}: a header of few levels required, this one has too many")) from None
+        raise BddTorqueError(one_line(f"{where}: the header has too many levels")) from None
     except BddTorqueError as problem:  # a robot knows nothing of files, and names in a file may hold anything
         said = str(problem)
         raise BddTorqueError(one_line(said if said.startswith(where) else f"{where}: {said}")) from None

@@ -167,11 +167,11 @@ def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSo
         format_from_plain(each, f"{where}, input {k}") for k, each in enumerate(listed(given["inputs"], where), 1)
     )
     if not 1 <= len(inputs) <= MOST_INPUTS or len(set(names)) != len(inputs) or len(names) != len(inputs):
-        raise BddTorqueError(f"{where}: 1 to {MOST_INPUTS} inputs, each with a name of its own, required")
+        raise BddTorqueError(f"{where} must have 1 to {MOST_INPUTS} inputs, each with a name of its own")
     rules = of_type(given["rules"], dict, f"{where}, rules")
     for key, value in rules.items():
         if type(value) not in (str, int, float, bool):
-            raise BddTorqueError(f"{where}, rules: text and numbers required, {key!r:.40} is something else")
+            raise BddTorqueError(f"{where}, rules must be text and numbers, and {key!r:.40} is something else")
     graph = given["graph"]
     return FunctionSource(
         of_type(given["name"], str, where),

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.html_table import html_table
-from bddtorque.base.plain import listed, of_type, real, table, whole
+from bddtorque.base.plain import choice, listed, of_type, real, table, whole
 
 T = TypeVar("T")
 Saturation = Literal["cannot", "can", "not excluded"]
@@ -301,10 +301,9 @@ def certificate_from_plain(plain: object, of_robot: bool, where: str = "certific
 def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
     given = table(plain, keys, where)
     of_robot = keys is _ROBOT_KEYS
-    if given["saturation"] not in SATURATIONS:
-        raise BddTorqueError(f"{where}: saturation {', '.join(SATURATIONS)} required")
-    if not of_robot and given["relative_to"] not in tuple(RELATIVE_TO):
-        raise BddTorqueError(f"{where}: relative_to {', '.join(RELATIVE_TO)} required")
+    choice(given["saturation"], SATURATIONS, f"{where}, saturation")
+    if not of_robot:
+        choice(given["relative_to"], tuple(RELATIVE_TO), f"{where}, relative_to")
     parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
     witness = given["witness"]
     if witness is not None:
@@ -324,7 +323,7 @@ def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
         real(given.get("spread", 0.0), f"{where}, spread"),
     )
     if real(given["bound"], where) != output.bound:
-        raise BddTorqueError(f"{where}: a bound that is the sum of its parts required, {given['bound']} given")
+        raise BddTorqueError(f"{where}: the bound {given['bound']} is not the sum of its parts")
     return output
 
 

@@ -33,4 +33,4 @@ def test_what_could_not_be_had_is_said():
 
 def test_the_folder_must_be_named(capsys):
     assert main([]) == 2
-    assert "one folder required" in capsys.readouterr().err
+    assert "cascade takes one folder" in capsys.readouterr().err

@@ -48,7 +48,7 @@ def test_too_little_memory_names_the_block_and_the_way_out():
         bt.compile("ur5", memory="8 MiB", source="recursive", workers=1)
     said = str(refusal.value)
     assert re.search(r"block \d+ '.+', has 20 input bits \(1,048,576 rows", said)
-    assert "8 MiB given" in said and "block_bits below 20" in said
+    assert "memory of 8 MiB is less than" in said and "block_bits below 20" in said
     enough = re.search(r'memory = "([^"]+)"', said)
     assert enough is not None
     model = compiled("ur5", memory=enough[1], source="recursive")

@@ -150,7 +150,7 @@ def test_beyond_the_samples_nothing_is_known_unless_it_holds():
         bt.compile_samples((v, f), **options)
     held = bt.compile_samples((v, f), extrapolation="hold", **options)
     assert held.error_of(lambda x: np.interp(x, v, f)) <= held.certificate.bound
-    with pytest.raises(BddTorqueError, match=r"samples of v within 5 to 8.* required"):
+    with pytest.raises(BddTorqueError, match=r"no sample of v is within 5 to 8"):
         bt.compile_samples((v, f), inputs={"v": (6, (5.0, 9.0))}, output={"f": 8}, extrapolation="hold")
 
 
@@ -198,11 +198,11 @@ def test_bad_arrays_and_rules_are_refused(tmp_path):
         read_samples(np.zeros(4))
     with pytest.raises(BddTorqueError, match=r"samples must be 1 to .* samples, got 0"):
         read_samples(np.zeros((0, 2)))
-    with pytest.raises(BddTorqueError, match=r"gaps: linear or nearest or refuse required, 'linea' given"):
+    with pytest.raises(BddTorqueError, match=r"gaps must be linear or nearest or refuse, got 'linea'"):
         bt.compile_samples(np.eye(2), gaps="linea")
     with pytest.raises(BddTorqueError, match=r"'speed' is missing"):
         bt.compile_samples(csv(tmp_path, "sped,f\n1,2\n2,3\n"), inputs={"speed": 8}, output={"f": 8})
-    with pytest.raises(BddTorqueError, match=r"at most 20 input bits together"):
+    with pytest.raises(BddTorqueError, match=r"one table takes at most 20 together"):
         bt.compile_samples(np.random.default_rng(0).uniform(size=(9, 3)), inputs=[12, 12])
 
 

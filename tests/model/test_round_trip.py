@@ -123,16 +123,16 @@ def test_files_of_robots_with_any_name(name: str) -> None:
 
 def test_names_that_are_no_text_are_refused_when_saving() -> None:
     model = compiled(bits=2)
-    with pytest.raises(bt.BddTorqueError, match="names in Unicode required"):
+    with pytest.raises(bt.BddTorqueError, match="a name has half of a surrogate pair"):
         to_bytes(with_source(model, robot=replace(model.robot, source="\ud800")))
 
 
 def test_what_loading_takes_is_bounded() -> None:
     data = saved(bits=4)
     assert from_bytes(data, memory="1 MiB").digest == compiled(bits=4).digest
-    with pytest.raises(bt.BddTorqueError, match=r"arm.bdt: tables of at most 1 KiB required, 1 MiB given: .* memory="):
+    with pytest.raises(bt.BddTorqueError, match=r"arm.bdt: tables of 1 MiB are more than the 1 KiB allowed: "):
         from_bytes(data, "arm.bdt", memory=1024)
-    with pytest.raises(bt.BddTorqueError, match="memory: a size in bytes"):
+    with pytest.raises(bt.BddTorqueError, match="memory must be a size in bytes"):
         from_bytes(data, memory="much")
 
 
@@ -141,8 +141,8 @@ def test_a_model_too_large_for_a_file_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("bddtorque.base.archive.LARGEST_FILE", len(saved(bits=2)))
     assert to_bytes(model) == saved(bits=2)  # the size is foreseen to the byte
     monkeypatch.setattr("bddtorque.base.archive.LARGEST_FILE", len(saved(bits=2)) - 1)
-    with pytest.raises(bt.BddTorqueError, match=r"entries and .* bytes required"):
+    with pytest.raises(bt.BddTorqueError, match=r"must have at most .* entries and .* bytes"):
         to_bytes(model)
     monkeypatch.setattr("bddtorque.model.bdt_file.LARGEST_HEADER", 1000)
-    with pytest.raises(bt.BddTorqueError, match="a header of at most 1000 B required"):
+    with pytest.raises(bt.BddTorqueError, match=r"a .bdt file has at most 1000 B, and this one"):
         to_bytes(model)
