@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 
 from bddtorque.graph.graph import Graph
+from bddtorque.words import Format
 from bddtorque.words.argument import Argument
 
 LONG = np.longdouble
@@ -51,3 +52,11 @@ def all_words(bits: list[int]) -> list[np.ndarray]:
     """Return every combination of two's complement words of these lengths, one array a word, last word fastest."""
     axes = [np.arange(-(1 << (b - 1)), 1 << (b - 1)) for b in bits]
     return [grid.reshape(-1) for grid in np.meshgrid(*axes, indexing="ij")]
+
+
+def exact_parts(word: Format, value: int) -> tuple[Fraction, Fraction]:
+    """Return the value at the joint of a word of a format, turns · 2π + rest, from what the format says."""
+    if word.kind == "angle":
+        return Fraction(word.sign * value, 1 << word.bits), Fraction(word.offset)
+    raw = Fraction(word.centre) + value * Fraction(word.lsb)
+    return Fraction(0), Fraction(word.offset) + word.sign * raw

@@ -14,6 +14,9 @@ from typing import Any, TypeGuard, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 
+LONGEST_NAME = 200
+"""Characters of the name of a robot, a link or a joint."""
+
 Kind = TypeVar("Kind")
 Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
@@ -37,6 +40,15 @@ def of_type(value: object, kind: type[Kind], where: str) -> Kind:
     if type(value) is not kind:
         names: dict[type, str] = {int: "an integer", str: "text", bool: "true or false", list: "a list"}
         raise BddTorqueError(f"{where} must be {names.get(kind, kind.__name__)}, got {describe(value)}")
+    return value
+
+
+def name_of(value: object, where: str) -> str:
+    """Return a name that can be shown in a message: not empty, printable, no space at its ends, not too long."""
+    if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
+        raise BddTorqueError(f"{where} must be printable text without spaces at its ends, got {describe(value)}")
+    if len(value) > LONGEST_NAME:
+        raise BddTorqueError(f"{where} must have at most {LONGEST_NAME} characters, got {len(value):,}")
     return value
 
 

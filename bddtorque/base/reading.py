@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import IO, BinaryIO
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.overwriting import note_read
 
 LONGEST_ROW = 1_000_000
@@ -26,13 +26,31 @@ def opened(path: str | PathLike[str]) -> BinaryIO:
     return open(path, "rb", opener=_without_waiting)
 
 
-def read_at_most(path: str | PathLike[str], largest: int) -> bytes:
-    """Return the bytes of a file, of a larger one the first `largest` + 1: enough to see that there are too many."""
-    with opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size:  # of a file: memory for what there is, not for the most there could be
-            return file.read(min(size, largest) + 1)
-        return file.read(largest + 1)
+def read_whole(path: str | PathLike[str], largest: int, what: str) -> bytes:
+    """Return the bytes of a file, or refuse one that cannot be read or is larger; `what` is what it should be."""
+    where = one_line(str(path))
+    try:
+        with opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            # one more than can be used is enough to see that there are too many; devices have no size, and no end
+            data = file.read(min(size, largest) + 1 if size else largest + 1)
+    except FileNotFoundError:
+        raise BddTorqueError(f"{where}: there is no such file") from None
+    except IsADirectoryError:
+        raise BddTorqueError(f"{where}: this is a folder, not {what}") from None
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        raise BddTorqueError(f"{where}: cannot be read: {reason(problem)}") from None
+    if len(data) > largest:
+        raise BddTorqueError(f"{where}: {what} must have at most {largest:,} bytes, this one has more")
+    return data
+
+
+def read_text(path: str | PathLike[str], largest: int, what: str) -> str:
+    """Return the UTF-8 text of a file, or refuse it as `read_whole` does."""
+    try:
+        return read_whole(path, largest, what).decode("utf-8-sig")  # editors put a mark before the text
+    except UnicodeDecodeError as problem:
+        raise BddTorqueError(f"{one_line(str(path))}: not UTF-8 text: byte {problem.start}") from None
 
 
 def reason(problem: Exception) -> str:

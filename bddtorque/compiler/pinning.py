@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.reading import read_at_most, reason
+from bddtorque.base.reading import read_whole
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.cost import block_candidates, product_candidates
 from bddtorque.plan.blocks import Block, output_format
@@ -71,14 +71,7 @@ def save_plan(plain: Mapping[str, Any], path: str | PathLike[str]) -> None:
 def load_plan(path: str | PathLike[str]) -> Plan:
     """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
     where = one_line(str(path))
-    try:
-        data = read_at_most(path, LARGEST_FILE)
-    except FileNotFoundError:
-        raise BddTorqueError(f"{where}: there is no such file") from None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(one_line(f"{where}: the plan cannot be read: {reason(problem)}")) from None
-    if len(data) > LARGEST_FILE:
-        raise BddTorqueError(f"{where}: a plan must have at most {LARGEST_FILE:,} bytes")
+    data = read_whole(path, LARGEST_FILE, "a plan")
     expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
     try:
         plain = json.loads(data)

@@ -8,11 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Unpack
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, nearest, one_line
+from bddtorque.base.plain import describe
 from bddtorque.robots.robot import Robot
-from bddtorque.robots.robot_files import shown
 from bddtorque.robots.toml_reader import from_toml, load_toml
-from bddtorque.robots.urdf_reader import UrdfOptions, load_urdf
+from bddtorque.robots.urdf_reader import UrdfOptions, check_options, load_urdf
 
 _BUILTIN = files("bddtorque.robots") / "builtin"
 _URDF_SUFFIXES = (".urdf", ".xml", ".xacro")  # the reader says what to do with xacro
@@ -38,23 +38,24 @@ def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Unpack[UrdfOp
     BddTorqueError
         One line that says what was expected, what was found, and where.
     """
+    check_options(urdf_options)
     if isinstance(robot, Robot):
         _refuse_options(urdf_options, f"robot '{robot.name}'")
         return robot
     if not isinstance(robot, str | PathLike):
-        raise BddTorqueError(f"robot must be a name, a file or a Robot, got {shown(repr(robot), 60)}")
+        raise BddTorqueError(f"robot must be a name, a file or a Robot, got {describe(robot)}")
     if isinstance(robot, str) and robot in builtin_names():
         _refuse_options(urdf_options, f"built-in robot '{robot}'")
         return _builtin(robot)
     path = Path(robot)
     suffix = path.suffix.lower()
     if suffix == ".toml":
-        _refuse_options(urdf_options, shown(path))
+        _refuse_options(urdf_options, one_line(str(path)))
         return load_toml(path)
     if suffix in _URDF_SUFFIXES:
         return load_urdf(path, **urdf_options)
     hint = nearest(str(robot), builtin_names()) or f"; known: {', '.join(builtin_names())}, or a .toml or .urdf file"
-    raise BddTorqueError(f"unknown robot '{shown(robot)}'{hint}")
+    raise BddTorqueError(f"unknown robot '{one_line(str(robot))}'{hint}")
 
 
 @cache

@@ -9,13 +9,13 @@ from typing import cast
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.plain import Matrix, describe, real
+from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
 from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Robot, rotation_matrix
-from bddtorque.robots.robot_files import read_bytes, shown
 from bddtorque.robots.segments import Limits, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table
 
@@ -43,12 +43,7 @@ def load_toml(path: str | PathLike[str]) -> Robot:
     BddTorqueError
         One line that says what was expected, what was found, and where.
     """
-    data, where = read_bytes(path, LARGEST_TOML), shown(path)
-    try:
-        text = data.decode("utf-8-sig")  # editors put a mark before the text
-    except UnicodeDecodeError as error:
-        raise BddTorqueError(f"{where}: not UTF-8 text: byte {error.start}") from None
-    return from_toml(text, where, Path(path).parent)
+    return from_toml(read_text(path, LARGEST_TOML, "a robot file"), one_line(str(path)), Path(path).parent)
 
 
 def from_toml(text: str, where: str = "TOML text", directory: Path | None = None) -> Robot:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import Matrix, Vector, choice, describe, listed, matrix, of_type, real, table, vector
-from bddtorque.robots.robot_files import plain_name, shown
+from bddtorque.base.plain import Matrix, Vector, choice, describe, listed, matrix, name_of, of_type, real, table, vector
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?", re.ASCII)
@@ -45,7 +44,7 @@ class Table:
     def name(self, key: str, default: str | None = None) -> str:
         """Return text fit to name something."""
         value = self.take(key) if default is None or key in self else default
-        return plain_name(value, f"{self.where}: {key}")
+        return name_of(value, f"{self.where}: {key}")
 
     def choice(self, key: str, known: Sequence[str]) -> str:
         """Return one of the words `known`."""
@@ -103,6 +102,4 @@ def angle(value: object, what: str) -> float:
         # 90 deg must be the float that "pi/2" is, so π comes in once and last
         result = float(degrees) / 180.0 * math.pi
         return real(-result if sign == "-" else result, what)
-    raise BddTorqueError(
-        f'{what} must be an angle such as 1.5, "pi/2", "-3*pi/4" or "90 deg", got {shown(repr(value), 60)}'
-    )
+    raise BddTorqueError(f'{what} must be an angle such as 1.5, "pi/2", "-3*pi/4" or "90 deg", got {describe(value)}')

@@ -6,7 +6,7 @@ that is rigid is folded (`urdf_chain`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isnan, nan
 from os import PathLike
@@ -17,16 +17,18 @@ from xml.etree import ElementTree
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError, one_line, unknown
 from bddtorque.base.plain import Vector, vector
+from bddtorque.base.reading import read_whole
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, times, unit
 from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
-from bddtorque.robots.robot_files import read_bytes, shown
 from bddtorque.robots.segments import Limits, as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, decimal
 
+LARGEST_FILE = 10_000_000
+"""Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
 DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
 
 
@@ -64,6 +66,13 @@ class UrdfOptions(TypedDict, total=False):
     allow_unphysical: bool | None
 
 
+def check_options(options: Iterable[str]) -> None:
+    """Refuse names that are not options of the reader."""
+    for option in options:
+        if option not in UrdfOptions.__annotations__:
+            raise BddTorqueError(unknown("option", option, UrdfOptions.__annotations__))
+
+
 def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robot:
     """Return the serial chain that a URDF file describes.
 
@@ -79,18 +88,16 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robo
     BddTorqueError
         One line that says what was expected, what was found, and where.
     """
-    where = shown(path)
+    where = one_line(str(path))
     if where.endswith(".xacro"):
         raise BddTorqueError(f"{where}: this is xacro, not URDF; run `xacro {where} > robot.urdf` first and load that")
-    robot = from_urdf(read_bytes(path), where, **options)
-    return replace(robot, source=f"URDF {shown(Path(path).name)}")  # wherever the file lies, the robot is the same
+    robot = from_urdf(read_whole(path, LARGEST_FILE, "a robot file"), where, **options)
+    return replace(robot, source=f"URDF {one_line(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
 def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[UrdfOptions]) -> Robot:
     """Return the serial chain that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
-    for option in options:
-        if option not in UrdfOptions.__annotations__:
-            raise BddTorqueError(unknown("option", option, UrdfOptions.__annotations__))
+    check_options(options)
     base, tip, gravity = options.get("base"), options.get("tip"), options.get("gravity")
     given = options.get("snap")
     snap = DEFAULT_SNAP if given is None else given
@@ -201,7 +208,7 @@ def _friction(joint: ElementTree.Element) -> tuple[tuple[str, str], ...]:
     """Return what ``<dynamics>`` says that is not zero, whatever its name: vendors have their own."""
     dynamics = joint.find("dynamics")
     attributes = {} if dynamics is None else dynamics.attrib
-    return tuple((shown(key, 40), shown(value, 40)) for key, value in attributes.items() if decimal(value) != 0.0)
+    return tuple((one_line(key, 40), one_line(value, 40)) for key, value in attributes.items() if decimal(value) != 0.0)
 
 
 def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:

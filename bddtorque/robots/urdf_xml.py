@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
-from bddtorque.base.errors import BddTorqueError, nearest, not_among, unknown
-from bddtorque.robots.robot_files import plain_name, shown
+from bddtorque.base.errors import BddTorqueError, nearest, not_among, one_line, unknown
+from bddtorque.base.plain import describe, name_of
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOST_ELEMENTS = 2000
@@ -47,14 +47,14 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
     root = _parsed(data, where)
     _refuse_xacro(root, where)
     if root.tag != "robot":
-        raise BddTorqueError(f"{where}: the root element must be <robot>, got <{shown(root.tag, 60)}>")
-    kept = ElementTree.Element("robot", name=plain_name(root.get("name"), f"{where}: robot name"))
+        raise BddTorqueError(f"{where}: the root element must be <robot>, got <{one_line(root.tag, 60)}>")
+    kept = ElementTree.Element("robot", name=name_of(root.get("name"), f"{where}: robot name"))
     names: set[tuple[str, str]] = set()
     for element in root:
         if element.tag not in _KEPT:
             _refuse_resembling(str(element.tag), _KEPT, where)
             continue  # materials, transmissions, simulator extensions
-        name = plain_name(element.get("name"), f"{where}: {element.tag} name")
+        name = name_of(element.get("name"), f"{where}: {element.tag} name")
         if (element.tag, name) in names:
             raise BddTorqueError(f"{where}: {element.tag} '{name}' stands twice; names must differ")
         names.add((element.tag, name))
@@ -101,7 +101,7 @@ def _parsed(data: bytes, where: str) -> ElementTree.Element:
         raise BddTorqueError(f"{where}: {error}") from None
     except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last two: unknown encodings
         hint = "; if this is a xacro file, run `xacro` on it first" if b"xacro:" in data else ""
-        raise BddTorqueError(f"{where}: not well-formed XML: {shown(error)}{hint}") from None
+        raise BddTorqueError(f"{where}: not well-formed XML: {error}{hint}") from None
     return root
 
 
@@ -124,7 +124,7 @@ def _check(element: ElementTree.Element, where: str) -> None:
         if name not in inside:
             # Others put things into links and joints too, but a misspelt <axis> or a stray <mass> must not pass.
             if tag == "inertial" or name in ("mass", "inertia"):
-                raise BddTorqueError(f"{where}: <{shown(name, 60)}> is not known in <{tag}>{nearest(name, inside)}")
+                raise BddTorqueError(f"{where}: <{one_line(name, 60)}> is not known in <{tag}>{nearest(name, inside)}")
             _refuse_resembling(name, inside, where)
             continue
         if name in seen and name not in ("visual", "collision"):
@@ -146,7 +146,7 @@ def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
         return
     for right in known:
         if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: unknown element <{shown(name, 60)}>; did you mean <{right}>?")
+            raise BddTorqueError(f"{where}: unknown element <{one_line(name, 60)}>; did you mean <{right}>?")
 
 
 def _check_inertial(element: ElementTree.Element, where: str) -> None:
@@ -165,11 +165,11 @@ def _check_joint(element: ElementTree.Element, where: str) -> None:
 
 
 def _check_link_reference(element: ElementTree.Element, where: str) -> None:
-    plain_name(element.get("link"), f"{where}: link")
+    name_of(element.get("link"), f"{where}: link")
 
 
 def _check_mimic(element: ElementTree.Element, where: str) -> None:
-    plain_name(element.get("joint"), f"{where}: joint")
+    name_of(element.get("joint"), f"{where}: joint")
     _check_numbers(element, where, {"multiplier": 1, "offset": 1})
 
 
@@ -183,7 +183,7 @@ def _check_numbers(element: ElementTree.Element, where: str, counts: dict[str, i
         numbers = [decimal(word) for word in given.split()]
         if len(numbers) != count or None in numbers:
             what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
-            raise BddTorqueError(f"{where}: {key} must be {what}, got {shown(repr(given), 60)}")
+            raise BddTorqueError(f"{where}: {key} must be {what}, got {describe(given)}")
 
 
 def decimal(word: str) -> float | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line, unknown
-from bddtorque.base.reading import read_at_most, reason
+from bddtorque.base.reading import read_text
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import toml_values
 from bddtorque.base.writing import write_whole
@@ -69,8 +69,7 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     path = Path(source)
     if path.suffix.lower() in ROBOT_SUFFIXES:
         return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
-    content = _read(path)
-    values = toml_values(content, text)
+    values = toml_values(read_text(path, LARGEST_FILE, "a specification"), text)
     if "robot" not in values and "name" in values:  # a robot names itself, a spec names its robot
         return Spec(robot=path.name, directory=path.parent, where=text, bare=True)
     return _from_values(values, text, path.parent)
@@ -123,23 +122,6 @@ def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> 
             name = f" '{joint['name']}'" if "name" in joint else ""
             joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
     return plain
-
-
-def _read(path: Path) -> str:
-    try:
-        data = read_at_most(path, LARGEST_FILE)
-    except FileNotFoundError:
-        raise BddTorqueError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise BddTorqueError(f"{path}: this is a folder, not a specification") from None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{str(path)!r}: cannot be read: {reason(problem)}") from None
-    if len(data) > LARGEST_FILE:
-        raise BddTorqueError(f"{path}: a specification must have at most {LARGEST_FILE:,} bytes, this one has more")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise BddTorqueError(f"{path}: not UTF-8 text: byte {problem.start}") from None
 
 
 def _is_table(value: object) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bddtorque.words.formats import ExactValue, Format
+from bddtorque.words.formats import Format
 from bddtorque.words.joints import Formats, JointFormats, formats_from_plain
-from bddtorque.words.rounding import round_half_away, round_half_up_shift
+from bddtorque.words.rounding import round_half_away
 
 __all__ = [
-    "ExactValue",
     "Format",
     "Formats",
     "JointFormats",
     "formats_from_plain",
     "round_half_away",
-    "round_half_up_shift",
 ]

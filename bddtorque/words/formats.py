@@ -6,16 +6,15 @@ Two kinds, both two's complement:
     range   raw value = centre + word · lsb                lsb = (high - low) / 2^bits; saturates at the ends
 
 and for both, value at the joint = sign · raw value + offset, as an encoder is mounted. Centre and lsb are the float64
-numbers themselves, not what they approximate, so that `exact` has one answer.
+numbers themselves, not what they approximate, so that a word has one exact value (`argument_of`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,13 +40,6 @@ LARGEST_TURNS = 2.0**24
 """Angles are reduced by at most so many turns: beyond, neighbouring floats differ by a visible part of a word."""
 RESOLUTION = 2.0**-8
 """Parts of a unit that float64 must still resolve at the largest value of a format."""
-
-
-class ExactValue(NamedTuple):
-    """The value turns · 2π + rest, with both parts exact rationals."""
-
-    turns: Fraction
-    rest: Fraction
 
 
 def wrap_turn(raw: Any) -> Any:
@@ -174,15 +166,6 @@ class Format:
         if given.dtype.kind not in "iu":
             raise BddTorqueError(f"{self.name}: words must be integers, got {given.dtype}")
         return hold(given, self.bits, wraps=self.kind == "angle")
-
-    def exact(self, word: int) -> ExactValue:
-        """Return the exact value at the joint of one word, as rationals: turns · 2π + rest (rest in `unit`)."""
-        if not self.lowest <= word <= self.highest:
-            raise BddTorqueError(f"{self.name}: a word must be between {self.lowest} and {self.highest}, got {word}")
-        if self.kind == "angle":
-            return ExactValue(Fraction(self.sign * int(word), 1 << self.bits), Fraction(self.offset))
-        raw = Fraction(self.centre) + int(word) * Fraction(self.lsb)
-        return ExactValue(Fraction(0), Fraction(self.offset) + self.sign * raw)
 
     def _checked(self, x: npt.ArrayLike) -> Floats:
         try:

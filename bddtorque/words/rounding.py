@@ -18,9 +18,6 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 
-LARGEST_SHIFT = 63
-"""The widest shift an int64 has a meaning for."""
-
 
 def half_away(x: Any) -> Any:
     """Round floats to the nearest integer, ties away from zero; the result is still a float.
@@ -71,24 +68,3 @@ def round_half_away(x: npt.ArrayLike) -> npt.NDArray[np.int64]:
         raise BddTorqueError(f"rounding: numbers must be below 2^63 in magnitude, got {values[bad].flat[0]}")
     rounded: npt.NDArray[np.int64] = np.asarray(half_away(values)).astype(np.int64)
     return rounded
-
-
-def round_half_up_shift(x: npt.ArrayLike, shift: int) -> npt.NDArray[np.int64]:
-    """Divide integers by 2^shift and round: floor(x / 2^shift + 1/2), exactly.
-
-    Parameters
-    ----------
-    x : signed integers of any shape, at most 64 bits
-    shift : 0 to 63
-
-    Returns
-    -------
-    int64 array of the same shape
-    """
-    words = np.asarray(x)
-    if not np.can_cast(words.dtype, np.int64) or words.dtype == np.bool_:
-        raise BddTorqueError(f"rounding shift: words must be integers that fit int64, got {words.dtype}")
-    if not 0 <= shift <= LARGEST_SHIFT:
-        raise BddTorqueError(f"rounding shift: the shift must be between 0 and {LARGEST_SHIFT}, got {shift}")
-    shifted: npt.NDArray[np.int64] = np.array(half_up_shift(words.astype(np.int64), int(shift)), dtype=np.int64)
-    return shifted

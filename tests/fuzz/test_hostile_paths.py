@@ -67,14 +67,14 @@ def test_names_that_no_file_can_have(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("bdt_bytes", "at most 2,147,483,647 bytes required, more given"),
-        ("robot_toml", "at most 1,000,000 bytes required for a robot file, more given"),
-        ("spec_toml", "at most 1,000,000 bytes required for a specification, more given"),
-        ("urdf", "at most 10,000,000 bytes required for a robot file, more given"),
-        ("plan_bytes", "a plan of at most 67,108,864 bytes required, more given"),
+        ("bdt_bytes", "at most 2,147,483,647 bytes, this one has more"),
+        ("robot_toml", "a robot file must have at most 1,000,000 bytes, this one has more"),
+        ("spec_toml", "a specification must have at most 1,000,000 bytes, this one has more"),
+        ("urdf", "a robot file must have at most 10,000,000 bytes, this one has more"),
+        ("plan_bytes", "a plan must have at most 67,108,864 bytes, this one has more"),
         ("states_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
         ("samples_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
-        ("states_npy", "an npy file of numbers required, this cannot be read"),
+        ("states_npy", "must be an npy file of numbers, but cannot be read"),
     ],
 )
 def test_sparse_files_that_are_huge(kind: str, said: str, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_each_way_to_name_a_robot(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path) -> None:
     refused("pumma560", "unknown robot 'pumma560'; did you mean 'puma560'?")
     refused("", "unknown robot")
-    refused("no\nsuch", "unknown robot 'no such'")
+    refused("no\nsuch", "unknown robot 'no\\nsuch'")
     refused(3, "robot must be a name, a file or a Robot, got 3")
     refused(None, "got None")
     refused(tmp_path / "arm.txt", "known: panda, planar2r, planar3r_a")
@@ -53,6 +53,7 @@ def test_refusals(tmp_path: Path) -> None:
     refused("ur5", "tip, base are for URDF files only", tip="tool0", base="base")
     refused(load_robot("ur5"), "robot 'ur5': tip is for URDF files only", tip="tool0")
     refused("none.urdf", "unknown option 'bas'; did you mean 'base'?", bas="base")
+    refused("ur5", "unknown option 'speed'; known: base, tip, lock", speed=1.0)
 
 
 def test_built_in_robots_do_not_load_readers_they_do_not_need() -> None:

@@ -10,7 +10,7 @@ from sample_robots import BODY, TWO_LINKS, extended, joint
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import from_urdf, load_urdf
-from bddtorque.robots.robot_files import LARGEST_FILE
+from bddtorque.robots.urdf_reader import LARGEST_FILE
 
 LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 BOMB = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -71,7 +71,7 @@ def test_the_sample_itself_is_accepted() -> None:
         ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>', ("<axis> stands several times",)),
         ('<axis xyz="0 1 0"/>', "<axis/>", ("axis: attribute 'xyz' is missing",)),
         ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', ("joint 'shoulder': axis must have a direction, got '0 0 0'",)),
-        ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 1"', ("origin: unknown attribute 'quat_xyzw'; did you mean 'xyz'?",)),
+        ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 1"', ("origin: unknown attribute 'quat_xyzw'; known: xyz, rpy",)),
         ('rpy="0.1 0.2 0.3"', 'ryp="0.1 0.2 0.3"', ("unknown attribute 'ryp'; did you mean 'rpy'?",)),
         ('<joint name="elbow"', '<joint name="shoulder"', ("joint 'shoulder' stands twice",)),
         ('<link name="lower"', '<link name="upper"', ("link 'upper' stands twice",)),

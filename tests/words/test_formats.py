@@ -11,6 +11,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from exact import exact_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ FORMATS = angles() | ranges()
 
 
 def exactly(word: Format, value: int) -> mpmath.mpf:
-    turns, rest = word.exact(value)
+    turns, rest = exact_parts(word, value)
     return 2 * mpmath.pi * turns.numerator / turns.denominator + mpmath.mpf(rest.numerator) / rest.denominator
 
 
@@ -153,14 +154,14 @@ def test_asymmetric_range_with_sign_and_offset() -> None:
     assert word.centre == 8.0
     assert word.dequantise([-8, 0, 7]).tolist() == [2.0, -6.0, -13.0]
     assert word.quantise([2.0, -6.0, -13.0, -6.4]).tolist() == [-8, 0, 7, 0]
-    assert word.exact(7) == (0, -13)
+    assert exact_parts(word, 7) == (0, -13)
     assert word.span == (-13.0, 2.0)
 
 
 def test_angle_with_sign_and_offset_and_limits() -> None:
     word = Format("angle", 8, low=-1.0, high=2.0, sign=-1, offset=0.5)
     assert word.dequantise(64) == pytest.approx(0.5 - math.pi / 2)
-    assert word.exact(64) == (Fraction(-1, 4), Fraction(1, 2))
+    assert exact_parts(word, 64) == (Fraction(-1, 4), Fraction(1, 2))
     # raw = 0.5 - x: -1 <= raw <= 2 is -1.5 <= x <= 1.5; beyond is counted, not changed
     words, outside = word.quantise_counted([-1.5, 1.5, 1.6, -1.6, 0.5])
     assert outside == 2
