@@ -17,7 +17,6 @@ from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.states import count_outside, input_columns, out_of_range_message, state_words
-from bddtorque.plan.wires import Input
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
@@ -110,7 +109,7 @@ class Evaluator:
         self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
         if kind == "parallel":
             self._runner = Spread(self._runner, min(self.processors, usable_processors()))
-        read = {wire.name for wire in arm.plan.wires if isinstance(wire, Input)}
+        read = {wire.name for wire in arm.plan.inputs}
         # no torque depends on these, and the program does not read them: they are counted apart
         self._unread = [
             (place, joint)

@@ -34,7 +34,6 @@ from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
-from bddtorque.plan.wires import Input
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
 FORMAT_VERSION = 1
@@ -214,8 +213,8 @@ def _check_words(source: Source, plan: Plan, certificate: Certificate, where: st
         if (plan.outputs[0].low, plan.outputs[0].high) != (word.lowest, word.highest):
             raise BddTorqueError(f"{where}, plan: the output must be clamped to the function's word")
     known = {name: (word.bits, word.kind == "angle") for name, word in source.words.items()}
-    for wire in plan.wires:
-        if isinstance(wire, Input) and known.get(wire.name) != (wire.bits, wire.wraps):
+    for wire in plan.inputs:
+        if known.get(wire.name) != (wire.bits, wire.wraps):
             raise BddTorqueError(f"{where}, plan: input {wire.name!r:.40} is not as the formats have it")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.html_table import html_table
 from bddtorque.plan.blocks import Block, block_key, output_format
-from bddtorque.plan.wires import Algebra, Output, Product, Sum, T, Wire
+from bddtorque.plan.wires import Algebra, Input, Output, Product, Sum, T, Wire
 from bddtorque.words.integer_range import Range
 
 MOST_TABLE_BITS = 31
@@ -38,6 +38,11 @@ class Plan:
     def keys(self) -> tuple[str, ...]:
         """The content keys of the blocks."""
         return tuple(block_key(block) for block in self.blocks)
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The input words, in the order of the wires."""
+        return tuple(wire for wire in self.wires if isinstance(wire, Input))
 
     def range_of(self, wire: int) -> Range:
         """Return the range that the plan states of a wire's word."""

@@ -59,6 +59,16 @@ class Input(PlanPart):
     kind: ClassVar[str] = "input"
     sources: ClassVar[tuple[int, ...]] = ()
 
+    @property
+    def lowest(self) -> int:
+        """The lowest word."""
+        return word_range(self.bits).low
+
+    @property
+    def highest(self) -> int:
+        """The highest word."""
+        return word_range(self.bits).high
+
     def moved(self, places: Mapping[int, int]) -> Input:
         """Return the wire itself: it reads no other."""
         return self

@@ -62,7 +62,7 @@ class Boxes:
     @classmethod
     def whole(cls, subject: Subject, rank: int) -> Boxes:
         """Return the one box of all states."""
-        low = np.array([[-(1 << (wire.bits - 1)) for wire in subject.inputs]], dtype=np.int64)
+        low = np.array([[wire.lowest for wire in subject.inputs]], dtype=np.int64)
         return cls(low, -low - 1, np.array([rank]))
 
     def __getitem__(self, which: Integers) -> Boxes:
@@ -163,7 +163,7 @@ def good_state(subject: Subject, direction: int, work: Work, start: Integers | N
 
     It is the best of random ones, and of `start`, each improved one word at a time.
     """
-    highest = np.array([(1 << (wire.bits - 1)) - 1 for wire in subject.inputs], dtype=np.int64)
+    highest = np.array([wire.highest for wire in subject.inputs], dtype=np.int64)
     rng = np.random.default_rng(0 if start is None else 1)
     best = rng.integers(-highest - 1, highest, (STARTS, len(highest)), endpoint=True)
     if start is not None:

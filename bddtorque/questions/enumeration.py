@@ -16,6 +16,7 @@ import numpy as np
 from bddtorque.plan.wires import Input
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subjects import Integers, State, Subject
+from bddtorque.words.integer_range import word_range
 
 EASY_BITS = 22
 """Input bits of a subject whose states are run at once, whatever work is allowed: a second or so."""
@@ -55,7 +56,8 @@ class Piece:
 
 def all_words(bits: int) -> Integers:
     """Return the words of so many bits, lowest first."""
-    return np.arange(-(1 << (bits - 1)), 1 << (bits - 1), dtype=np.int64)
+    low, high = word_range(bits)
+    return np.arange(low, high + 1, dtype=np.int64)
 
 
 def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Piece]:
@@ -94,8 +96,7 @@ def every_word(subject: Subject) -> Integers:
 def random_words(inputs: Sequence[Input], count: int) -> dict[str, Integers]:
     """Return the words of some random states, always the same ones, (count,) each."""
     rng = np.random.default_rng(0)
-    ends = {wire.name: 1 << (wire.bits - 1) for wire in inputs}
-    return {name: rng.integers(-end, end, count, dtype=np.int64) for name, end in ends.items()}
+    return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
 
 
 def row_of(words: dict[str, Integers], place: int) -> State:

@@ -10,7 +10,6 @@ import numpy as np
 
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
-from bddtorque.plan.wires import Input
 from bddtorque.questions.subjects import Integers
 from bddtorque.questions.wire_ranges import Ranges
 
@@ -88,7 +87,7 @@ class Group:
 
     def _ranges(self, rows: Integers) -> tuple[Integers, Integers]:
         known = dict(zip(self.held, rows, strict=True))
-        inputs = [wire.name for wire in self.plan.wires if isinstance(wire, Input)]
+        inputs = [wire.name for wire in self.plan.inputs]
         ends = []
         for end in (np.min, np.max):
             same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}

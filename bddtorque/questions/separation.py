@@ -223,7 +223,7 @@ def _group(
             wires=(*made.wires, Input(TOTAL, bits, False)),
             outputs=(replace(made.outputs[0], parts=(*made.outputs[0].parts, (len(made.wires), 1))),),
         )
-    inputs = {wire.name for wire in made.wires if isinstance(wire, Input)}
+    inputs = {wire.name for wire in made.inputs}
     kept = {name: words for name, words in tuples.items() if name in inputs}
     return Group(made, subject.tables, kept, counts, tuple(sorted(inputs - set(kept))), unit), read
 

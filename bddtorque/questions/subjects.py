@@ -79,7 +79,7 @@ class Subject:
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The input words that it reads."""
-        return tuple(wire for wire in self.plan.wires if isinstance(wire, Input))
+        return self.plan.inputs
 
     @property
     def bits(self) -> int:
@@ -193,7 +193,7 @@ def _output(model: Model, place: int) -> Subject:
     title, word = list(model.source.outputs.items())[place]
     title = f"torque of {title}" if isinstance(model.source, RobotSource) else title
     plan = sliced(model.plan, output)
-    read = {wire.name for wire in plan.wires if isinstance(wire, Input)}
+    read = {wire.name for wire in plan.inputs}
     unread = sum(each.bits for name, each in formats.items() if name not in read)
     return Subject(output.name, title, "output", plan, model.tables, word, word.unit, formats, unread, place)
 

@@ -15,7 +15,7 @@ from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Produ
 from bddtorque.questions.answers import Verdict
 from bddtorque.questions.enumeration import EASY_BITS, all_words, every_word, random_words, row_of
 from bddtorque.questions.subjects import Integers, State, Subject, subject
-from bddtorque.words.integer_range import word_range
+from bddtorque.words.integer_range import word_range, wrap
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -87,9 +87,8 @@ def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], par
     turned_words = dict(words)
     for wire in asked.inputs:
         if wire.name in names:
-            lowest = -(1 << (wire.bits - 1))
             if not wire.wraps:
-                words[wire.name] = np.maximum(words[wire.name], lowest + 1)
+                words[wire.name] = np.maximum(words[wire.name], wire.lowest + 1)
             turned_words[wire.name] = -words[wire.name]
     here, there = (asked.rounded(asked.total(each)) for each in (words, turned_words))
     wrong = np.flatnonzero(there != parity * here)
@@ -101,11 +100,12 @@ def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], par
 
 def _opposites(wire: Input) -> Integers:
     """Return the place of each word's opposite, lowest first; the lowest word stays where it is."""
-    return (-all_words(wire.bits) + (1 << (wire.bits - 1))) & ((1 << wire.bits) - 1)
+    places: Integers = wrap(-all_words(wire.bits), wire.bits) - wire.lowest
+    return places
 
 
 def _state(asked: Subject, places: Sequence[Any]) -> State:
-    return {wire.name: int(place) - (1 << (wire.bits - 1)) for wire, place in zip(asked.inputs, places, strict=True)}
+    return {wire.name: int(place) + wire.lowest for wire, place in zip(asked.inputs, places, strict=True)}
 
 
 def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | None, way: str) -> Verdict:

@@ -90,8 +90,8 @@ def plans(draw):
 
 
 def all_states(plan):
-    inputs = [wire for wire in plan.wires if isinstance(wire, Input)]
-    states = list(product(*(range(word_range(wire.bits).low, word_range(wire.bits).high + 1) for wire in inputs)))
+    inputs = plan.inputs
+    states = list(product(*(range(wire.lowest, wire.highest + 1) for wire in inputs)))
     return {wire.name: np.array(words) for wire, words in zip(inputs, zip(*states, strict=True), strict=True)}
 
 
