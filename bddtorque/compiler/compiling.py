@@ -17,8 +17,8 @@ from bddtorque.compiler.pinning import check_pinned, pinned_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
+from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
-from bddtorque.spec.options import CompileOptions
 from bddtorque.work import Cache, NoProgress, Progress, Workers, default_cache, step, usable_processors
 
 

@@ -16,7 +16,7 @@ from bddtorque.evaluate.inline import word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
-from bddtorque.evaluate.states import count_outside, input_columns, out_of_range_message, state_words
+from bddtorque.evaluate.state_arrays import count_outside, input_columns, out_of_range_message, state_words
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, unwrap
 from bddtorque.laws.friction import Friction
 from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
-from bddtorque.spec.values import (
+from bddtorque.spec.field_values import (
     Bits,
     Range,
     Reader,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.spec.field_values import RANGED, Bits, Range
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
-from bddtorque.spec.values import RANGED, Bits, Range
 from bddtorque.words import Format, Formats, JointFormats
 
 if TYPE_CHECKING:

@@ -13,19 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe, is_list, unwrap
-from bddtorque.spec.records import (
-    InputBits,
-    JointSpec,
-    Payload,
-    Ranges,
-    Record,
-    as_input_bits,
-    as_joints,
-    as_payload,
-    as_record,
-)
-from bddtorque.spec.resolve import formats_of, matched, resolve
-from bddtorque.spec.values import (
+from bddtorque.spec.field_values import (
     RANGED,
     Bits,
     Lock,
@@ -42,10 +30,22 @@ from bddtorque.spec.values import (
     as_whole,
     ranges_of_joints,
 )
+from bddtorque.spec.records import (
+    InputBits,
+    JointSpec,
+    Payload,
+    Ranges,
+    Record,
+    as_input_bits,
+    as_joints,
+    as_payload,
+    as_record,
+)
+from bddtorque.spec.resolve import formats_of, matched, resolve
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
-    from bddtorque.spec.options import CompileOptions
+    from bddtorque.spec.compile_options import CompileOptions
     from bddtorque.words import Formats
 
 TARGETS = ("tables", "host")

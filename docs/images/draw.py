@@ -64,7 +64,7 @@ TORQUE = (
     Step(
         "evaluate.evaluator:Evaluator.torque_words", "a single state of int64 arrays skips to the kernel", "q, qd, qdd"
     ),
-    Step("evaluate.states:state_words", "checks shapes and types, broadcasts rows", "three int64 arrays (N, n)"),
+    Step("evaluate.state_arrays:state_words", "checks shapes and types, broadcasts rows", "three int64 arrays (N, n)"),
     Step(
         "evaluate.runners:Interpreted.run",
         "runs the plan as a program; Compiled runs code made for this plan",

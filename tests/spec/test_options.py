@@ -12,7 +12,7 @@ import bddtorque as bt
 from bddtorque.cli.options import CHOICES
 from bddtorque.robots.urdf_reader import UrdfOptions
 from bddtorque.spec import Spec
-from bddtorque.spec.options import CompileOptions
+from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.spec import option_names
 
 CODE = """
