@@ -15,7 +15,7 @@ import numpy as np
 
 from bddtorque.plan.wires import Input
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subjects import Integers, State, Subject
+from bddtorque.questions.subjects import Integers, State, Subject, Words
 from bddtorque.words.integer_range import word_range
 
 EASY_BITS = 22
@@ -40,7 +40,7 @@ class Piece:
         """How many words each input takes."""
         return tuple(map(len, self.axes))
 
-    def words(self) -> dict[str, Integers]:
+    def words(self) -> Words:
         """Return the words of each input, shaped to go together with the others."""
         count = len(self.axes)
         return {
@@ -87,18 +87,18 @@ def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, In
             work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
 
 
-def every_word(subject: Subject) -> Integers:
-    """Return the output words of all states, an axis a word, lowest first."""
-    parts = [subject.rounded(total).reshape(-1) for _, total in runs(subject)]
-    return np.concatenate(parts).reshape([1 << wire.bits for wire in subject.inputs])
+def every_state(subject: Subject) -> Words:
+    """Return the words of all states of a subject of few bits, each input along an axis of its own."""
+    (piece,) = pieces(subject.inputs, EASY_BITS)
+    return piece.words()
 
 
-def random_words(inputs: Sequence[Input], count: int) -> dict[str, Integers]:
+def random_words(inputs: Sequence[Input], count: int) -> Words:
     """Return the words of some random states, always the same ones, (count,) each."""
     rng = np.random.default_rng(0)
     return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
 
 
-def row_of(words: dict[str, Integers], place: int) -> State:
+def row_of(words: Words, place: int) -> State:
     """Return one of some states."""
     return {name: int(each[place]) for name, each in words.items()}

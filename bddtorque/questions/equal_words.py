@@ -15,13 +15,13 @@ from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.enumeration import MOST_BITS, PARTS_A_STEP, pieces, random_words, row_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import Integers, State, Subject, subjects
+from bddtorque.questions.subjects import State, Subject, Words, subjects
 from bddtorque.robots.robot_data import robot_to_plain
 from bddtorque.words.bounded import ROOM
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
-Grid = tuple[dict[str, Integers], tuple[int, ...], Callable[[int], State]]
+Grid = tuple[Words, tuple[int, ...], Callable[[int], State]]
 
 
 def equality(first: Model, second: Model, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
@@ -134,7 +134,7 @@ def _grids(inputs: tuple[Input, ...], bits: int) -> Iterator[Grid]:
         yield words, (TRIED,), partial(row_of, words)
 
 
-def _values(asked: Subject, words: dict[str, Integers], by_word: bool) -> Any:
+def _values(asked: Subject, words: Words, by_word: bool) -> Any:
     found = asked.rounded(asked.total({name: words[name] for name in asked.names}))
     return found if by_word or asked.word is None else asked.word.dequantise(found)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.table import Table
 from bddtorque.questions.answers import Support
-from bddtorque.questions.enumeration import EASY_BITS, every_word, random_words
-from bddtorque.questions.subjects import Subject, subject
+from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
+from bddtorque.questions.subjects import Subject, Words, subject
 from bddtorque.words.integer_range import wrap
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
+
+Bits = dict[str, list[int]]
+"""Bits of input words by name, from the least significant (0) on."""
 
 TRIED = 1 << 14
 """Random states on which every bit is turned around."""
@@ -33,37 +34,33 @@ def support(model: Model, of: str) -> Support:
         return Support(asked.name, asked.title, True, "diagram", detail, matters, idle, none, by_bit)
     unread = {name: list(range(word.bits)) for name, word in asked.formats.items() if name not in inputs}
     unread = unread if asked.kind == "output" else {}
-    matters, left = _seen(asked, inputs)
-    if any(left.values()) and asked.bits <= EASY_BITS:
-        whole = every_word(asked)
-        for axis, wire in enumerate(asked.inputs):
-            for bit in list(left[wire.name]):
-                # the word with the bit turned around, in the order lowest first
-                flipped = np.arange(1 << wire.bits) ^ (1 << bit)
-                if (np.take(whole, flipped, axis=axis) != whole).any():
-                    matters[wire.name] = sorted([*matters[wire.name], bit])
-                    left[wire.name].remove(bit)
-        idle, left = left, none
+    matters, left = _seen(asked, random_words(asked.inputs, TRIED), inputs)
+    if not any(left.values()):
+        way, detail, idle = "states", "a pair of states shows every bit that matters", none
+    elif asked.bits <= EASY_BITS:
+        more, idle = _seen(asked, every_state(asked), left)
+        matters, left = {name: sorted(matters[name] + more[name]) for name in inputs}, none
         way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     else:
-        idle, way = none, "states"
-        detail = "a pair of states shows every bit that matters"
+        way, detail, idle = (
+            "states",
+            f"{TRIED:,} random states show which bits matter, but not that others do not",
+            none,
+        )
     exact = not any(left.values())
     return Support(asked.name, asked.title, exact, way, detail, matters, {**idle, **unread}, left)
 
 
-def _seen(asked: Subject, inputs: dict[str, list[int]]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return the bits that some random state shows to matter, and the others."""
-    words = random_words(asked.inputs, TRIED)
+def _seen(asked: Subject, words: Words, bits: Bits) -> tuple[Bits, Bits]:
+    """Return which of some bits matter in some of these states, and which in none."""
     here = asked.rounded(asked.total(words))
-    matters: dict[str, list[int]] = {}
-    for name, bits in inputs.items():
-        matters[name] = []
-        for bit in bits:
-            turned = wrap(words[name] ^ (1 << bit), len(bits))
-            if (asked.rounded(asked.total({**words, name: turned})) != here).any():
-                matters[name].append(bit)
-    return matters, {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}
+    matters: Bits = {name: [] for name in bits}
+    for wire in asked.inputs:
+        for bit in bits[wire.name]:
+            turned = wrap(words[wire.name] ^ (1 << bit), wire.bits)
+            if (asked.rounded(asked.total({**words, wire.name: turned})) != here).any():
+                matters[wire.name].append(bit)
+    return matters, {name: [bit for bit in own if bit not in matters[name]] for name, own in bits.items()}
 
 
 def bits_that_matter(table: Table, diagram: Diagram) -> tuple[dict[str, list[int]], list[int]]:

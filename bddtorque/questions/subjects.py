@@ -33,6 +33,8 @@ Integers = npt.NDArray[np.int64]
 Kind = Literal["output", "term", "word", "block"]
 State = dict[str, int]
 """Input words by name."""
+Words = dict[str, Integers]
+"""Input words of many states by name, of shapes that go together."""
 
 UNBOUNDED = 1 << 62
 """Ends of a word that nothing clamps: no sum of a plan needs more bits."""

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.answers import Verdict
-from bddtorque.questions.enumeration import EASY_BITS, all_words, every_word, random_words, row_of
-from bddtorque.questions.subjects import Integers, State, Subject, subject
-from bddtorque.words.integer_range import word_range, wrap
+from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
+from bddtorque.questions.subjects import Subject, Words, subject
+from bddtorque.words.integer_range import word_range
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -32,14 +33,13 @@ def symmetries(model: Model, of: str) -> list[Verdict]:
     opposite, angles aside, and is left out. Of single words only what holds is listed.
     """
     asked = subject(model, of)
-    whole = every_word(asked) if asked.bits <= EASY_BITS else None
-    found = [_constant(asked, whole)]
-    names = [wire.name for wire in asked.inputs]
-    found += [_symmetric(asked, whole, names, parity, "") for parity in (ODD, EVEN)]
-    for some, called in _sets(names):
-        for parity in (ODD, EVEN):
-            verdict = _symmetric(asked, whole, some, parity, f" in {called}")
-            found += [verdict] if verdict.holds else []
+    every = asked.bits <= EASY_BITS
+    words = every_state(asked) if every else random_words(asked.inputs, TRIED)
+    results = asked.rounded(asked.total(words))
+    found = [_verdict(asked, "constant", words, results != results.flat[0], every)]
+    found += _parities(asked, words, asked.names, "", every)
+    for some, called in _sets(asked.names):
+        found += [verdict for verdict in _parities(asked, words, some, f" in {called}", every) if verdict.holds]
     return found
 
 
@@ -54,69 +54,39 @@ def _sets(names: Sequence[str]) -> Iterable[tuple[list[str], str]]:
             yield [name], name
 
 
-def _constant(asked: Subject, whole: Integers | None) -> Verdict:
-    if whole is not None:
-        holds = bool((whole == whole.flat[0]).all())
-        other_place = np.unravel_index(int((whole != whole.flat[0]).argmax()), whole.shape)
-        witness = None if holds else _state(asked, other_place)
-        return _verdict(asked, "constant", holds, witness, "enumeration")
-    words = random_words(asked.inputs, TRIED)
-    results = asked.rounded(asked.total(words))
-    other = np.flatnonzero(results != results[0])
-    witness = row_of(words, other[0]) if len(other) else None
-    return _verdict(asked, "constant", False if len(other) else None, witness, "a state" if len(other) else "open")
-
-
-def _symmetric(asked: Subject, whole: Integers | None, names: Sequence[str], parity: int, where: str) -> Verdict:
-    what = f"{'odd' if parity == ODD else 'even'}{where}"
-    if whole is not None:
-        axes = [k for k, wire in enumerate(asked.inputs) if wire.name in names]
-        turned = whole
-        for axis in axes:
-            turned = np.take(turned, _opposites(asked.inputs[axis]), axis=axis)
-        wrong = turned != parity * whole
-        for axis in axes:
-            if not asked.inputs[axis].wraps:  # the lowest word has no opposite
-                wrong[tuple(slice(0, 1) if k == axis else slice(None) for k in range(wrong.ndim))] = False
-        holds = not wrong.any()
-        witness = None if holds else _state(asked, np.unravel_index(int(wrong.argmax()), wrong.shape))
-        return _verdict(asked, what, holds, witness, "enumeration")
-    if parity_of(asked, names) == parity:
-        return _verdict(asked, what, True, None, "plan")
-    words = random_words(asked.inputs, TRIED)
-    turned_words = dict(words)
+def _parities(asked: Subject, words: Words, names: Sequence[str], where: str, every: bool) -> list[Verdict]:
+    """Return whether it is odd, and whether it is even, when some words change their sign."""
+    kept, turned = dict(words), dict(words)
     for wire in asked.inputs:
         if wire.name in names:
-            if not wire.wraps:
-                words[wire.name] = np.maximum(words[wire.name], wire.lowest + 1)
-            turned_words[wire.name] = -words[wire.name]
-    here, there = (asked.rounded(asked.total(each)) for each in (words, turned_words))
-    wrong = np.flatnonzero(there != parity * here)
-    if len(wrong):
-        witness = row_of(words, wrong[0])
-        return _verdict(asked, what, False, witness, "a state")
-    return _verdict(asked, what, None, None, "open")
+            if not wire.wraps:  # the lowest word has no opposite
+                kept[wire.name] = np.maximum(words[wire.name], wire.lowest + 1)
+            turned[wire.name] = -kept[wire.name]
+    here, there = (asked.rounded(asked.total(each)) for each in (kept, turned))
+    proved = None if every else parity_of(asked, names)
+    return [
+        _verdict(asked, f"{called}{where}", kept, there != parity * here, every, proved == parity)
+        for parity, called in ((ODD, "odd"), (EVEN, "even"))
+    ]
 
 
-def _opposites(wire: Input) -> Integers:
-    """Return the place of each word's opposite, lowest first; the lowest word stays where it is."""
-    places: Integers = wrap(-all_words(wire.bits), wire.bits) - wire.lowest
-    return places
-
-
-def _state(asked: Subject, places: Sequence[Any]) -> State:
-    return {wire.name: int(place) + wire.lowest for wire, place in zip(asked.inputs, places, strict=True)}
-
-
-def _verdict(asked: Subject, what: str, holds: bool | None, witness: State | None, way: str) -> Verdict:
-    detail = {
-        "enumeration": f"all {1 << asked.bits:,} states of its words were run",
-        "plan": "every wire of the plan has a parity, and every table was looked at",
-        "a state": "a state shows it",
-        "open": f"neither proved by the plan nor refuted by {TRIED:,} states",
-    }[way]
-    if witness is not None and asked.formats:  # in the order of the model's words, not of the plan's
-        witness = {name: witness[name] for name in asked.formats if name in witness}
+def _verdict(
+    asked: Subject, what: str, words: Words, wrong: npt.NDArray[np.bool_], every: bool, proved: bool = False
+) -> Verdict:
+    """Return whether something holds: refuted by a state where it is wrong, proved by all states or by the plan."""
+    holds, witness = (True if every or proved else None), None
+    if wrong.any():
+        place = int(wrong.argmax())
+        states = {name: np.broadcast_to(words[name], wrong.shape).flat[place] for name in words}
+        holds, witness = False, {name: int(states[name]) for name in asked.formats or states if name in states}
+    if every:
+        way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+    elif holds is False:
+        way, detail = "a state", "a state shows it"
+    elif holds:
+        way, detail = "plan", "every wire of the plan has a parity, and every table was looked at"
+    else:
+        way, detail = "open", f"neither proved by the plan nor refuted by {TRIED:,} states"
     return Verdict(asked.name, asked.title, holds is not None, way, detail, what, holds, witness)
 
 

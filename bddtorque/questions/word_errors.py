@@ -18,7 +18,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.enumeration import Piece, pieces, random_words, row_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import Integers, State, Subject, subject
+from bddtorque.questions.subjects import Integers, State, Subject, Words, subject
 from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
 from bddtorque.sweep.measuring import subject_of
@@ -33,8 +33,7 @@ PIECE_BITS = 17
 COMPARED_STEPS, SEARCHED_STEPS, TRIED_STEPS = 100, 7_500, 60_000
 """Steps of a state compared with the truth: of all states along axes, of a search, and of a random one by itself."""
 
-Grid = dict[str, Integers]
-Compared = Callable[[Grid], tuple[Integers, Bounded]]
+Compared = Callable[[Words], tuple[Integers, Bounded]]
 """Compiled words, and the truth in their units, on a grid of input words."""
 
 
@@ -63,7 +62,7 @@ def _of_block(model: Model, asked: Subject) -> LargestError:
         detail = "its words were given: the error is as stated when they were"
         return _stated(asked, "stated", detail, block.error / asked.lsb)
 
-    def compared(words: Grid) -> tuple[Integers, Bounded]:
+    def compared(words: Words) -> tuple[Integers, Bounded]:
         index: Integers = np.zeros(1, dtype=np.int64)
         for each, width in zip(words.values(), table.input_widths, strict=True):
             index = (index << width) | (each & ((1 << width) - 1))
@@ -72,7 +71,7 @@ def _of_block(model: Model, asked: Subject) -> LargestError:
     return replace(_whole(asked, asked.inputs, compared), detail="every entry compared with the exact function")
 
 
-def _block_truth(block: object, words: Grid) -> Bounded:
+def _block_truth(block: object, words: Words) -> Bounded:
     """Return what a block's words stand for, in units; those of products are exact rationals, of small floats."""
     if isinstance(block, SquareBlock):
         return Bounded(np.floor(next(iter(words.values())).astype(np.float64) ** 2 / 4))
@@ -96,7 +95,7 @@ def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     inputs = _inputs(model, read)
     scale = 2.0**-output.shift
 
-    def compared(words: Grid) -> tuple[Integers, Bounded]:
+    def compared(words: Words) -> tuple[Integers, Bounded]:
         compiled = asked.total({name: words[name] for name in asked.names})
         truth = true_terms(model, asked.place, asked.motions, words)
         units = Bounded(word.sign * truth.value / word.lsb, np.abs(truth.radius) / word.lsb * (1 + 1e-12))
@@ -139,7 +138,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     word, formats = asked.word, model.source.words
     inputs = _inputs(model, set(formats))
 
-    def compared(words: Grid) -> tuple[Integers, Bounded]:
+    def compared(words: Words) -> tuple[Integers, Bounded]:
         compiled = asked.rounded(asked.total({name: words[name] for name in asked.names}))
         truth = in_units(cast("Bounded", _truth(model, asked, words)), word)
         return compiled, Bounded(np.clip(truth.value, word.lowest, word.highest), truth.radius)
@@ -165,7 +164,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     return replace(found, way="search and certificate", detail=detail, bound=known, stopped="work")
 
 
-def _truth(model: Model, asked: Subject, words: Grid) -> Bounded | None:
+def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
     return (
         true_torque(model, asked.place, words) if isinstance(model.source, RobotSource) else true_function(model, words)
     )

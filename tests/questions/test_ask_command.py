@@ -1,5 +1,6 @@
 """``bddtorque ask``."""
 
+import inspect
 import json
 
 import numpy as np
@@ -8,7 +9,8 @@ from every_state import every_word, small
 
 from bddtorque.cli import main
 from bddtorque.cli.answer_rows import answer_rows
-from bddtorque.questions import Count
+from bddtorque.cli.ask_command import ask_command
+from bddtorque.questions import WORK, Count
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,16 @@ def test_counts_of_any_size_are_shown(bits):
     ((_, said, label, _),) = answer_rows(found)
     shown = f"{3 << (bits - 2):.6g}" if bits < 1024 else f"2^{bits - 2 + np.log2(3):.8g}"
     assert said == f"5 to {shown} of 2^{bits} states, {5 / (1 << bits):.6g} to 0.75 of all" and label == "bracket"
+
+
+def test_the_default_work_is_that_of_python():
+    assert inspect.signature(ask_command).parameters["work"].default == WORK
+
+
+def test_little_work_is_told(ask):
+    code, out, _ = ask("--json", "--of", "tau1", "--error", "--work", "0.1")
+    (answer,) = json.loads(out)["answers"]
+    assert code == 0 and answer["answer"] == "bracket" and answer["stopped"] == "work"
 
 
 def test_the_bound_of_an_error_is_shown(ask):
