@@ -364,8 +364,8 @@ def test_friction_is_compared_by_itself():
     [
         {"velocity": [(-1.0, 3.0), 2.0]},
         {"velocity": [(-1.0, 3.0), (-1.0, 2.0)], "acceleration": [(-1.0, 3.0), 2.0]},
-        {"acceleration": [1.0, (0.0, 2.0)], "block_bits": 4},
-        {"velocity": [1.0, (0.0, 2.0)], "block_bits": 6, "bits": 4},
+        {"acceleration": [(0.0, 2.0), (-1.0, 3.0)], "block_bits": 4, "bits": 8, "input_bits": 3},
+        {"velocity": [1.0, (0.0, 2.0)], "block_bits": 8, "bits": 8, "input_bits": 3},
     ],
 )
 @pytest.mark.parametrize("rubs", [False, True])
