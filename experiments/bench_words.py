@@ -20,7 +20,7 @@ import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
 from bddtorque.bench.table_sizes import look_ups
-from bddtorque.bench.timing import Report, machine, measure
+from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatCode, held_in_floats
 from bddtorque.evaluate.integer_code import integer_statements
