@@ -117,7 +117,9 @@ def test_out_of_range_is_counted_beside_the_result(run, model, model_file):
 
 
 def test_out_of_range_can_be_refused(refused, model_file, tmp_path):
-    assert "velocities" in refused("eval", model_file, "--q", "0,0", "--qd", "0,4", "--on-range", "raise")
+    assert "velocity of joint 'elbow' must be between -1 and 1 rad/s, got 4" in refused(
+        "eval", model_file, "--q", "0,0", "--qd", "0,4", "--on-range", "raise"
+    )
     assert "qd:elbow 1" in refused("eval", model_file, "--words", "--qd", "0,400", "--on-range", "raise")
     (tmp_path / "far.csv").write_text(f"{HEADER}\n0,0,0,0,0,0\n0,0,0,0,7,0\n", encoding="utf-8")
     target = tmp_path / "torques.csv"

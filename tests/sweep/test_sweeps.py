@@ -149,7 +149,7 @@ def test_joining_keeps_the_worst(model):
 
 @pytest.mark.parametrize(("states", "seed"), [(0, 0), (1.5, 0), (10, -1), (True, 0)])
 def test_bad_numbers_are_refused(model, states, seed):
-    with pytest.raises(bt.BddTorqueError, match="whole number"):
+    with pytest.raises(bt.BddTorqueError, match="must be an integer of at least"):
         sweep(model, states, seed)
 
 
