@@ -111,6 +111,8 @@ def export_c(
     BddTorqueError
         In one line; then nothing was written.
     """
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("export")
     command = find_compiler(compiler)
     target = Path(directory)

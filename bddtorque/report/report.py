@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.choosing import choose_forms
@@ -67,6 +68,8 @@ def write_report(
     progress : told of every step
     most_table_bytes : tables that take more, packed, are left out, and the page says so: it then has no live torques
     """
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("report")
     text, report = report_page(model, progress or NoProgress(), most_table_bytes)
     write_whole(path, text)

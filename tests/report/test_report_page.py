@@ -165,7 +165,7 @@ def test_arms_of_one_joint_with_hardly_a_table(kind, gravity):
 
 
 def test_a_report_is_of_a_robot(tmp_path):
-    with pytest.raises(bt.BddTorqueError, match=r"a compiled robot .* required, str given"):
+    with pytest.raises(bt.BddTorqueError, match=r"report needs a Model, .*, got str"):
         bt.write_report("planar2r.bdt", tmp_path / "x.html")
 
 
