@@ -11,7 +11,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import MemoryLimit, memory_needed
-from bddtorque.diagrams.forms import FORMS, lower
+from bddtorque.diagrams.forms import Bits, check_form
 from bddtorque.diagrams.reduction import reduce_reported
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
@@ -63,7 +63,11 @@ def _keyed(tasks: list[Task]) -> list[Task]:
 
 
 def build_block(block: Block, given: Table | None, engine: str, memory: int) -> dict[str, Any]:
-    """Tabulate a block, reduce it and check every lowered form; a pure function on plain data, for any worker."""
+    """Tabulate a block and reduce it; a pure function on plain data, for any worker.
+
+    The diagram is checked on every entry, since it is stored. Lowered forms are made and checked where they run, and
+    all of them by `verify`.
+    """
     if isinstance(block, GivenBlock) and given is not None:
         table, error = given, block.error
     else:
@@ -71,8 +75,7 @@ def build_block(block: Block, given: Table | None, engine: str, memory: int) -> 
         error = facts.error
     try:
         reduction = reduce_reported(table, engine, memory_limit=memory)
-        for form in FORMS:
-            lower(form, table, reduction.diagram.order, memory)
+        check_form(Bits.from_diagram(reduction.diagram), table)
     except MemoryLimit as problem:
         raise BddTorqueError(
             f"memory: block {block_key(block)} of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "

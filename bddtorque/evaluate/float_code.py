@@ -179,12 +179,13 @@ class FloatCode:
         total = " ".join(pieces) or "0.0"
         magic = MAGIC * scale
         if isinstance(each, Output):
-            yield f"{name} = {total}"
+            clamped = f"t{name[1:]}"
+            yield f"{clamped} = {total}"
             for word, compare in ((each.low, "<"), (each.high, ">")):
                 end = self._number(word * scale)
-                yield f"{name} = {end} if {name} {compare} {end} else {name}"
+                yield f"{clamped} = {end} if {clamped} {compare} {end} else {clamped}"
             begin_bits = int(np.float64(float(magic)).view(np.int64))
-            yield f"{name} = bits_of({name} + {self._number(magic)}) - {begin_bits}"
+            yield f"{name} = bits_of({clamped} + {self._number(magic)}) - {begin_bits}"
         elif each.shift:
             yield f"{name} = (({total}) + {self._number(magic)}) - {self._number(magic)}"
         else:

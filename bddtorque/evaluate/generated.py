@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import importlib.util
+import logging
 import os
 import shutil
 import sys
@@ -22,13 +23,13 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
 
 
-def generated_module(source: str, directory: Path) -> ModuleType:
-    """Return a module of this source, from its file in `directory`."""
+def generated_module(source: str, directory: Path, note: str = "") -> ModuleType:
+    """Return a module of this source, from its file in `directory`; a `note` is logged if it is not there yet."""
     source += f"\n# calls bddtorque {_called()}\n"
     name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
     if name in sys.modules:
         return sys.modules[name]
-    path = _written(source, directory, name)
+    path = _written(source, directory, name, note)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
@@ -64,7 +65,7 @@ def _called() -> str:
         return "unknown"
 
 
-def _written(source: str, directory: Path, name: str) -> Path:
+def _written(source: str, directory: Path, name: str, note: str) -> Path:
     """Return the file with exactly this source: an altered one is replaced, and an unusable folder by a private one."""
     for wanted in (directory, None):
         try:
@@ -73,6 +74,8 @@ def _written(source: str, directory: Path, name: str) -> Path:
             path = folder / f"{name}.py"
             if not path.exists() or path.read_text() != source:
                 write_whole(path, source.encode())
+                if note:
+                    logging.getLogger("bddtorque").warning(note)
             return path
         except (OSError, BddTorqueError):
             continue

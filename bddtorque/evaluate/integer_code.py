@@ -20,7 +20,7 @@ class _Word(Protocol):
 
 
 def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: bool) -> Iterator[str]:
-    """Yield the statements from the integers x0, x1, ... of the inputs to the torque words of state s."""
+    """Yield the statements from the integers x0, x1, ... of the inputs to the torque words r0, r1, ..."""
     for word in inputs:
         x = f"x{word.wire}"
         yield f"w{word.wire} = {wrapped(x, word.bits) if word.wraps else x}"
@@ -38,7 +38,7 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
         if k in indices:
             yield f"x{k} = w{k}"
     for k, output in enumerate(plan.outputs):
-        yield f"tau[s, {k}] = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
+        yield f"r{k} = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
 
 
 def wrapped(expression: str, bits: int) -> str:

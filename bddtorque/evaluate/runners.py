@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import choose_forms
-from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.diagrams.forms import FORMS, check_form
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
@@ -82,7 +82,10 @@ class Runner(Protocol):
 
 
 class Interpreted:
-    """Runs a plan, its blocks in one form or each in the cheapest, as a program under the one precompiled kernel."""
+    """Runs a plan, its blocks in one form or each in the cheapest, as a program under the one precompiled kernel.
+
+    Each form is made here, once, and compared with its table on every entry.
+    """
 
     takes_columns = False
 
@@ -90,8 +93,13 @@ class Interpreted:
         if form == "chosen":
             orders = [diagram.order for diagram in model.diagrams]
             forms = [choice.form for choice in choose_forms(model.tables, orders, model.memory)]
-        else:
-            forms = [_lowered(model, k, form) for k in range(len(model.tables))]
+        elif form in BIT_FORMS:
+            forms = [FORMS[form].from_diagram(diagram) for diagram in model.diagrams]  # type: ignore[attr-defined]
+        else:  # the diagram that was sifted gives the order of the variables
+            pairs = zip(model.tables, model.diagrams, strict=True)
+            forms = [FORMS[form].from_table(table, diagram.order) for table, diagram in pairs]
+        for made, table in zip(forms, model.tables, strict=True):
+            check_form(made, table)
         self.program: Program = assemble(model.plan, model.formats, forms, tables_only=form in BIT_FORMS)
         self.registers = len(model.plan.wires)
 
@@ -123,7 +131,7 @@ class Compiled:
         if code.tiles is None or code.columns is None or len(q) < TILE:
             code.states(q, qd, qdd, tau, code.table, code.constants, counts)
             return
-        rows, out = np.empty(code.rows * TILE), np.empty(tau.shape[1] * TILE, dtype=np.int64)
+        rows, out = np.empty(code.rows * TILE), np.empty(code.words * TILE, dtype=np.int64)
         if q.flags.c_contiguous:
             code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
         else:
@@ -179,11 +187,3 @@ def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice
     count = max(1, min(threads, states // fewest))
     ends = [states * k // count for k in range(count + 1)]
     return [slice(first, last) for first, last in pairwise(ends)]
-
-
-def _lowered(model: Runnable, block: int, form: str) -> Form:
-    """Return a block in a form; the diagram that was sifted gives the order of the variables."""
-    diagram = model.diagrams[block]
-    if form in BIT_FORMS:
-        return FORMS[form].from_diagram(diagram)  # type: ignore[attr-defined, no-any-return]
-    return FORMS[form].from_table(model.tables[block], diagram.order)

@@ -1,5 +1,7 @@
 """The same words from every evaluator, and errors within the certificate: all states, all blocks, many states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from compiled import arm, found_errors, reference, some_words
@@ -79,6 +81,33 @@ def test_floats_go_through_the_words():
     for kind in KINDS:
         assert np.array_equal(model.evaluator(*kind).torque(q, qd, qdd), expected)
     assert np.array_equal(model.torque(q[0], qd[0], qdd[0]), expected[0])
+
+
+def test_forms_are_made_by_the_evaluator_alone_and_once(monkeypatch):
+    made = []
+    for name, form in FORMS.items():
+        original = form.from_table.__func__
+        monkeypatch.setattr(
+            form, "from_table", classmethod(lambda cls, *given, f=original, n=name: made.append(n) or f(cls, *given))
+        )
+    model = bt.compile("planar2r", bits=4, workers=1, cache=None)
+    assert made == []
+    model.evaluator("words", "radix4")
+    assert made == ["radix4"] * len(model.tables)
+
+
+@pytest.mark.parametrize("kind", [("bits", "bits"), ("bits", "lockstep"), ("words", "classes")], ids=str)
+def test_a_form_that_differs_from_its_table_is_refused(kind, monkeypatch):
+    model = arm(4, workers=1)
+    values = model.tables[0].values.copy()
+    values[5] ^= 1
+    other = replace(model.tables[0], values=values)
+    if kind[0] == "bits":  # the diagram is that of the true table
+        model = replace(model, tables=(other, *model.tables[1:]))
+    else:
+        monkeypatch.setattr(FORMS["classes"], "expand", lambda form: values)
+    with pytest.raises(bt.BddTorqueError, match=rf"form '{kind[1]}', expanded: index 5 must give"):
+        model.evaluator(*kind)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Straight-line code: words in floats or integers, states alone, in tiles and in columns, alike to the last bit."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.evaluate import cutting
 from bddtorque.evaluate.float_code import FloatCode, exact_float, held_in_floats
-from bddtorque.evaluate.straight import TILE, source_of, straight
+from bddtorque.evaluate.straight import TILE, Source, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
@@ -78,6 +80,47 @@ def test_straight_code_gives_the_words_of_the_reference_on_other_arms(name, targ
     words = random_words(model, 20_000)
     expected = model.evaluator("words", "dense").torque_words(*words)
     assert np.array_equal(model.evaluator("words", "straight").torque_words(*words), expected)
+
+
+@pytest.fixture
+def small_functions(monkeypatch):
+    monkeypatch.setattr(cutting, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(cutting, "PART_CHARACTERS", 700)
+
+
+def test_code_that_is_cut_into_functions_gives_the_same_words(host, small_functions):
+    words = [2 * each for each in some_words(host, 3 * TILE)]  # half of them out of range
+    cut, dense = host.evaluator("words", "straight"), host.evaluator("words", "dense")
+    expected = dense.torque_words(*words)
+    for order in ("C", "F"):
+        assert np.array_equal(cut.torque_words(*(np.asarray(each, order=order) for each in words)), expected)
+    assert np.array_equal(cut.out_of_range, 2 * dense.out_of_range)
+    assert np.array_equal(cut.torque_words(*(each[0] for each in words)), expected[0])
+
+
+def test_integers_that_are_cut_into_functions_give_the_same_words_and_are_announced_once(
+    tmp_path, small_functions, caplog
+):
+    model = arm(6, workers=1, source="recursive")
+    words = some_words(model, 500)
+    for _ in range(2):
+        code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
+    tau = np.empty_like(words[0])
+    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    assert np.array_equal(tau, reference(model, words))
+    (message,) = [record.message for record in caplog.records]
+    assert message.startswith(f"compiling straight-line code of {len(model.plan.wires)} wires in ")
+
+
+def test_no_function_of_a_large_plan_is_long(host, small_functions):
+    source = Source(host.plan, host.formats, Pool(host.plan, blocks_read(host.plan, True)), FloatCode(host.plan), True)
+    parts = [text for text in source.text.split("@njit") if re.search(r"def (part|find|compute)\d", text)]
+    longest = max(map(len, source.text.splitlines()))
+    statements = [
+        [line for line in text.splitlines() if not re.search(r"\w = (ints|floats|rows)", line)] for text in parts
+    ]
+    assert len(parts) == source.parts >= 5
+    assert all(sum(map(len, lines)) < 2 * 700 + longest for lines in statements)
 
 
 def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
@@ -166,7 +209,7 @@ def test_generated_source_holds_numbers_and_our_own_names_alone(host):
         ),
     )
     pool = Pool(plan, blocks_read(plan, native=True))
-    assert "import__" not in source_of(plan, host.formats, pool, FloatCode(plan), native=True)
+    assert "import__" not in Source(plan, host.formats, pool, FloatCode(plan), native=True).text
 
 
 def test_one_index_serves_sine_and_cosine(host):

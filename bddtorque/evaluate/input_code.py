@@ -1,0 +1,121 @@
+"""The inputs of a plan in straight-line code: words loaded, checked, and made floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bddtorque.evaluate.integer_code import wrapped
+from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.table_pool import Pool
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.words import Formats
+
+
+@dataclass(frozen=True)
+class InputWord:
+    """An input of a plan: its wire, where it stands, and the words that are in range, `low` to `high`, or around."""
+
+    wire: int
+    quantity: str
+    joint: int
+    bits: int
+    wraps: bool
+    low: int
+    high: int
+
+    @property
+    def half(self) -> int:
+        """Half the number of words."""
+        return 1 << (self.bits - 1)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every word of the format is in range."""
+        return (self.low, self.high) == (-self.half, self.half - 1)
+
+    @property
+    def around(self) -> bool:
+        """Whether the words in range are those at and beyond `low` and those up to `high`."""
+        return self.low > self.high
+
+
+def input_words(plan: Plan, formats: Formats) -> list[InputWord]:
+    """Return the inputs of a plan."""
+    found = []
+    for k, wire in enumerate(plan.wires):
+        if isinstance(wire, Input):
+            quantity = wire.name.rstrip("0123456789")
+            joint = int(wire.name.removeprefix(quantity)) - 1
+            ends = limits(getattr(formats, quantity)[joint])
+            found.append(InputWord(k, quantity, joint, wire.bits, wire.wraps, *ends))
+    return found
+
+
+def load_inputs(inputs: Sequence[InputWord]) -> Iterator[str]:
+    """Yield the statements that load the words of state s."""
+    for word in inputs:
+        given = f"{word.quantity}[s, {word.joint}]"
+        yield f"x{word.wire} = int64({given} | {given})"  # floats have no `|` and are refused
+        if not word.wraps:  # an unsigned word that int64 cannot hold is as high as any; else nothing is left of this
+            yield f"if x{word.wire} < 0 and {given} > 0:"
+            yield f"    x{word.wire} = {1 << 62}"
+
+
+def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
+    """Yield a test that some word may be out of range, and the exact treatment of each below it.
+
+    Angles beyond their limits are used as they are, so that they matter only where they are counted.
+    """
+    inputs = [word for word in inputs if counting or not word.wraps]
+    plain: dict[int, list[str]] = {}
+    signs = []
+    for word in inputs:
+        x = f"x{word.wire}"
+        if word.wraps and word.whole:
+            continue
+        if word.whole:
+            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
+        elif word.around:
+            signs.append(f"(({word.high} - {x}) & ({x} - {word.low}))")
+            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
+        else:
+            signs.append(f"({x} - ({word.low})) | ({word.high} - {x})")
+    tests = [f"(({' | '.join(sums)}) >> {bits}) != 0" for bits, sums in plain.items()]
+    tests += [f"({' | '.join(signs)}) < 0"] if signs else []
+    if not tests:
+        return
+    yield f"if {' or '.join(tests)}:"
+    for word in inputs:
+        if word.wraps and word.whole:
+            continue
+        x = f"x{word.wire}"
+        if word.wraps:
+            yield f"    {x} = {wrapped(x, word.bits)}"
+        if counting:
+            yield f"    if {x} < {word.low} {'and' if word.around else 'or'} {x} > {word.high}:"
+            yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
+        if not word.wraps:
+            yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
+
+
+def angle_sums(plan: Plan, pool: Pool) -> Iterator[str]:
+    """Yield the statements that make the sums of angles at which tables are read."""
+    for k in pool.angles_needed():
+        angle = plan.wires[k]
+        assert isinstance(angle, AngleSum)
+        terms = [
+            f"x{source}" if factor << shift == 1 else f"{factor << shift} * x{source}"
+            for source, factor, shift in angle.parts
+        ]
+        yield f"x{k} = {' + '.join(terms)} + {angle.constant}"
+
+
+def as_float(plan: Plan, pool: Pool, k: int, inputs: Sequence[InputWord]) -> str:
+    """Return the float of an input or a look-up."""
+    wire = plan.wires[k]
+    if isinstance(wire, Lookup):
+        return f"float({pool.lookup(wire)})"
+    (word,) = [each for each in inputs if each.wire == k]
+    return f"float({wrapped(f'x{k}', word.bits) if word.wraps else f'x{k}'})"
