@@ -12,7 +12,7 @@ from bddtorque.diagrams import FORMS, Bits, Dense, MultiTerminal, Table, check_f
 from bddtorque.diagrams.folding import fold, folded_lookup
 from bddtorque.diagrams.forms.bits import walk_bit, walk_bit_counted, walk_word
 from bddtorque.diagrams.forms.form import sample_indices
-from bddtorque.diagrams.forms.multi_terminal import walk_terminal, walk_terminal_counted
+from bddtorque.diagrams.forms.multi_terminal import walk_terminal
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -43,9 +43,6 @@ def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
         assert walk_word(index, bits.roots, bits.positions, bits.successors, int(table.signed)) == word
         place = walk_terminal(terminal.root, index, terminal.positions, terminal.successors)
         assert terminal.words[place] == word
-        counted, tests = walk_terminal_counted(terminal.root, index, terminal.positions, terminal.successors)
-        assert counted == place
-        assert 0 <= tests <= table.input_bits
 
 
 def test_walkers_run_inside_a_kernel() -> None:

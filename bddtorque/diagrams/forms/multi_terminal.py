@@ -38,17 +38,6 @@ def walk_terminal(root: int, index: int, positions: Int8Array, successors: Int32
 
 
 @njit
-def walk_terminal_counted(root: int, index: int, positions: Int8Array, successors: Int32Array) -> tuple[int, int]:
-    """Return the place in `words` and the number of tests made: `walk_terminal`, counted."""
-    node = root
-    tests = 0
-    while node >= 0:
-        node = successors[2 * node + ((index >> positions[node]) & 1)]
-        tests += 1
-    return ~node, tests
-
-
-@njit
 def _walk_places(
     indices: Int64Array, root: int, positions: Int8Array, successors: Int32Array, places: Int64Array
 ) -> None:
