@@ -14,7 +14,7 @@ from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.spec.loading import spec_and_robot
 
 
-@pytest.mark.slow
+@pytest.mark.everything  # tests/dynamics/test_terms.py counts them
 def test_the_terms_of_the_panda_are_refused_with_their_counts():
     with pytest.raises(BddTorqueError, match=r"114,934 found \(202 terms, 6,628 phases\): source = \"recursive\""):
         bt.compile("panda", source="terms")
