@@ -10,14 +10,14 @@ from typing import cast
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.plain import Matrix, describe, real
+from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, Kind, Link, Robot, rotation_matrix
+from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Kind, Link, Robot, rotation_matrix
 from bddtorque.robots.segments import Limits, Segment, build_robot, moved
-from bddtorque.robots.toml_table import Table
+from bddtorque.robots.toml_table import Table, angle
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (
@@ -69,7 +69,7 @@ def _robot(table: Table, directory: Path | None) -> Robot:
         raise BddTorqueError(f"{table.where}: either all joints have 'dh' or none, here some have it")
     segments, tail = [], identity()
     for index, joint in enumerate(joints, start=1):
-        name = joint.name("name", default=f"joint{index}")
+        name = joint.read("name", name_of, f"joint{index}")
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
         joint.only(*_JOINT_KEYS)
         segment, tail = _dh_segment(name, joint, tail) if "dh" in joint else _explicit_segment(name, joint)
@@ -79,13 +79,13 @@ def _robot(table: Table, directory: Path | None) -> Robot:
         segments.append(segment)
     tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
     return build_robot(
-        table.name("name"),
+        table.read("name", name_of),
         segments,
         tip,
-        table.vector("gravity") if "gravity" in table else STANDARD_GRAVITY,
+        table.read("gravity", vector, STANDARD_GRAVITY),
         payload=_body(table.table("payload"), "payload") if "payload" in table else None,
-        source=table.text("source", default=""),
-        allow_unphysical=table.flag("allow_unphysical"),
+        source=table.read("source", _text, ""),
+        allow_unphysical=table.read("allow_unphysical", _flag, False),
     )
 
 
@@ -95,23 +95,20 @@ def _dh_segment(name: str, joint: Table, tail: Pose) -> tuple[Segment, Pose]:
     The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
     of what does, go before the joint: they commute with the motion, and offsets nearer to the base cost less.
     """
-    for key in ("origin", "axis"):
-        if key in joint:
-            raise BddTorqueError(f"{joint.where}: 'dh' and '{key}' exclude each other; keep one")
+    joint.exclusive("dh", "origin", "axis")
     row, kind = joint.table("dh"), _kind(joint)
     row.only("a", "alpha", "d", "theta")
-    theta = row.angle("theta", default=0.0 if kind == "revolute" else None)
-    d = row.number("d", default=0.0 if kind == "prismatic" else None)
+    theta = row.read("theta", angle, 0.0 if kind == "revolute" else ...)
+    d = row.read("d", real, 0.0 if kind == "prismatic" else ...)
     before = Pose(rotation_z(theta), np.array([0.0, 0.0, d]))
-    after = Pose(rotation_x(row.angle("alpha")), np.array([row.number("a"), 0.0, 0.0]))
+    after = Pose(rotation_x(row.read("alpha", angle)), np.array([row.read("a", real), 0.0, 0.0]))
     return _segment(name, joint, tail @ before, (0.0, 0.0, 1.0), after), after
 
 
 def _explicit_segment(name: str, joint: Table) -> tuple[Segment, Pose]:
     """Return a segment given by its pose and axis; its frame is the link's frame, so there is no tail."""
     origin = _pose(joint.table("origin")) if "origin" in joint else identity()
-    axis = joint.vector("axis") if "axis" in joint else (0.0, 0.0, 1.0)
-    return _segment(name, joint, origin, axis, identity()), identity()
+    return _segment(name, joint, origin, joint.read("axis", vector, (0.0, 0.0, 1.0)), identity()), identity()
 
 
 def _segment(name: str, joint: Table, origin: Pose, axis: tuple[float, ...], link_frame: Pose) -> Segment:
@@ -125,37 +122,43 @@ def _segment(name: str, joint: Table, origin: Pose, axis: tuple[float, ...], lin
 
 
 def _kind(joint: Table) -> Kind:
-    return cast(Kind, joint.choice("type", ("revolute", "prismatic")))
+    return cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
+
+
+def _text(given: object, where: str) -> str:
+    return of_type(given, str, where)
+
+
+def _flag(given: object, where: str) -> bool:
+    return of_type(given, bool, where)
 
 
 def _pose(table: Table) -> Pose:
     table.only("xyz", "rpy", "rotation")
-    if "rpy" in table and "rotation" in table:
-        raise BddTorqueError(f"{table.where}: 'rpy' and 'rotation' exclude each other; keep one")
+    table.exclusive("rpy", "rotation")
     rotation = np.eye(3)
     if "rpy" in table:
         rotation = rotation_rpy(table.numbers("rpy", 3, angles=True))
     elif "rotation" in table:
         rotation = np.array(rotation_matrix(table.take("rotation"), table.where))
-    translation = np.array(table.vector("xyz")) if "xyz" in table else np.zeros(3)
-    return Pose(rotation, translation)
+    return Pose(rotation, np.array(table.read("xyz", vector, ZERO)))
 
 
 def _body(table: Table, name: str) -> Link:
     table.only(*_LINK_KEYS)
     # All three are required: a default would be a torque that nobody asked for.
-    mass, centre, inertia = table.number("mass"), table.vector("centre_of_mass"), _inertia(table)
-    return Link(table.name("name", default=name), mass, centre, inertia)
+    mass, centre, inertia = table.read("mass", real), table.read("centre_of_mass", vector), _inertia(table)
+    return Link(table.read("name", name_of, name), mass, centre, inertia)
 
 
 def _inertia(table: Table) -> Matrix:
     """Return an inertia given as three principal moments or as a matrix; six numbers have no agreed order."""
     given = table.take("inertia")
     if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
-        rows = np.array(table.matrix("inertia"))
+        rows = np.array(inertia := table.read("inertia", matrix))
         if np.abs(rows - rows.T).max() > PHYSICAL_TOLERANCE * np.abs(rows).max():  # whatever else is allowed
             raise BddTorqueError(f"{table.where}: inertia must be symmetric, got {rows.tolist()}")
-        return table.matrix("inertia")
+        return inertia
     if not isinstance(given, list) or len(given) != 3:
         raise BddTorqueError(f"{table.where}: inertia must be [Ixx, Iyy, Izz] or 3 rows of 3, got {describe(given)}")
     x, y, z = table.numbers("inertia", 3)
@@ -165,28 +168,18 @@ def _inertia(table: Table) -> Matrix:
 def _limits(joint: Table, kind: Kind) -> Limits:
     if "limits" not in joint:
         return Limits()
-    table, none = joint.table("limits"), Limits()
+    table = joint.table("limits")
     table.only(*_LIMIT_KEYS)
-    lower, upper = none.lower, none.upper
+    limits = {key: table.read(key, real) for key in _LIMIT_KEYS[1:] if key in table}
     if "position" in table:
-        lower, upper = table.numbers("position", 2, angles=kind == "revolute")
-    return Limits(
-        lower,
-        upper,
-        velocity=table.number("velocity", none.velocity),
-        acceleration=table.number("acceleration", none.acceleration),
-        effort=table.number("effort", none.effort),
-    )
+        limits["lower"], limits["upper"] = table.numbers("position", 2, angles=kind == "revolute")
+    return Limits(**limits)
 
 
 def _rotor(joint: Table) -> float:
     """Return the drive's inertia at the joint: as given, or the motor's times the gear ratio squared."""
-    if "rotor_inertia" in joint:
-        for key in ("motor_inertia", "gear_ratio"):
-            if key in joint:
-                raise BddTorqueError(f"{joint.where}: 'rotor_inertia' and '{key}' exclude each other; keep one")
-        return joint.number("rotor_inertia")
+    joint.exclusive("rotor_inertia", "motor_inertia", "gear_ratio")
     if "motor_inertia" in joint or "gear_ratio" in joint:
-        motor, ratio = joint.number("motor_inertia"), joint.number("gear_ratio")
+        motor, ratio = joint.read("motor_inertia", real), joint.read("gear_ratio", real)
         return real(motor, f"{joint.where}: motor_inertia", low=0) * ratio * ratio
-    return 0.0
+    return joint.read("rotor_inertia", real, 0.0)

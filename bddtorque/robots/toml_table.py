@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import Matrix, Vector, choice, describe, listed, matrix, name_of, of_type, real, table, vector
+from bddtorque.base.plain import describe, listed, real, table
+
+Value = TypeVar("Value")
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?", re.ASCII)
@@ -37,44 +39,21 @@ class Table:
             raise BddTorqueError(f"{self.where}: key '{key}' is missing")
         return self._values[key]
 
-    def text(self, key: str, default: str) -> str:
-        """Return text."""
-        return of_type(self.take(key) if key in self else default, str, f"{self.where}: {key}")
+    def read(self, key: str, reader: Callable[[Any, str], Value], default: Any = ...) -> Value:
+        """Return what `key` holds, read by a function of the value and what messages call it; or the default."""
+        value = self.take(key) if default is ... or key in self else default
+        return reader(value, f"{self.where}: {key}")
 
-    def name(self, key: str, default: str | None = None) -> str:
-        """Return text fit to name something."""
-        value = self.take(key) if default is None or key in self else default
-        return name_of(value, f"{self.where}: {key}")
-
-    def choice(self, key: str, known: Sequence[str]) -> str:
-        """Return one of the words `known`."""
-        return choice(self.take(key), known, f"{self.where}: {key}")
-
-    def flag(self, key: str) -> bool:
-        """Return true or false; false where it is not given."""
-        return of_type(self.take(key) if key in self else False, bool, f"{self.where}: {key}")
-
-    def number(self, key: str, default: float | None = None) -> float:
-        """Return a finite float."""
-        return default if default is not None and key not in self else real(self.take(key), f"{self.where}: {key}")
-
-    def angle(self, key: str, default: float | None = None) -> float:
-        """Return an angle in rad, given as a number or as text such as "-pi/2" or "160 deg"."""
-        return default if default is not None and key not in self else angle(self.take(key), f"{self.where}: {key}")
+    def exclusive(self, key: str, *others: str) -> None:
+        """Refuse `key` beside any of the others."""
+        for other in others:
+            if key in self and other in self:
+                raise BddTorqueError(f"{self.where}: '{key}' and '{other}' exclude each other; keep one")
 
     def numbers(self, key: str, count: int, angles: bool = False) -> list[float]:
         """Return a list of `count` floats, or of `count` angles in rad."""
-        what = f"{self.where}: {key}"
-        read = angle if angles else real
-        return [read(value, what) for value in listed(self.take(key), what, count)]
-
-    def vector(self, key: str) -> Vector:
-        """Return three floats."""
-        return vector(self.take(key), f"{self.where}: {key}")
-
-    def matrix(self, key: str) -> Matrix:
-        """Return three rows of three floats."""
-        return matrix(self.take(key), f"{self.where}: {key}")
+        what, reader = f"{self.where}: {key}", angle if angles else real
+        return [reader(value, what) for value in listed(self.take(key), what, count)]
 
     def table(self, key: str) -> Table:
         """Return a table within this one."""
@@ -82,7 +61,7 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """Return an array of tables, at least one, each known by its number from 1."""
-        values = listed(self.take(key), f"{self.where}: {key}")
+        values = self.read(key, listed)
         if not values:
             raise BddTorqueError(f"{self.where}: there must be at least one [[{key}]], got an empty list")
         return [Table(value, f"{self.where}, {key} {index}") for index, value in enumerate(values, start=1)]
