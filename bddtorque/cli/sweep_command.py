@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -133,14 +134,16 @@ def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -
         write_whole(csv_file, to_csv(found).encode())
         written.append(csv_file)
     if plot is not None:
-        from bddtorque.sweep.plots import draw, draw_terms
+        from bddtorque.sweep.comparison_figures import figure_of
+        from bddtorque.sweep.drawing import save_figure
+        from bddtorque.sweep.error_figures import terms_figure
 
-        draw(found, plot)
+        save_figure(partial(figure_of, found), plot)
         written.append(plot)
         for each in (one for one in found if one.terms):
             mark = f"{each.name}-{each.bits}-" if len(found) > 1 else ""
             path = plot.with_name(f"{plot.stem}-{mark.replace(',', '_')}terms{plot.suffix}")
-            draw_terms(each, path)
+            save_figure(partial(terms_figure, each), path)
             written.append(path)
     return written
 

@@ -17,7 +17,6 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.plan.blocks import FunctionBlock, LawBlock
 from bddtorque.proof.truth import bounded_chain
 from bddtorque.questions.subjects import Integers
-from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
@@ -66,11 +65,9 @@ class _State:
     def __init__(self, model: Model, words: Words) -> None:
         n = len(model.formats.q)
         self.count = n
-        self.given: dict[str, Any] = {}
-        for kind, formats in zip(("q", "qd", "qdd"), model.formats.inputs, strict=True):
-            for j, word in enumerate(formats, 1):
-                rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
-                self.given[f"{kind}{j}"] = argument_of(word).bounded(words.get(f"{kind}{j}", rest))
+        rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
+        arguments = model.source.arguments.items()
+        self.given: dict[str, Any] = {name: argument.bounded(words.get(name, rest)) for name, argument in arguments}
         self.sine, self.cosine, self.q = (np.zeros(n, dtype=object) for _ in range(3))
         arithmetic = BoundedArithmetic()
         for j in range(n):

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.answers import Count, Extreme
@@ -186,8 +185,7 @@ def run_state(model: Model, state: State) -> list[int]:
     """Return the output words of one state, by the model's own evaluator."""
     if isinstance(model.source, FunctionSource):
         return [int(model.words(*(state[name] for name in model.input_names)))]
-    joints = range(1, len(model.formats.q) + 1)
-    words = [np.array([state[f"{kind}{j}"] for j in joints]) for kind in QUANTITIES]
+    words = np.array([state[name] for name in model.source.words]).reshape(3, -1)
     return [int(word) for word in model.torque_words(*words)]
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import Any
 
 from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table, vector
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
-_JOINT = (
-    "name", "kind", "rotation", "translation", "rotor_inertia", "lower", "upper", "velocity", "acceleration", "effort",
-)  # fmt: skip
-_LINK = ("name", "mass", "centre_of_mass", "inertia")
-_ROBOT = ("name", "joints", "links", "gravity", "tip", "payload", "source", "allow_unphysical")
+_LINK, _ROBOT = (tuple(field.name for field in fields(kind)) for kind in (Link, Robot))
+_JOINT = tuple(field.name for field in fields(Joint) if field.name != "friction")
 _LIMITS = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "acceleration": math.inf, "effort": math.inf}
 
 

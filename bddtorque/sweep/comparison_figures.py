@@ -1,4 +1,4 @@
-"""Several models beside each other: one robot at several word lengths, or any models."""
+"""Which picture suits which sweeps, and those of several: one robot at several word lengths, or any models."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
+from bddtorque.sweep.error_figures import error_figure, trajectory_figure
 from bddtorque.sweep.figures import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def figure_of(sweeps: Sequence[Sweep]) -> Figure:
+    """Return the picture that suits these sweeps: of one, of one robot at several word lengths, or of any."""
+    if len(sweeps) == 1:
+        return error_figure(sweeps[0]) if sweeps[0].traces is None else trajectory_figure(sweeps[0])
+    return bits_figure(sweeps) if comparable(sweeps) else models_figure(sweeps)
 
 
 def comparable(sweeps: Sequence[Sweep]) -> bool:

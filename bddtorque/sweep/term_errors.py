@@ -25,7 +25,6 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import friction
 from bddtorque.dynamics.terms import Terms, terms_of
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.plan import Plan
@@ -113,11 +112,7 @@ def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floa
     """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
     _check(model)
     plan = model.plan
-    inputs = {
-        f"{quantity}{j + 1}": each[:, j]
-        for quantity, each in zip(QUANTITIES, words, strict=True)
-        for j in range(each.shape[1])
-    }
+    inputs = dict(zip(model.source.words, np.concatenate(words, axis=1).T, strict=True))
     wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
     truths = _true_terms(model, terms_of(model.robot), words)
     for torque, (output, word) in enumerate(zip(plan.outputs, model.formats.tau, strict=True)):

@@ -35,14 +35,10 @@ class Progress(Protocol):
 class NoProgress:
     """Progress that nobody watches."""
 
-    def start(self, what: str, total: float) -> None:
+    def ignore(self, *told: Any, **named: Any) -> None:
         """Do nothing."""
 
-    def advance(self, name: str, cost: float, cached: bool) -> None:
-        """Do nothing."""
-
-    def finish(self) -> None:
-        """Do nothing."""
+    start = advance = finish = ignore
 
 
 @contextlib.contextmanager

@@ -121,7 +121,7 @@ def test_whatever_becomes_of_them_all_are_done_or_one_is_named(fates: list[str],
         try:
             assert run(asked, executor=Fated(fates), workers=most) == [i * i for i in range(tasks)]
         except BddTorqueError as problem:
-            assert re.match(r"task 'block \d+': an executor that does it required, it was \w+ 5 times", str(problem))
+            assert re.match(r"task 'block \d+': the executor \w+ it 5 times", str(problem))
             assert sum(fate != "done" for fate in fates) >= 5
 
 

@@ -197,7 +197,7 @@ def test_what_is_left_out_is_zero(robot: bt.Robot, seed: int) -> None:
 @pytest.mark.parametrize("n", [8, 9])
 def test_more_joints_are_refused_with_the_count(n: int) -> None:
     robot = random_robot(["revolute"] * n, ["general"] * n, seed=0)
-    with pytest.raises(bt.BddTorqueError, match=rf"at most 7 joints required, {n} given \(5\^{n} = {5**n:,} samples"):
+    with pytest.raises(bt.BddTorqueError, match=rf"at most 7 joints, got {n} \(5\^{n} = {5**n:,} samples"):
         bt.terms_of(robot)
 
 

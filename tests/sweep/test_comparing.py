@@ -8,10 +8,9 @@ import pytest
 import bddtorque as bt
 from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
-from bddtorque.sweep.comparison_figures import bits_figure, comparable, models_figure
+from bddtorque.sweep.comparison_figures import bits_figure, comparable, figure_of, models_figure
 from bddtorque.sweep.error_figures import terms_figure
 from bddtorque.sweep.figures import to_csv
-from bddtorque.sweep.plots import figure_of
 
 
 @pytest.fixture(scope="module")

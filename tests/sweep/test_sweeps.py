@@ -7,9 +7,10 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.sweep import sweep
+from bddtorque.sweep.comparison_figures import bits_figure
+from bddtorque.sweep.error_figures import error_figure
 from bddtorque.sweep.figures import PERCENTILES, to_csv
 from bddtorque.sweep.measuring import BINS, joined, measure_subject, percentile, subject_of
-from bddtorque.sweep.plots import bits_figure, error_figure
 from bddtorque.sweep.states import BATCH, Batch, batches, special_words, states_of
 from bddtorque.words import Format
 
