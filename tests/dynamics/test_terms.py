@@ -202,7 +202,7 @@ def test_more_joints_are_refused_with_the_count(n: int) -> None:
 
 
 def test_bad_states_are_refused_here_too(two: Terms) -> None:
-    with pytest.raises(bt.BddTorqueError, match=r"^qd: shape \(2,\) or \(N, 2\) required"):
+    with pytest.raises(bt.BddTorqueError, match=r"^qd must have shape \(2,\) or \(N, 2\)"):
         two.inverse_dynamics([0, 0], [0], [0, 0])
     assert two.inverse_dynamics([0, 0], [0, 0], [0, 0]).shape == (2,)
     assert two.inverse_dynamics(np.zeros((0, 2)), [0, 0], [0, 0]).shape == (0, 2)
