@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.plain import Matrix, Vector
+from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Link, Robot
 
 Array = npt.NDArray[Any]  # of floats, or of traced numbers
@@ -49,17 +50,6 @@ def transform(rotation: Matrix | Array, translation: Vector | Array) -> npt.NDAr
     T[:3, :3] = rotation
     T[:3, 3] = translation
     return T
-
-
-def times(left: Array, right: Array) -> npt.NDArray[np.float64]:
-    """Return the product of two small matrices, or of a matrix and a vector, by plain sums of products.
-
-    A library's product may add in another order, or fused, on another machine; plans must not differ by machine.
-    """
-    if right.ndim == 1:
-        return times(left, right[:, None])[:, 0]
-    product: npt.NDArray[np.float64] = (left[:, :, None] * right[None, :, :]).sum(axis=1)
-    return product
 
 
 def pseudo_inertia(link: Link) -> npt.NDArray[np.float64]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import Chain, times, transform
-from bddtorque.robots.frames import angle_of, cos_sin
+from bddtorque.dynamics.chain import Chain, transform
+from bddtorque.robots.frames import angle_of, rotation_z, times
 
 Floats = npt.NDArray[np.float64]
 
@@ -144,12 +144,8 @@ def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: flo
 
 
 def _about_z(angle: float) -> Floats:
-    quarter = angle / (math.pi / 2)
-    if abs(quarter - round(quarter)) < NOISE:  # exact for right angles
-        c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarter) % 4]
-    else:
-        c, s = cos_sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    quarter = angle / (math.pi / 2)  # right angles are exact
+    return rotation_z(round(quarter) * (math.pi / 2) if abs(quarter - round(quarter)) < NOISE else angle)
 
 
 def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:

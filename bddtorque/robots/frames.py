@@ -38,11 +38,15 @@ class Pose:
 
 
 def times(left: Array, right: Array) -> Array:
-    """Return a matrix (3, 3) times another or a vector (3,); what is too large for a float is infinite, no warning."""
-    rows = left.tolist()
+    """Return the product of two small matrices, or of a matrix and a vector, by sums of products in one order.
+
+    What is too large for a float is infinite, without a warning.
+    """
     if right.ndim == 1:
-        return np.array([dot(row, right.tolist()) for row in rows])
-    return np.array([[dot(row, column) for column in right.T.tolist()] for row in rows])
+        return times(left, right[:, None])[:, 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        product: Array = (left[:, :, None] * right[None, :, :]).sum(axis=1)
+    return product
 
 
 def dot(left: Iterable[float], right: Iterable[float]) -> float:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.chain import chain_of, times
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
 
 Triple = tuple[Any, Any, Any]
