@@ -18,7 +18,7 @@ from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, n
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
-from bddtorque.diagrams.reduction import reduce_reported
+from bddtorque.diagrams.reduction import reduce
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
 from bddtorque.graph.tracer import Tracer
@@ -63,7 +63,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
         plan = cover(term(), arguments, [target], Choices((0,), 0, (W,)), 2 * W)
     tables, facts = zip(*map(tabulate, plan.blocks), strict=True)
     tabulated = time.perf_counter()
-    diagrams = [reduce_reported(table).diagram for table in tables]
+    diagrams = [reduce(table).diagram for table in tables]
     reduced = time.perf_counter()
     rng = np.random.default_rng(W)
     tests = [

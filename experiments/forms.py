@@ -21,11 +21,12 @@ import numpy as np
 from reporting import TIMED, Check, Rule, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams import FORMS, Table, reduce
 from bddtorque.diagrams.choosing import candidate, choose_forms
-from bddtorque.diagrams.forms import Bits, Form
+from bddtorque.diagrams.forms import FORMS, Bits, Form
+from bddtorque.diagrams.reduction import reduce
 from bddtorque.evaluate.machine import look_up
 from bddtorque.evaluate.program import block_pools
+from bddtorque.plan.table import Table
 from bddtorque.words.kernels import half_up_shift
 
 matplotlib.use("Agg")
@@ -116,7 +117,7 @@ def contenders(
 
 def measure(case: str, table: Table, shift: int | None, count: int, rounds: int) -> tuple[list[dict[str, Any]], float]:
     """Return a row for each form of a table, and by how much bits side by side are faster, the median of all rounds."""
-    diagram = reduce(table)
+    diagram = reduce(table).diagram
     forms = {name: form.from_table(table, diagram.order) for name, form in FORMS.items()}
     indices = np.random.default_rng(1).integers(0, 1 << table.input_bits, count)
     runs = contenders(table, forms, indices, shift)

@@ -17,7 +17,7 @@ from reporting import Check, arguments, at_most, finish, save_figure, show_table
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.reduction import reduce_reported
+from bddtorque.diagrams.reduction import reduce
 from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
 from bddtorque.words import round_half_away
@@ -62,7 +62,7 @@ def full(r: int) -> dict[str, object]:
     units = true_units(formats, all_words(r))
     tables = [Table(round_half_away(units[:, j]), (r,) * WORDS, r, True) for j in range(2)]
     tabulated = time.perf_counter()
-    diagrams = [reduce_reported(table).diagram for table in tables]
+    diagrams = [reduce(table).diagram for table in tables]
     reduced = time.perf_counter()
     index = np.random.default_rng(r).integers(0, 1 << (WORDS * r), STATES)
     times = {}

@@ -17,7 +17,7 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.diagrams.forms.bits import Bits, walk_word
 from bddtorque.diagrams.forms.multi_terminal import MultiTerminal, walk_terminal
-from bddtorque.diagrams.reduction import reduce_reported
+from bddtorque.diagrams.reduction import reduce
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
 from bddtorque.graph.graph import Graph
@@ -64,7 +64,7 @@ def narrowed(formats: Formats, torque: int) -> OneTorque:
 
 def compiled(plan: Plan) -> tuple[tuple[Table, ...], list[Diagram]]:
     tables = tuple(tabulate(block)[0] for block in plan.blocks)
-    return tables, [reduce_reported(table).diagram for table in tables]
+    return tables, [reduce(table).diagram for table in tables]
 
 
 def arithmetic(graph: Graph, formats: Any, torque: int) -> list[Contender]:

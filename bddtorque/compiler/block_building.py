@@ -12,7 +12,7 @@ from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import MemoryLimit, memory_needed
 from bddtorque.diagrams.forms import Bits, check_form
-from bddtorque.diagrams.reduction import reduce_reported
+from bddtorque.diagrams.reduction import reduce
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.plan import Plan
@@ -74,7 +74,7 @@ def build_block(block: Block, given: Table | None, engine: str, memory: int) -> 
         table, facts = tabulate(block)
         error = facts.error
     try:
-        reduction = reduce_reported(table, engine, memory_limit=memory)
+        reduction = reduce(table, engine, memory_limit=memory)
         check_form(Bits.from_diagram(reduction.diagram), table)
     except MemoryLimit as problem:
         raise BddTorqueError(

@@ -18,20 +18,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams import statistics
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
 from bddtorque.diagrams.validation import check_arrays, check_order
-from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
+from bddtorque.plan.table import FrozenArrays, IntegerArray, Table, restore_bits, word_dtype
 
 
 @dataclass(frozen=True, eq=False)
-class Diagram:
+class Diagram(FrozenArrays):
     """A shared diagram of all output bits of a table; see the module for the conventions.
 
     Build it with `build` or `reduce`, or from stored arrays with `from_arrays`, which checks them; the constructor
@@ -58,13 +56,6 @@ class Diagram:
     order: tuple[int, ...]
     signed: bool
 
-    def __post_init__(self) -> None:
-        for name, dtype in (("level", np.int16), ("low", np.int32), ("high", np.int32), ("roots", np.int32)):
-            object.__setattr__(self, name, frozen(getattr(self, name), dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Diagram, (self.level, self.low, self.high, self.roots, self.order, self.signed)
-
     @classmethod
     def from_arrays(
         cls,
@@ -83,7 +74,7 @@ class Diagram:
             Unless the arrays are a reduced, ordered, canonical diagram in this module's numbering, every node of
             which is reachable from a root.
         """
-        variables = check_order(np.asarray(order))
+        variables = check_order(order)
         checked = check_arrays(np.asarray(level), np.asarray(low), np.asarray(high), np.asarray(roots), len(variables))
         return cls(*checked, order=variables, signed=bool(signed))
 
@@ -113,11 +104,6 @@ class Diagram:
         return len(self.level) - 1
 
     @property
-    def bytes(self) -> int:
-        """Bytes of the packed arrays."""
-        return self.level.nbytes + self.low.nbytes + self.high.nbytes + self.roots.nbytes
-
-    @property
     def positions(self) -> IntegerArray:
         """Position in the index (0 = least significant) of the bit tested at each level; int8."""
         return self.input_bits - 1 - np.array(self.order, np.int8)
@@ -137,18 +123,24 @@ class Diagram:
 
     @cached_property
     def crossings(self) -> tuple[int, ...]:
-        """Number of distinct subfunctions that cross each cut; see `statistics.signed_crossings`."""
-        return statistics.signed_crossings(self.level, self.low, self.high, self.roots)
+        """Number of distinct subfunctions, complements told apart, that cross each cut.
+
+        Cut l lies just above level l, l = 0 .. variables; what crosses it are the functions that an edge from above (or
+        a root) reaches at level l or deeper. Below the last cut only constants are left.
+        """
+        return _crossings(self.level, self.low, self.high, self.roots)
 
     @property
     def rails(self) -> tuple[int, ...]:
         """Wires of a cascade cut just above each level, and at the leaves: ceil(log2) of `crossings`."""
-        return tuple(statistics.rails(count) for count in self.crossings)
+        return tuple(max(count - 1, 0).bit_length() for count in self.crossings)
 
     @cached_property
     def depth(self) -> int:
         """Most tests on any path from a root: at most `input_bits`."""
-        return statistics.depth(self.low, self.high, self.roots)
+        longest = np.zeros(len(self.low), np.int64)
+        _longest(longest, self.low, self.high)
+        return int(longest[self.roots >> 1].max())
 
     def expand(self) -> IntegerArray:
         """Return the values of the table, shape ``(2**input_bits,)``, expanded level by level from the roots."""
@@ -192,6 +184,35 @@ def _expand_levels(edges: Int32Array, levels: int, level: Int16Array, low: Int32
                 edges[2 * i] = edge
 
 
+def _crossings(level: Int16Array, low: Int32Array, high: Int32Array, roots: Int32Array) -> tuple[int, ...]:
+    variables = int(level[0])
+    first_seen = np.full(2 * len(level), variables + 1, np.int64)
+    first_seen[roots] = 0
+    _first_cut(first_seen, level, low, high)
+    met = first_seen <= variables  # what is first seen at or before a cut crosses it, if its own level is not above
+    steps = np.bincount(first_seen[met], minlength=variables + 2)
+    steps[1:] -= np.bincount(np.repeat(level, 2)[met], minlength=variables + 1)[: variables + 1]
+    return tuple(int(count) for count in np.cumsum(steps)[: variables + 1])
+
+
+@njit
+def _first_cut(first_seen: IntegerArray, level: Int16Array, low: Int32Array, high: Int32Array) -> None:
+    """Lower ``first_seen[edge]`` to the first cut that the edge's function crosses, parents before children."""
+    variables = level[0]
+    for node in range(len(level) - 1, 0, -1):
+        below = level[node] + 1
+        for sign in range(2):
+            if first_seen[2 * node + sign] <= variables:
+                for child in (low[node] ^ sign, high[node] ^ sign):
+                    first_seen[child] = min(first_seen[child], below)
+
+
+@njit
+def _longest(longest: IntegerArray, low: Int32Array, high: Int32Array) -> None:
+    for node in range(1, len(low)):
+        longest[node] = 1 + max(longest[low[node] >> 1], longest[high[node] >> 1])
+
+
 def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Diagram:
     """Return the shared diagram of all output bits of a table.
 
@@ -209,7 +230,7 @@ def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int 
     BddTorqueError
         If `order` is no permutation of the variables, or memory would not do.
     """
-    order = check_order(np.arange(table.input_bits) if order is None else np.asarray(order), table.input_bits)
+    order = check_order(order, table.input_bits)
     consing = Consing(terminals=1, complement=1, memory_limit=memory_for_nodes(table.input_bits, memory_limit))
     words = table.reordered(order)
     edges = np.empty(len(words), np.int32)

@@ -57,10 +57,10 @@ def merge_rows(rows: IntegerArray) -> tuple[Int32Array, IntegerArray]:
     return classes, rows[first[:count]]
 
 
-def afford_merging(form: str, input_bits: int, memory_limit: int) -> None:
-    """Refuse a table whose rows would take more memory to merge than there is."""
-    if BYTES_AN_ENTRY << input_bits > memory_limit:
+def afford(form: str, input_bits: int, entry_bytes: int, memory_limit: int) -> None:
+    """Refuse a table whose rows would take more memory to merge, `entry_bytes` for each entry, than there is."""
+    if entry_bytes << input_bits > memory_limit:
         raise MemoryLimit(
-            f"form '{form}': a table of {input_bits} input bits needs {BYTES_AN_ENTRY << input_bits} bytes to merge, "
+            f"form '{form}': a table of {input_bits} input bits needs {entry_bytes << input_bits} bytes to merge, "
             f"the limit is {memory_limit}; use smaller blocks or raise the memory limit"
         )

@@ -72,8 +72,10 @@ def start_orders(input_widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     return kept
 
 
-def reduce(table: Table, engine: str = "auto", sift: bool = True, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Diagram:
-    """Return the diagram of a table under the best order found; a pure function, fit for a process pool.
+def reduce(
+    table: Table, engine: str = "auto", sift: bool = True, memory_limit: int = DEFAULT_MEMORY_LIMIT
+) -> Reduction:
+    """Return the diagram of a table under the best order found, and how it was found; fit for a process pool.
 
     Parameters
     ----------
@@ -91,13 +93,6 @@ def reduce(table: Table, engine: str = "auto", sift: bool = True, memory_limit: 
     BddTorqueError
         If memory would not do, or the engine's node count differs from ours.
     """
-    return reduce_reported(table, engine, sift, memory_limit).diagram
-
-
-def reduce_reported(
-    table: Table, engine: str = "auto", sift: bool = True, memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> Reduction:
-    """Do what `reduce` does and tell how: see `Reduction`."""
     chosen = make_engine(engine, memory_limit)
     built = {name: build(table, order, memory_limit) for name, order in start_orders(table.input_widths).items()}
     found = dict(built)

@@ -15,14 +15,15 @@ from bddtorque.plan.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, IntegerArray
 BoolArray = npt.NDArray[np.bool_]
 
 
-def check_order(order: npt.NDArray[Any], variables: int | None = None) -> tuple[int, ...]:
-    """Return an order as a tuple of ints.
+def check_order(given: npt.ArrayLike | None, variables: int | None = None) -> tuple[int, ...]:
+    """Return an order as a tuple of ints; None stands for 0 to `variables` - 1.
 
     Raises
     ------
     BddTorqueError
         Unless it is a permutation of 0 to n - 1, n being `variables` if given and 1 to 26 in any case.
     """
+    order = np.asarray(range(variables or 0) if given is None else given)
     if order.ndim != 1 or order.dtype.kind not in "iu" or not 1 <= len(order) <= MOST_INPUT_BITS:
         raise BddTorqueError(
             f"diagram: the order must be 1 to {MOST_INPUT_BITS} integers in one dimension, "

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.jit import inlined, uncounted
-from bddtorque.diagrams.folding import look_up_folded
 from bddtorque.diagrams.forms.classes import class_place
 from bddtorque.diagrams.forms.edge_valued import walk_weights
+from bddtorque.diagrams.forms.folded import look_up_folded
 from bddtorque.diagrams.forms.lockstep import walk_lanes
 from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.evaluate.program import (

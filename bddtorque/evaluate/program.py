@@ -40,7 +40,7 @@ from bddtorque.diagrams.forms import (
     Classes,
     Dense,
     EdgeValued,
-    FoldedDense,
+    Folded,
     Form,
     Lockstep,
     MultiTerminal,
@@ -208,8 +208,8 @@ def _block_row(pools: _Pools, form: Form) -> list[int]:
     match form:
         case Dense(values=values):
             return [DENSE, *pools.put("values", _held(values)), len(values) - 1]
-        case FoldedDense(folded=folded):
-            return [FOLDED, *pools.put("values", _held(folded.values)), *pools.put("rules", folded.rules)]
+        case Folded():
+            return [FOLDED, *pools.put("values", _held(form.values)), *pools.put("rules", form.rules)]
         case MultiTerminal():
             nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
             return [MULTI_TERMINAL, *pools.put("values", _held(form.words)), nodes, pairs, form.root]

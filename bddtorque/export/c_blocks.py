@@ -19,7 +19,7 @@ from bddtorque.diagrams.forms import (
     Classes,
     Dense,
     EdgeValued,
-    FoldedDense,
+    Folded,
     Form,
     MultiTerminal,
     Radix,
@@ -103,7 +103,7 @@ def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
         case Dense(values=values):
             words = constant_array(f"{name}_words", values)
             return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
-        case FoldedDense():
+        case Folded():
             return _folded(name, form)
         case Classes():
             size = 1 << form.row_bits
@@ -129,10 +129,10 @@ def _mask(bits: int) -> str:
     return f"UINT32_C({(1 << bits) - 1})"
 
 
-def _folded(name: str, form: FoldedDense) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Fold each word of the index by the rules of `diagrams.folding`; signs are decided without any product."""
-    words = constant_array(f"{name}_words", form.folded.values)
-    rules = [tuple(map(int, rule)) for rule in form.folded.rules]
+def _folded(name: str, form: Folded) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Fold each word of the index by the rules of `diagrams.forms.folded`; signs are decided without any product."""
+    words = constant_array(f"{name}_words", form.values)
+    rules = [tuple(map(int, rule)) for rule in form.rules]
     shift = sum(rule[0] for rule in rules)
     lines = ["uint32_t place = 0, word;"]
     signed = any(-1 in (first, second) for _, _, _, first, second in rules)

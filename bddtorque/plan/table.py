@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +41,26 @@ def word_dtype(bits: int, signed: bool) -> np.dtype[np.signedinteger[Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FrozenArrays:
+    """Base of dataclasses that hold arrays: the arrays are read-only, and stay so in a copy made by pickle."""
+
+    def __post_init__(self) -> None:
+        for name, value in tuple(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, frozen(value, value.dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all arrays."""
+        held = (getattr(self, field.name) for field in fields(self))
+        return sum(value.nbytes for value in held if isinstance(value, np.ndarray))
+
+
+@dataclass(frozen=True, eq=False)
+class Table(FrozenArrays):
     """A function from input words to one output word, listed entry by entry.
 
     Parameters
@@ -92,9 +111,6 @@ class Table:
                 )
         object.__setattr__(self, "input_widths", widths)
         object.__setattr__(self, "values", frozen(values, word_dtype(self.output_bits, self.signed)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (self.values, self.input_widths, self.output_bits, self.signed)
 
     @property
     def input_bits(self) -> int:

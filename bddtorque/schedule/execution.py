@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.bits import Bits, walk_bit_counted
+from bddtorque.diagrams.forms.bits import Bits, walk_bit
 from bddtorque.schedule.operations import Operation
 from bddtorque.schedule.scheduling import Schedule
 from bddtorque.schedule.wiring import Word
@@ -149,5 +149,5 @@ def _read(word: Word, memory: Memory, inputs: Mapping[str, Integers], count: int
 @njit
 def _walk(index: Integers, edge: int, positions: Any, successors: Any, result: Integers, tests: Integers) -> None:
     for state in range(len(index)):
-        result[state], visits = walk_bit_counted(edge, index[state], positions, successors)
+        result[state], visits = walk_bit(edge, index[state], positions, successors)
         tests[state] += visits

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import strategies as st
 
-from bddtorque.diagrams import Table
+from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import word_range
 
 

@@ -7,8 +7,10 @@ from diagram_samples import from_function, ordered_tables, parity, rounded_produ
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import Bits, Diagram, MultiTerminal, Table, build, memory_needed, most_nodes
-from bddtorque.plan.table import permute_bits
+from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.diagrams.consing import memory_needed, most_nodes
+from bddtorque.diagrams.forms import Bits, MultiTerminal
+from bddtorque.plan.table import Table, permute_bits
 
 
 def subfunctions(table: Table, order: tuple[int, ...], cut: int) -> list[set[bytes]]:
@@ -46,16 +48,6 @@ def test_level_widths_and_crossings_are_those_of_brute_force(sample: tuple[Table
     for cut in range(table.input_bits + 1):
         assert diagram.crossings[cut] == len(set().union(*subfunctions(table, order, cut)))
     assert all(2**rail >= count > 2 ** (rail - 1) for rail, count in zip(diagram.rails, diagram.crossings, strict=True))
-
-
-@given(ordered_tables())
-def test_word_crossings_are_column_multiplicities(sample: tuple[Table, tuple[int, ...]]) -> None:
-    table, order = sample
-    words = permute_bits(table.values, order)
-    multiplicities = tuple(
-        len({row.tobytes() for row in words.reshape(1 << cut, -1)}) for cut in range(table.input_bits + 1)
-    )
-    assert MultiTerminal.from_table(table, order).crossings == multiplicities
 
 
 @given(ordered_tables())

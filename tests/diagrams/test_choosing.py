@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import FORMS, Table
 from bddtorque.diagrams.choosing import choose_forms, contenders, form_cost
+from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.table import Table
 
 WORDS = [name for name in FORMS if name not in ("bits", "lockstep")]
 
@@ -33,7 +34,7 @@ def test_chosen_forms_fit_their_budget_and_are_their_tables(some: list[Table], s
     assert sum(choice.form.bytes for choice in choices) <= budget
     for choice, table in zip(choices, some, strict=True):
         np.testing.assert_array_equal(choice.form.walk(np.arange(len(table.values))), table.values)
-    with pytest.raises(BddTorqueError, match=f"memory: {least:,} bytes required"):
+    with pytest.raises(BddTorqueError, match=f"memory must be at least {least:,} bytes for the smallest forms"):
         choose_forms(some, [None] * len(some), least - 1)
 
 

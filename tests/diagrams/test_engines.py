@@ -9,8 +9,11 @@ from diagram_samples import interleaved, ordered_tables, parity, rounded_product
 from hypothesis import HealthCheck, given, settings
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import Diagram, Table, build, make_engine, reduce, reduce_reported, reduction, start_orders
-from bddtorque.diagrams.engine import ENGINES, CuddEngine, EngineLimit
+from bddtorque.diagrams import reduction
+from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.diagrams.engine import ENGINES, CuddEngine, EngineLimit, make_engine
+from bddtorque.diagrams.reduction import reduce, start_orders
+from bddtorque.plan.table import Table
 
 CUDD_MISSING = False
 try:
@@ -41,7 +44,7 @@ def test_engine_counts_our_nodes(engine: str, sample: tuple[Table, tuple[int, ..
 @pytest.mark.parametrize("sift", [True, False])
 def test_reduce(engine: str, sift: bool) -> None:
     table = rounded_product(5, 7)
-    result = reduce_reported(table, engine, sift)
+    result = reduce(table, engine, sift)
     np.testing.assert_array_equal(result.diagram.expand(), table.values)
     assert result.engine == engine
     assert result.checked
@@ -56,16 +59,16 @@ def test_reduce(engine: str, sift: bool) -> None:
 @every_engine
 def test_reduce_is_deterministic(engine: str) -> None:
     table = rounded_product(6, 7)
-    keys = {reduce(table, engine).content_key for _ in range(3)}
+    keys = {reduce(table, engine).diagram.content_key for _ in range(3)}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        keys.add(pool.submit(reduce, table, engine).result().content_key)
+        keys.add(pool.submit(reduce, table, engine).result().diagram.content_key)
     assert len(keys) == 1
 
 
 @every_engine
 @pytest.mark.parametrize("value", [0, 5])
 def test_constant_table(engine: str, value: int) -> None:
-    result = reduce_reported(Table(np.full(8, value), (2, 1), 3, False), engine)
+    result = reduce(Table(np.full(8, value), (2, 1), 3, False), engine)
     assert result.diagram.node_count == 0
     assert result.checked
 
@@ -76,7 +79,7 @@ def test_sifting_finds_a_much_better_order(engine: str) -> None:
     words = np.arange(1 << 14)
     table = Table(((words >> 7) < (words & 127)).astype(np.int64), (7, 7), 1, False)
     assert build(table).node_count > 128
-    assert reduce(table, engine).node_count == 20
+    assert reduce(table, engine).diagram.node_count == 20
 
 
 @every_engine
@@ -84,19 +87,19 @@ def test_limits_are_kept_and_said(engine: str, monkeypatch: pytest.MonkeyPatch) 
     table = rounded_product(5, 7)
     nodes = build(table).node_count
     monkeypatch.setattr(ENGINES[engine], "sift_limit", nodes - 1)
-    result = reduce_reported(table, engine)
+    result = reduce(table, engine)
     assert result.checked
     assert result.diagram.order == tuple(range(10))
     assert f"order 'words' not sifted: {nodes} nodes, {nodes - 1} left of {engine}'s {nodes - 1}" in result.notes
     monkeypatch.setattr(ENGINES[engine], "load_limit", nodes - 1)
-    result = reduce_reported(table, engine)
+    result = reduce(table, engine)
     assert not result.checked
     assert result.notes[-1].startswith(f"node count not checked: {nodes} nodes are more than the {nodes - 1}")
     np.testing.assert_array_equal(result.diagram.expand(), table.values)
 
 
 def test_autoref_leaves_large_diagrams_unsifted() -> None:
-    result = reduce_reported(rounded_product(8, 10), "autoref")
+    result = reduce(rounded_product(8, 10), "autoref")
     assert result.diagram.node_count > 5_000
     assert any("autoref's 5000" in note for note in result.notes)
     assert result.checked
@@ -115,7 +118,7 @@ def test_full_engine_leaves_the_start_order(monkeypatch: pytest.MonkeyPatch) -> 
         raise EngineLimit("engine 'cudd': sifting does not fit")
 
     monkeypatch.setattr(CuddEngine, "sift", full)
-    result = reduce_reported(rounded_product(4, 5), "cudd")
+    result = reduce(rounded_product(4, 5), "cudd")
     assert result.start == "words"
     assert result.checked  # it was loaded once more for the check
     assert "order 'words' not sifted: engine 'cudd': sifting does not fit" in result.notes
@@ -150,7 +153,7 @@ def test_auto_falls_back_where_cudd_is_missing(monkeypatch: pytest.MonkeyPatch) 
     assert make_engine("auto").name == "autoref"
     with pytest.raises(BddTorqueError, match="engine 'cudd' is not installed"):
         make_engine("cudd")
-    assert isinstance(reduce(parity(3)), Diagram)
+    assert isinstance(reduce(parity(3)).diagram, Diagram)
 
 
 def test_memory_limit_reaches_the_builder() -> None:
@@ -161,11 +164,13 @@ def test_memory_limit_reaches_the_builder() -> None:
 def test_diagrams_load_without_dd() -> None:
     program = (
         "import sys; sys.modules.update({'dd': None, 'rich': None, 'typer': None})\n"
-        "import numpy as np, bddtorque.diagrams as d\n"
-        "table = d.Table(np.arange(16), (2, 2), 4, False)\n"
-        "diagram = d.build(table)\n"
-        "d.Diagram.from_arrays(**diagram.arrays(), signed=False)\n"
-        "[d.lower(name, table) for name in d.FORMS]\n"
+        "import numpy as np\n"
+        "from bddtorque.diagrams.bdd import Diagram, Table, build\n"
+        "from bddtorque.diagrams.forms import FORMS, lower\n"
+        "table = Table(np.arange(16), (2, 2), 4, False)\n"
+        "diagram = build(table)\n"
+        "Diagram.from_arrays(**diagram.arrays(), signed=False)\n"
+        "[lower(name, table) for name in FORMS]\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

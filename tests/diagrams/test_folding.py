@@ -4,7 +4,8 @@ from diagram_samples import from_function, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.diagrams import Table, fold, folded_index, folded_lookup, unfold
+from bddtorque.diagrams.forms.folded import Folded, fold_word
+from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import word_range
 
 
@@ -19,10 +20,9 @@ def angle_table(function: object, bits: int, output_bits: int, scale: float) -> 
 
 
 def check_round_trip(table: Table) -> None:
-    folded = fold(table)
-    np.testing.assert_array_equal(unfold(folded), table.values)
-    found = [folded_lookup(index, folded.values, folded.rules) for index in range(len(table.values))]
-    np.testing.assert_array_equal(found, table.values)
+    folded = Folded.from_table(table)
+    np.testing.assert_array_equal(folded.expand(), table.values)
+    np.testing.assert_array_equal(folded.walk(np.arange(len(table.values))), table.values)
     assert len(folded.values) <= len(table.values)
     assert len(folded.values) == np.prod(folded.rules[:, 1])
 
@@ -51,7 +51,7 @@ def symmetric_tables(draw: st.DrawFn) -> tuple[Table, int]:
 @given(symmetric_tables())
 def test_even_odd_and_mirrored_tables_fold_whatever_the_lowest_word_holds(sample: tuple[Table, int]) -> None:
     table, _ = sample
-    folded = fold(table)
+    folded = Folded.from_table(table)
     assert len(folded.values) <= (len(table.values) >> 1) + 1
     check_round_trip(table)
 
@@ -60,13 +60,13 @@ def test_even_odd_and_mirrored_tables_fold_whatever_the_lowest_word_holds(sample
 @pytest.mark.parametrize("bits", [2, 3, 8, 12])
 def test_sine_and_cosine_fold_to_a_quarter_wave(function: object, bits: int) -> None:
     table = angle_table(function, bits, 12, 2047.0)
-    assert len(fold(table).values) == (1 << bits >> 2) + 1
+    assert len(Folded.from_table(table).values) == (1 << bits >> 2) + 1
     check_round_trip(table)
 
 
 def test_a_shifted_sine_is_mirrored_but_neither_even_nor_odd() -> None:
     table = angle_table(lambda angle: np.sin(angle) + 0.25, 8, 12, 1000.0)
-    folded = fold(table)
+    folded = Folded.from_table(table)
     assert len(folded.values) == 129
     assert folded.rules[0, 2] == 64  # the centre: a quarter turn
     check_round_trip(table)
@@ -77,18 +77,16 @@ def test_saturated_cosine_is_still_even() -> None:
     table = from_function(
         lambda word: np.minimum(np.rint(128 * np.cos(2 * np.pi * word / 256)), 127), (8,), 8, True, True
     )
-    assert len(fold(table).values) == 129
+    assert len(Folded.from_table(table).values) == 129
     check_round_trip(table)
 
 
 def test_odd_table_keeps_its_lowest_word() -> None:
     identity = from_function(lambda word: word, (6,), 6, True, True)
-    folded = fold(identity)
+    folded = Folded.from_table(identity)
     assert len(folded.values) == 33
     assert folded.values.dtype == np.int8
-    assert folded_lookup(32, folded.values, folded.rules) == -32  # word -32, which has no mirror
-    assert folded_lookup(31, folded.values, folded.rules) == 31
-    assert folded_lookup(33, folded.values, folded.rules) == -31
+    assert folded.walk(np.array([32, 31, 33])).tolist() == [-32, 31, -31]  # word -32 has no mirror
     check_round_trip(identity)
 
 
@@ -96,14 +94,14 @@ def test_lowest_number_of_the_type_has_no_negative() -> None:
     # int8: -(-128) would wrap to -128 and look odd
     values = np.array([0, -128, 5, -128])
     table = Table(values, (2,), 8, True)
-    folded = fold(table)
+    folded = Folded.from_table(table)
     assert tuple(folded.rules[0, 3:]) == (1, 0)  # even
     check_round_trip(table)
 
 
 def test_product_folds_along_both_words() -> None:
     table = from_function(lambda a, b: a * b, (5, 4), 9, True, True)
-    assert len(fold(table).values) == 17 * 9
+    assert len(Folded.from_table(table).values) == 17 * 9
     check_round_trip(table)
 
 
@@ -112,14 +110,14 @@ def test_middle_word_folds_alone() -> None:
     outer, inner = random.integers(1, 9, (8, 1, 1)), random.integers(1, 9, (1, 1, 4))
     squares = np.array([0, 1, 4, 9, 16, 9, 4, 1]).reshape(1, 8, 1)
     table = Table((outer * inner * squares + outer).reshape(-1), (3, 3, 2), 12, False)
-    assert fold(table).rules[:, 1].tolist() == [8, 5, 4]
+    assert Folded.from_table(table).rules[:, 1].tolist() == [8, 5, 4]
     check_round_trip(table)
 
 
 @pytest.mark.parametrize("value", [0, 5, -8])
 def test_constant_table(value: int) -> None:
     table = Table(np.full(64, value), (6,), 4, True)
-    assert len(fold(table).values) == 17
+    assert len(Folded.from_table(table).values) == 17
     check_round_trip(table)
 
 
@@ -130,9 +128,10 @@ def test_the_narrowest_words(widths: tuple[int, ...]) -> None:
 
 
 def test_words_wrap_and_wild_ones_stay_inside() -> None:
-    folded = fold(angle_table(np.cos, 8, 10, 500.0))
+    folded = Folded.from_table(angle_table(np.cos, 8, 10, 500.0))
     rule = folded.rules[0]
-    for word in (-(2**62), -1000, -129, 128, 255, 256, 2**62 + 5):
-        assert folded_index(word, 8, rule) == folded_index(word % 256, 8, rule)
-        assert 0 <= folded_index(word, 8, rule)[0] < len(folded.values)
-        folded_lookup(word, folded.values, folded.rules)
+    wild = np.array([-(2**62), -1000, -129, 128, 255, 256, 2**62 + 5])
+    for word in wild.tolist():
+        assert fold_word(word, 8, *rule[2:]) == fold_word(word % 256, 8, *rule[2:])
+        assert 0 <= fold_word(word, 8, *rule[2:])[0] < len(folded.values)
+    np.testing.assert_array_equal(folded.walk(wild), folded.walk(wild % 256))

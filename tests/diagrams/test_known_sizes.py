@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from diagram_samples import from_function, interleaved, rounded_product
 
-from bddtorque.diagrams import Table, build, check_form, reduce_reported
-from bddtorque.diagrams.forms import Bits
+from bddtorque.diagrams.bdd import build
+from bddtorque.diagrams.forms import Bits, check_form
+from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.table import Table
 
 
 class Independent:
@@ -121,6 +123,6 @@ def test_two_to_the_twenty_rows() -> None:
 
 def test_reduce_of_two_to_the_twenty_rows() -> None:
     table = rounded_product(10, 14)
-    result = reduce_reported(table)
+    result = reduce(table)
     assert result.checked
     np.testing.assert_array_equal(result.diagram.expand(), table.values)

@@ -8,11 +8,13 @@ from diagram_samples import ordered_tables, rounded_product
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import FORMS, Bits, Dense, MultiTerminal, Table, check_form, lower, reduce
-from bddtorque.diagrams.folding import fold, folded_lookup
-from bddtorque.diagrams.forms.bits import walk_bit, walk_bit_counted, walk_word
+from bddtorque.diagrams.forms import FORMS, Bits, Dense, MultiTerminal, check_form, lower
+from bddtorque.diagrams.forms.bits import walk_bit, walk_word
+from bddtorque.diagrams.forms.folded import Folded, look_up_folded
 from bddtorque.diagrams.forms.form import sample_indices
 from bddtorque.diagrams.forms.multi_terminal import walk_terminal
+from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.table import Table
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -35,10 +37,8 @@ def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
     for index in range(0, 1 << table.input_bits, 7):
         word = int(table.values[index])
         for bit in range(table.output_bits):
-            found = walk_bit(int(bits.roots[bit]), index, bits.positions, bits.successors)
+            found, tests = walk_bit(int(bits.roots[bit]), index, bits.positions, bits.successors)
             assert found == (word >> bit) & 1
-            counted, tests = walk_bit_counted(int(bits.roots[bit]), index, bits.positions, bits.successors)
-            assert counted == found
             assert 0 <= tests <= table.input_bits
         assert walk_word(index, bits.roots, bits.positions, bits.successors, int(table.signed)) == word
         place = walk_terminal(terminal.root, index, terminal.positions, terminal.successors)
@@ -47,14 +47,14 @@ def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
 
 def test_walkers_run_inside_a_kernel() -> None:
     table = rounded_product(4, 5)
-    bits, terminal, folded = Bits.from_table(table), MultiTerminal.from_table(table), fold(table)
+    bits, terminal, folded = Bits.from_table(table), MultiTerminal.from_table(table), Folded.from_table(table)
 
     @numba.njit
     def kernel(index, roots, positions, successors, places, following, words, root, values, rules):
         return (
             walk_word(index, roots, positions, successors, 1),
             words[walk_terminal(root, index, places, following)],
-            folded_lookup(index, values, rules),
+            look_up_folded(index, values, 0, rules, 0, len(rules)),
         )
 
     for index in (0, 1, 100, 128, 255, 256 + 100, -156):
@@ -75,7 +75,7 @@ def test_words_far_apart_are_numbered_by_sorting() -> None:
 
 def test_a_form_of_a_reduced_diagram() -> None:
     table = rounded_product(6, 8)
-    check_form(Bits.from_diagram(reduce(table)), table)
+    check_form(Bits.from_diagram(reduce(table).diagram), table)
 
 
 @pytest.mark.parametrize("name", FORMS)

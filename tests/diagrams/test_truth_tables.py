@@ -6,8 +6,7 @@ from diagram_samples import tables
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import Table
-from bddtorque.plan.table import permute_bits, restore_bits
+from bddtorque.plan.table import Table, permute_bits, restore_bits
 
 
 def test_values_are_kept_small_and_read_only() -> None:

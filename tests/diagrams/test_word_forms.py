@@ -11,15 +11,27 @@ from diagram_samples import from_function, parity, rounded_product, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.diagrams import FORMS, Table, build, lower
+from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.consing import MemoryLimit
-from bddtorque.diagrams.forms import Bits, Classes, EdgeValued, Lockstep, MultiTerminal, Radix4, Radix16, Radix64
+from bddtorque.diagrams.forms import (
+    FORMS,
+    Bits,
+    Classes,
+    EdgeValued,
+    Lockstep,
+    MultiTerminal,
+    Radix4,
+    Radix16,
+    Radix64,
+    lower,
+)
 from bddtorque.diagrams.forms.classes import class_place, split_at
 from bddtorque.diagrams.forms.edge_valued import walk_weights
 from bddtorque.diagrams.forms.lockstep import LANES, LEVELS, walk_lanes
 from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.diagrams.merging import merge_rows
 from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
+from bddtorque.plan.table import Table
 
 
 def identity(bits: int) -> Table:

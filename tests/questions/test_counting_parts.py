@@ -8,7 +8,8 @@ from every_state import MODELS, arm, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.diagrams import Table, build
+from bddtorque.diagrams.bdd import build
+from bddtorque.plan.table import Table
 from bddtorque.questions import subject
 from bddtorque.questions.convolving import (
     Counted,

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.diagrams import Table
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.reference import run_plan
+from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input
 from bddtorque.questions import (

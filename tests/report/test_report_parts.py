@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
-from bddtorque.diagrams import build
+from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.table import Table

@@ -11,7 +11,7 @@ from bddtorque.diagrams.forms.bits import Bits
 from bddtorque.diagrams.forms.classes import Classes
 from bddtorque.diagrams.forms.dense import Dense
 from bddtorque.diagrams.forms.edge_valued import EdgeValued
-from bddtorque.diagrams.forms.folded import FoldedDense
+from bddtorque.diagrams.forms.folded import Folded
 from bddtorque.diagrams.forms.form import Form, check_form
 from bddtorque.diagrams.forms.lockstep import Lockstep
 from bddtorque.diagrams.forms.multi_terminal import MultiTerminal
@@ -20,7 +20,7 @@ from bddtorque.plan.table import Table
 
 FORMS: dict[str, type[Form]] = {
     form.name: form
-    for form in (Bits, Lockstep, MultiTerminal, EdgeValued, Radix4, Radix16, Radix64, Classes, FoldedDense, Dense)
+    for form in (Bits, Lockstep, MultiTerminal, EdgeValued, Radix4, Radix16, Radix64, Classes, Folded, Dense)
 }
 """Every form by its name. `bits` and `lockstep` walk a diagram for each output bit, the others give whole words."""
 
@@ -48,7 +48,7 @@ __all__ = [
     "Classes",
     "Dense",
     "EdgeValued",
-    "FoldedDense",
+    "Folded",
     "Form",
     "Lockstep",
     "MultiTerminal",

@@ -6,7 +6,7 @@ The evaluator of the Boolean scheme (digest 4.3, point 4): v input bits need at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,15 @@ import numpy.typing as npt
 from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram, build, expand_words
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
-from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.plan.table import IntegerArray, Table, frozen
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
+from bddtorque.plan.table import IntegerArray, Table
 
 Int8Array = npt.NDArray[np.int8]
 
 
 @njit
-def walk_bit(edge: int, index: int, positions: Int8Array, successors: Int32Array) -> int:
-    """Return one output bit, 0 or 1.
+def walk_bit(edge: int, index: int, positions: Int8Array, successors: Int32Array) -> tuple[int, int]:
+    """Return one output bit, 0 or 1, and the number of tests made.
 
     Parameters
     ----------
@@ -33,15 +33,6 @@ def walk_bit(edge: int, index: int, positions: Int8Array, successors: Int32Array
     positions, successors
         Arrays of `Bits`.
     """
-    while edge > 1:
-        bit = (index >> positions[edge >> 1]) & 1
-        edge = successors[(edge & ~1) | bit] ^ (edge & 1)
-    return edge
-
-
-@njit
-def walk_bit_counted(edge: int, index: int, positions: Int8Array, successors: Int32Array) -> tuple[int, int]:
-    """Return one output bit and the number of tests made: `walk_bit`, counted."""
     tests = 0
     while edge > 1:
         bit = (index >> positions[edge >> 1]) & 1
@@ -55,7 +46,7 @@ def walk_word(index: int, roots: Int32Array, positions: Int8Array, successors: I
     """Return the whole output word, one bit after another; `signed` is 1 for two's complement, else 0."""
     word = 0
     for bit in range(len(roots)):
-        word |= walk_bit(roots[bit], index, positions, successors) << bit
+        word |= walk_bit(roots[bit], index, positions, successors)[0] << bit
     return word - (((word >> (len(roots) - 1)) & signed) << len(roots))
 
 
@@ -78,11 +69,11 @@ def _count_tests(
 ) -> None:
     for i in range(len(indices)):
         for bit in range(len(roots)):
-            tests[i, bit] = walk_bit_counted(roots[bit], indices[i], positions, successors)[1]
+            tests[i, bit] = walk_bit(roots[bit], indices[i], positions, successors)[1]
 
 
 @dataclass(frozen=True, eq=False)
-class Bits:
+class Bits(Form):
     """A shared diagram laid out for walking; edges and node numbers are those of `Diagram`.
 
     Parameters
@@ -102,7 +93,6 @@ class Bits:
 
     name: ClassVar[str] = "bits"
     constant: ClassVar[bool] = False
-    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array
@@ -110,22 +100,13 @@ class Bits:
     order: tuple[int, ...]
     signed: bool
 
-    def __post_init__(self) -> None:
-        for field, dtype in (("positions", np.int8), ("successors", np.int32), ("roots", np.int32)):
-            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Bits, (self.positions, self.successors, self.roots, self.order, self.signed)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Bits:
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Build the diagram of a table under an order and lower it."""
         return cls.from_diagram(build(table, order, memory_limit))
 
     @classmethod
-    def from_diagram(cls, diagram: Diagram) -> Bits:
+    def from_diagram(cls, diagram: Diagram) -> Self:
         """Lower a diagram."""
         return cls(
             positions=np.append(diagram.positions, np.int8(0))[diagram.level],
@@ -134,11 +115,6 @@ class Bits:
             order=diagram.order,
             signed=diagram.signed,
         )
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
 
     @property
     def loads(self) -> int:

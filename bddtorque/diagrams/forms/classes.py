@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.diagrams.merging import afford_merging, merge_rows
-from bddtorque.plan.table import IntegerArray, Table, frozen
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
+from bddtorque.diagrams.merging import BYTES_AN_ENTRY, afford, merge_rows
+from bddtorque.plan.table import IntegerArray, Table
+
+UIntArray = npt.NDArray[np.unsignedinteger[Any]]
 
 
 @inlined
@@ -41,13 +44,13 @@ def class_place(index: Any, row_bits: Any, column_bits: Any, classes: Any, rows:
 
 
 @njit
-def _places(indices: Int64Array, row_bits: int, column_bits: int, classes: IntegerArray, places: Int64Array) -> None:
+def _places(indices: Int64Array, row_bits: int, column_bits: int, classes: UIntArray, places: Int64Array) -> None:
     for i in range(len(indices)):
         places[i] = class_place(indices[i], row_bits, column_bits, classes, 0, 1 << row_bits)
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Classes(Form):
     """A table of classes.
 
     Parameters
@@ -63,34 +66,17 @@ class Classes:
 
     name: ClassVar[str] = "classes"
     constant: ClassVar[bool] = True
-    arithmetic: ClassVar[int] = 0
-    loads: ClassVar[int] = 3
 
-    classes: Any
+    classes: UIntArray
     words: IntegerArray
     row_bits: int
     column_bits: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", frozen(self.classes, self.classes.dtype))
-        object.__setattr__(self, "words", frozen(self.words, self.words.dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Classes, (self.classes, self.words, self.row_bits, self.column_bits)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Classes:
-        """Merge the rows that are alike, then the columns; there are no levels, so `order` is ignored.
-
-        Raises
-        ------
-        BddTorqueError
-            If memory would not do.
-        """
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Merge the rows that are alike, then the columns; there are no levels, so `order` is ignored."""
         del order
-        afford_merging(cls.name, table.input_bits, memory_limit)
+        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
         row_bits = split_at(table.input_widths)
         column_bits = table.input_bits - row_bits
         rows, kept = merge_rows(table.values.reshape(1 << row_bits, 1 << column_bits))
@@ -108,14 +94,14 @@ class Classes:
         return len(self.words) // columns, columns
 
     @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return int(self.classes.nbytes) + self.words.nbytes
+    def loads(self) -> int:
+        """Loads a word: of a row's class, of a column's, and of the word."""
+        return 3
 
     @property
     def chain(self) -> tuple[int, ...]:
         """Bytes among which each load lies that waits for the one before: a class, then the word."""
-        return int(self.classes.nbytes), self.words.nbytes
+        return self.classes.nbytes, self.words.nbytes
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``."""

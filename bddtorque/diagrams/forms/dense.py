@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.forms.form import Int64Array
-from bddtorque.plan.table import IntegerArray, Table, frozen
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
+from bddtorque.plan.table import IntegerArray, Table
 
 
 @njit
@@ -21,7 +21,7 @@ def _look_up(indices: Int64Array, values: IntegerArray, words: Int64Array) -> No
 
 
 @dataclass(frozen=True, eq=False)
-class Dense:
+class Dense(Form):
     """A table as it is: the entry at the index, bits above the table's ignored.
 
     Parameters
@@ -32,29 +32,14 @@ class Dense:
 
     name: ClassVar[str] = "dense"
     constant: ClassVar[bool] = True
-    arithmetic: ClassVar[int] = 0
-    loads: ClassVar[int] = 1
 
     values: IntegerArray
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen(self.values, self.values.dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Dense, (self.values,)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Dense:
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Take the values of a table; there are no levels and nothing is made, so the rest is ignored."""
         del order, memory_limit
         return cls(table.values)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the values."""
-        return self.values.nbytes
 
     @property
     def chain(self) -> tuple[int, ...]:

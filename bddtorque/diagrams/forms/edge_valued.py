@@ -7,19 +7,20 @@ canonical: two functions that differ by a constant share one node. A function li
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bddtorque.base.jit import inlined, njit
-from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array, MemoryLimit
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
-from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
+from bddtorque.diagrams.merging import afford, merge_rows
 from bddtorque.diagrams.validation import check_order
-from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
+from bddtorque.plan.table import IntegerArray, Table, restore_bits, word_dtype
 
 BYTES_AN_ENTRY = 56
-"""Bytes that building takes for each entry of the table: its node and offset, hash table, and nodes found, at most."""
+"""Bytes that building takes for each entry of the table: its node and offset, rows merged, and nodes found, at most."""
 
 
 @inlined
@@ -66,51 +67,8 @@ def _walk_words(
         words[i] = walk_weights(root, indices[i], positions, 0, successors, 0, weights, 0)
 
 
-@njit
-def _cons_level(
-    nodes: Int32Array,
-    offsets: Int64Array,
-    length: int,
-    first: int,
-    slots: Int32Array,
-    low: Int32Array,
-    high: Int32Array,
-    weight: Int64Array,
-) -> int:
-    """Replace pairs of (node, offset) by that of their node, in place; return how many nodes of this level there are.
-
-    Nodes of the level are numbered from `first` in the order they are met; `slots` is an empty hash table of them.
-    """
-    mask = np.uint64(len(slots) - 1)
-    count = 0
-    for i in range(length):
-        zero, one = nodes[2 * i], nodes[2 * i + 1]
-        offset = offsets[2 * i]
-        step = offsets[2 * i + 1] - offset
-        offsets[i] = offset
-        if zero == one and step == 0:
-            nodes[i] = zero
-            continue
-        key = np.uint64(zero) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(one) * np.uint64(0xC2B2AE3D27D4EB4F)
-        key += np.uint64(step) * np.uint64(0x165667B19E3779F9)
-        slot = ((key ^ (key >> np.uint64(29))) >> np.uint64(17)) & mask
-        while True:
-            found = slots[slot] - 1
-            if found < 0:
-                found = count
-                low[found], high[found], weight[found] = zero, one, step
-                slots[slot] = found + 1
-                count += 1
-                break
-            if low[found] == zero and high[found] == one and weight[found] == step:
-                break
-            slot = (slot + np.uint64(1)) & mask
-        nodes[i] = first + found
-    return count
-
-
 @dataclass(frozen=True, eq=False)
-class EdgeValued:
+class EdgeValued(Form):
     """An edge-valued diagram in packed arrays; node 0 is the terminal, children come before parents.
 
     Parameters
@@ -133,7 +91,6 @@ class EdgeValued:
 
     name: ClassVar[str] = "edge_valued"
     constant: ClassVar[bool] = False
-    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array
@@ -143,48 +100,31 @@ class EdgeValued:
     order: tuple[int, ...]
     dtype: np.dtype[np.signedinteger[Any]]
 
-    def __post_init__(self) -> None:
-        for field, dtype in (("positions", np.int8), ("successors", np.int32), ("weights", self.weights.dtype)):
-            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.positions, self.successors, self.weights, self.root, self.offset, self.order, self.dtype)
-        return EdgeValued, fields
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> EdgeValued:
-        """Build the diagram of a table under an order (by default the table's own).
-
-        Raises
-        ------
-        BddTorqueError
-            If `order` is no permutation of the variables, or memory would not do.
-        """
-        order = check_order(np.arange(table.input_bits) if order is None else np.asarray(order), table.input_bits)
-        if BYTES_AN_ENTRY << table.input_bits > memory_limit:
-            raise MemoryLimit(
-                f"diagram: a table of {table.input_bits} input bits needs {BYTES_AN_ENTRY << table.input_bits} bytes "
-                f"for weighted edges, the limit is {memory_limit}; use smaller blocks or raise the memory limit"
-            )
-        nodes = np.zeros(1 << table.input_bits, np.int32)
-        offsets = np.array(table.reordered(order), np.int64)
-        positions, pairs = [np.zeros(1, np.int8)], [np.zeros((1, 2), np.int32)]
-        weights, total = [np.zeros(1, np.int64)], 1
-        for level in range(table.input_bits - 1, -1, -1):
-            length = 1 << level
-            low, high = np.empty(length, np.int32), np.empty(length, np.int32)
-            weight, slots = np.empty(length, np.int64), np.zeros(2 * length, np.int32)
-            count = _cons_level(nodes, offsets, length, total, slots, low, high, weight)
-            positions.append(np.full(count, table.input_bits - 1 - order[level], np.int8))
-            pairs.append(np.stack([low[:count], high[:count]], axis=1))
-            weights.append(weight[:count].copy())
-            total += count
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Build the diagram of a table under an order (by default the table's own)."""
+        order = check_order(order, table.input_bits)
+        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
+        dtype = word_dtype(table.output_bits + 1, True)  # holds any difference of two words
+        nodes, offsets = np.zeros(1 << table.input_bits, np.int32), table.reordered(order).astype(np.int64)
+        positions, pairs, weights = [np.zeros(1, np.int8)], [np.zeros((1, 2), np.int32)], [np.zeros(1, dtype)]
+        total = 1
+        for variable in reversed(order):
+            rows = np.column_stack([nodes.reshape(-1, 2), offsets[1::2] - offsets[::2]])  # low, high, weight
+            nodes, offsets = nodes[::2].copy(), offsets[::2]
+            tested = (rows[:, 0] != rows[:, 1]) | (rows[:, 2] != 0)
+            rows = rows[tested]
+            if len(rows):
+                classes, rows = merge_rows(rows)
+                nodes[tested] = total + classes
+            positions.append(np.full(len(rows), table.input_bits - 1 - variable, np.int8))
+            pairs.append(rows[:, :2].astype(np.int32))
+            weights.append(rows[:, 2].astype(dtype))
+            total += len(rows)
         return cls(
             positions=np.concatenate(positions),
             successors=np.concatenate(pairs).reshape(-1),
-            weights=np.concatenate(weights).astype(word_dtype(table.output_bits + 1, True)),  # a difference of words
+            weights=np.concatenate(weights),
             root=int(nodes[0]),
             offset=int(offsets[0]),
             order=order,
@@ -195,11 +135,6 @@ class EdgeValued:
     def node_count(self) -> int:
         """Number of decision nodes; the terminal is not counted."""
         return len(self.positions) - 1
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.positions.nbytes + self.successors.nbytes + self.weights.nbytes
 
     @property
     def loads(self) -> int:

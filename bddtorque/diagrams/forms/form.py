@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, Self
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.plan.table import IntegerArray, Table
+from bddtorque.plan.table import FrozenArrays, IntegerArray, Table
 
 SAMPLES = 10_000
 
 Int64Array = npt.NDArray[np.int64]
+Order = tuple[int, ...] | None
+"""Variable at each level, top first; None is the table's own order."""
 
 
-class Form(Protocol):
+class Form(FrozenArrays, ABC):
     """A block made ready to be evaluated: a frozen dataclass of plain arrays.
 
     Beside it, its file holds the Numba functions that evaluate one input from those arrays, for kernels to call.
@@ -27,30 +30,45 @@ class Form(Protocol):
     """Whether every input takes the same operations, in the same order."""
 
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Self:
-        """Lower a table; `order` is the variable at each level (top first) for forms that have levels."""
+    @abstractmethod
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Lower a table.
 
-    @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
+        Parameters
+        ----------
+        table
+            The truth table.
+        order
+            Variable at each level, top first, for forms that have levels; by default the table's own order.
+        memory_limit
+            Bytes that building may take.
+
+        Raises
+        ------
+        BddTorqueError
+            If `order` is no permutation of the variables, or memory would not do.
+        """
 
     @property
     def arithmetic(self) -> int:
         """Cycles of arithmetic that a word waits for beside its loads; 0 where it is next to nothing."""
+        return 0
 
     @property
     def loads(self) -> int:
         """Loads from these arrays that one word takes, at most."""
+        return len(self.chain)
 
     @property
+    @abstractmethod
     def chain(self) -> tuple[int, ...]:
         """Of the loads that wait for one another: the bytes of the array (or part of it) in which each lies."""
 
+    @abstractmethod
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, level by level: not by walking each input."""
 
+    @abstractmethod
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, each by a walk of its own, as an evaluator does it."""
 

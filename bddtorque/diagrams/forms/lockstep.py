@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,9 @@ from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array
-from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
-from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits, word_dtype
+from bddtorque.plan.table import IntegerArray, Table, restore_bits, word_dtype
 
 UInt32Array = npt.NDArray[np.uint32]
 
@@ -83,7 +83,7 @@ def _walk_words(
 
 
 @dataclass(frozen=True, eq=False)
-class Lockstep:
+class Lockstep(Form):
     """An unrolled diagram of all output bits.
 
     Parameters
@@ -114,22 +114,13 @@ class Lockstep:
     output_bits: int
     signed: bool
 
-    def __post_init__(self) -> None:
-        for field, dtype in (("positions", np.int8), ("successors", np.uint32), ("roots", np.int32)):
-            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Lockstep, (self.positions, self.successors, self.roots, self.order, self.output_bits, self.signed)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Lockstep:
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Build the diagram of a table under an order and unroll it."""
         return cls.from_diagram(build(table, order, memory_limit), memory_limit)
 
     @classmethod
-    def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Lockstep:
+    def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Unroll a diagram, `LEVELS` levels a step."""
         cuts = digit_cuts(diagram.input_bits, LEVELS)
         entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, cuts, memory_limit)
@@ -142,17 +133,12 @@ class Lockstep:
         filled = -diagram.output_bits % LANES
         return cls(
             positions=diagram.positions,
-            successors=np.concatenate([row.reshape(-1) for row in rows]),
-            roots=steps[0].shape[1] * np.append(entries, np.repeat(entries[:1], filled)),
+            successors=np.concatenate([row.reshape(-1) for row in rows]).astype(np.uint32),
+            roots=(steps[0].shape[1] * np.append(entries, np.repeat(entries[:1], filled))).astype(np.int32),
             order=diagram.order,
             output_bits=diagram.output_bits,
             signed=diagram.signed,
         )
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.positions.nbytes + self.successors.nbytes + self.roots.nbytes
 
     @property
     def arithmetic(self) -> int:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams import statistics
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
-from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.validation import check_order
-from bddtorque.plan.table import IntegerArray, Table, frozen, restore_bits
+from bddtorque.plan.table import IntegerArray, Table, restore_bits
 
 
 @njit
@@ -60,7 +58,7 @@ def _expand_levels(nodes: Int32Array, levels: int, level: Int16Array, successors
 
 
 @dataclass(frozen=True, eq=False)
-class MultiTerminal:
+class MultiTerminal(Form):
     """A multi-terminal diagram in packed arrays, nodes from the deepest level up, by (low, high) within a level.
 
     Parameters
@@ -79,7 +77,6 @@ class MultiTerminal:
 
     name: ClassVar[str] = "multi_terminal"
     constant: ClassVar[bool] = False
-    arithmetic: ClassVar[int] = 0
 
     positions: Int8Array
     successors: Int32Array
@@ -87,25 +84,10 @@ class MultiTerminal:
     root: int
     order: tuple[int, ...]
 
-    def __post_init__(self) -> None:
-        for field, dtype in (("positions", np.int8), ("successors", np.int32), ("words", self.words.dtype)):
-            object.__setattr__(self, field, frozen(getattr(self, field), dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MultiTerminal, (self.positions, self.successors, self.words, self.root, self.order)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> MultiTerminal:
-        """Build the diagram of a table under an order (by default the table's own).
-
-        Raises
-        ------
-        BddTorqueError
-            If `order` is no permutation of the variables, or memory would not do.
-        """
-        order = check_order(np.arange(table.input_bits) if order is None else np.asarray(order), table.input_bits)
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Build the diagram of a table under an order (by default the table's own)."""
+        order = check_order(order, table.input_bits)
         limit = memory_for_nodes(table.input_bits, memory_limit)
         words, places = _number_words(table.reordered(order))
         consing = Consing(terminals=len(words), complement=0, memory_limit=limit)
@@ -126,35 +108,15 @@ class MultiTerminal:
         return len(self.positions)
 
     @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.positions.nbytes + self.successors.nbytes + self.words.nbytes
-
-    @property
-    def loads(self) -> int:
-        """Loads a word at most: position and successor at each level, then the word."""
-        return len(self.chain)
-
-    @property
     def chain(self) -> tuple[int, ...]:
         """Bytes among which each load lies that waits for the one before."""
         return (self.positions.nbytes, self.successors.nbytes) * len(self.order) + (self.words.nbytes,)
-
-    @cached_property
-    def crossings(self) -> tuple[int, ...]:
-        """Number of distinct word functions that cross each cut: the column multiplicity of a cascade cut there."""
-        return statistics.word_crossings(self.levels, self.successors, self.root, len(self.words), len(self.order))
-
-    @property
-    def rails(self) -> tuple[int, ...]:
-        """Wires that a cascade of whole words needs just above each level: ceil(log2) of `crossings`."""
-        return tuple(statistics.rails(count) for count in self.crossings)
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, level by level."""
         nodes = np.empty(1 << len(self.order), np.int32)
         nodes[0] = self.root
-        _expand_levels(nodes, len(self.order), self.levels, self.successors)
+        _expand_levels(nodes, len(self.order), node_levels(self.positions, self.order), self.successors)
         return restore_bits(self.words[~nodes], self.order)
 
     def walk(self, indices: Int64Array) -> Int64Array:
@@ -162,11 +124,6 @@ class MultiTerminal:
         places = np.empty(len(indices), np.int64)
         _walk_places(indices, self.root, self.positions, self.successors, places)
         return self.words[places].astype(np.int64)
-
-    @property
-    def levels(self) -> Int16Array:
-        """Level of each node, shape ``(nodes,)``."""
-        return node_levels(self.positions, self.order)
 
 
 def _number_words(values: IntegerArray) -> tuple[IntegerArray, npt.NDArray[np.int32]]:

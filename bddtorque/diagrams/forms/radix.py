@@ -18,11 +18,11 @@ import numpy as np
 
 from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.diagrams.forms.form import Int64Array
+from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.forms.lockstep import UInt32Array
-from bddtorque.diagrams.merging import afford_merging, merge_rows
+from bddtorque.diagrams.merging import BYTES_AN_ENTRY, afford, merge_rows
 from bddtorque.diagrams.unrolling import digit_cuts
-from bddtorque.plan.table import IntegerArray, Table, frozen
+from bddtorque.plan.table import IntegerArray, Table
 
 
 @inlined
@@ -59,7 +59,7 @@ def _walk_places(
 
 
 @dataclass(frozen=True, eq=False)
-class Radix:
+class Radix(Form):
     """A multi-valued diagram; `Radix4`, `Radix16` and `Radix64` say how many bits a digit has.
 
     Parameters
@@ -78,33 +78,17 @@ class Radix:
     name: ClassVar[str]
     digit_bits: ClassVar[int]
     constant: ClassVar[bool] = True
-    arithmetic: ClassVar[int] = 0
 
     children: UInt32Array
     words: IntegerArray
     input_bits: int
     step_bytes: tuple[int, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "children", frozen(self.children, np.uint32))
-        object.__setattr__(self, "words", frozen(self.words, self.words.dtype))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.children, self.words, self.input_bits, self.step_bytes)
-
     @classmethod
-    def from_table(
-        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> Self:
-        """Merge what behaves alike, digit by digit; digits are in the table's own order, `order` is ignored.
-
-        Raises
-        ------
-        BddTorqueError
-            If memory would not do.
-        """
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Merge what behaves alike, digit by digit; digits are in the table's own order, `order` is ignored."""
         del order
-        afford_merging(cls.name, table.input_bits, memory_limit)
+        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
         cuts = list(pairwise(digit_cuts(table.input_bits, cls.digit_bits)))
         steps: list[IntegerArray] = []  # of each digit the rows that are kept, of the last digit first
         entries = table.values
@@ -119,21 +103,11 @@ class Radix:
             for (step, below), start in zip(pairwise(steps), starts[1:], strict=True)
         ]
         return cls(
-            children=np.concatenate([np.zeros(0, np.int64), *(row.reshape(-1) for row in rows)]),
+            children=np.concatenate([np.zeros(0, np.int64), *(row.reshape(-1) for row in rows)]).astype(np.uint32),
             words=steps[-1].reshape(-1),
             input_bits=table.input_bits,
             step_bytes=(*(4 * row.size for row in rows), steps[-1].nbytes),
         )
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.children.nbytes + self.words.nbytes
-
-    @property
-    def loads(self) -> int:
-        """Loads a word: one for each digit."""
-        return len(self.step_bytes)
 
     @property
     def chain(self) -> tuple[int, ...]:
