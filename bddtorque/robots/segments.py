@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bddtorque.base.plain import Matrix, Vector, matrix, vector
-from bddtorque.laws.joint_friction import JointFriction
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
-from bddtorque.robots.robot import Frame, Joint, Kind, Link, Robot
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a joint can do: position (rad, m), velocity, acceleration and effort (N·m, N); infinite where unknown."""
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    acceleration: float = math.inf
-    effort: float = math.inf
+from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +18,16 @@ class Segment:
 
     Attributes
     ----------
+    joint : all of it but where it sits
     origin : pose of this segment's frame, at position zero, in the frame of the segment before
     axis : unit vector about or along which the joint moves, in this segment's frame, shape (3,)
     body : mass, centre of mass and inertia in this segment's frame
     """
 
-    name: str
-    kind: Kind
+    joint: Joint
     origin: Pose
     axis: Array
     body: Link
-    limits: Limits
-    rotor_inertia: float = 0.0
-    friction: JointFriction | None = None
 
 
 def moved(body: Link, pose: Pose) -> Link:
@@ -85,19 +69,11 @@ def build_robot(
     joints, links = [], []
     turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
     for segment in segments:
-        to_axis, where = align_z(segment.axis), f"joint '{segment.name}', origin"
-        rotation = times(times(turned.T, segment.origin.rotation), to_axis)
-        joints.append(
-            Joint(
-                segment.name,
-                segment.kind,
-                rotation=as_matrix(snap_rotation(rotation, snap), where),
-                translation=vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where),
-                rotor_inertia=segment.rotor_inertia,
-                friction=segment.friction,
-                **asdict(segment.limits),
-            )
-        )
+        to_axis, where = align_z(segment.axis), f"joint '{segment.joint.name}', origin"
+        translation = vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where)
+        turn = times(times(turned.T, segment.origin.rotation), to_axis)
+        rotation = as_matrix(snap_rotation(turn, snap), where)
+        joints.append(replace(segment.joint, rotation=rotation, translation=translation))
         links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))
         turned = to_axis
     frame = Frame(

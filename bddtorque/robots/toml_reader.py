@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_t
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.laws.joint_friction import joint_friction
-from bddtorque.robots.frames import Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Kind, Link, Robot, rotation_matrix
-from bddtorque.robots.segments import Limits, Segment, build_robot, moved
+from bddtorque.robots.frames import Array, Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
+from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Kind, Link, Robot, rotation_matrix
+from bddtorque.robots.segments import Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table, angle
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
@@ -72,10 +71,7 @@ def _robot(table: Table, directory: Path | None) -> Robot:
         name = joint.read("name", name_of, f"joint{index}")
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
         joint.only(*_JOINT_KEYS)
-        segment, tail = _dh_segment(name, joint, tail) if "dh" in joint else _explicit_segment(name, joint)
-        if "friction" in joint:
-            law = joint_friction(joint.take("friction"), f"{joint.where}, friction", directory)
-            segment = replace(segment, friction=law)
+        segment, tail = _segment(name, joint, tail, directory)
         segments.append(segment)
     tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
     return build_robot(
@@ -89,40 +85,41 @@ def _robot(table: Table, directory: Path | None) -> Robot:
     )
 
 
-def _dh_segment(name: str, joint: Table, tail: Pose) -> tuple[Segment, Pose]:
-    """Return a standard DH row as a segment, and O_i in its frame (the tail).
+def _segment(name: str, joint: Table, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
+    """Return a segment, and the link's frame in the segment's (the tail), where the next one starts."""
+    kind = cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
+    origin, axis, tail = _dh_row(joint, kind, tail) if "dh" in joint else _explicit(joint)
+    body = moved(_body(joint.table("link"), f"{name} link"), tail)
+    friction = None
+    if "friction" in joint:
+        friction = joint_friction(joint.take("friction"), f"{joint.where}, friction", directory)
+    moving = Joint(name, kind, rotor_inertia=_rotor(joint), friction=friction, **_limits(joint, kind))
+    return Segment(moving, origin, axis, body), tail
+
+
+def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:
+    """Return origin and axis of a standard DH row, and O_i in its frame.
 
     The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
     of what does, go before the joint: they commute with the motion, and offsets nearer to the base cost less.
     """
     joint.exclusive("dh", "origin", "axis")
-    row, kind = joint.table("dh"), _kind(joint)
+    row = joint.table("dh")
     row.only("a", "alpha", "d", "theta")
     theta = row.read("theta", angle, 0.0 if kind == "revolute" else ...)
     d = row.read("d", real, 0.0 if kind == "prismatic" else ...)
     before = Pose(rotation_z(theta), np.array([0.0, 0.0, d]))
     after = Pose(rotation_x(row.read("alpha", angle)), np.array([row.read("a", real), 0.0, 0.0]))
-    return _segment(name, joint, tail @ before, (0.0, 0.0, 1.0), after), after
+    return tail @ before, np.array([0.0, 0.0, 1.0]), after
 
 
-def _explicit_segment(name: str, joint: Table) -> tuple[Segment, Pose]:
-    """Return a segment given by its pose and axis; its frame is the link's frame, so there is no tail."""
+def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
+    """Return origin and axis of a joint given by them; the link's frame is the segment's."""
     origin = _pose(joint.table("origin")) if "origin" in joint else identity()
-    return _segment(name, joint, origin, joint.read("axis", vector, (0.0, 0.0, 1.0)), identity()), identity()
-
-
-def _segment(name: str, joint: Table, origin: Pose, axis: tuple[float, ...], link_frame: Pose) -> Segment:
-    direction = unit(np.array(axis), 0.0)
-    if direction is None:
+    axis = unit(np.array(joint.read("axis", vector, (0.0, 0.0, 1.0))), 0.0)
+    if axis is None:
         raise BddTorqueError(f"{joint.where}: axis must have a direction, got [0, 0, 0]")
-    kind, body = _kind(joint), _body(joint.table("link"), f"{name} link")
-    return Segment(
-        name, kind, origin, direction, moved(body, link_frame), _limits(joint, kind), rotor_inertia=_rotor(joint)
-    )
-
-
-def _kind(joint: Table) -> Kind:
-    return cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
+    return origin, axis, identity()
 
 
 def _text(given: object, where: str) -> str:
@@ -165,15 +162,15 @@ def _inertia(table: Table) -> Matrix:
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
 
-def _limits(joint: Table, kind: Kind) -> Limits:
+def _limits(joint: Table, kind: Kind) -> dict[str, Any]:
     if "limits" not in joint:
-        return Limits()
+        return {}
     table = joint.table("limits")
     table.only(*_LIMIT_KEYS)
-    limits = {key: table.read(key, real) for key in _LIMIT_KEYS[1:] if key in table}
+    limits: dict[str, Any] = {key: table.read(key, real) for key in _LIMIT_KEYS[1:] if key in table}
     if "position" in table:
         limits["lower"], limits["upper"] = table.numbers("position", 2, angles=kind == "revolute")
-    return Limits(**limits)
+    return limits
 
 
 def _rotor(joint: Table) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import describe
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
-from bddtorque.robots.robot import Kind, Link
+from bddtorque.robots.robot import Joint, Kind, Link
 from bddtorque.robots.segments import Segment, moved
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import decimal
@@ -69,7 +70,7 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         body = _body(choice, joint, allow_massless)
-        found.append(Segment(joint.name, kind, pose, joint.axis, body, joint.limits, friction=friction))
+        found.append(Segment(Joint(joint.name, kind, friction=friction, **joint.limits), pose, joint.axis, body))
         pose = identity()
     if not found:
         raise BddTorqueError(f"{choice.tree.where}: no joint moves between base and tip; at least one must")
@@ -108,9 +109,7 @@ def pose_in_root(choice: Choice, link: str) -> Pose | str:
 
 def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
     """Return the positions asked for, checked, with those of the joints that mimic them."""
-    if lock is None:
-        return {}
-    if lock == "others":
+    if lock is None or lock == "others":
         return {}
     if isinstance(lock, str) or not isinstance(lock, Mapping):
         raise BddTorqueError(f'{tree.where}: lock must be "others" or positions by joint name, got {describe(lock)}')
@@ -144,10 +143,10 @@ def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
 
 
 def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
-    lower, upper = joint.limits.lower, joint.limits.upper
+    lower, upper = joint.limits.get("lower", -inf), joint.limits.get("upper", inf)
     allowance = 1e-9
     number = isinstance(position, int | float) and not isinstance(position, bool)
-    if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == float("inf"):
+    if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == inf:
         raise BddTorqueError(
             f"{tree.where}: lock: joint '{joint.name}' must be between {lower:.6g} and {upper:.6g}, got "
             f"{describe(position)}"

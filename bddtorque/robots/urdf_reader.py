@@ -22,7 +22,7 @@ from bddtorque.base.plain import Vector, vector
 from bddtorque.base.reading import read_whole
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, times, unit
 from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
-from bddtorque.robots.segments import Limits, as_matrix, build_robot, moved
+from bddtorque.robots.segments import as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, decimal
@@ -183,25 +183,25 @@ def _pose(parent: ElementTree.Element, snap: float) -> Pose:
     return Pose(snap_rotation(rotation, snap), np.array(_numbers(parent, "origin", "xyz", "0 0 0")))
 
 
-def _limits(joint: ElementTree.Element) -> tuple[Limits, str]:
+def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     """Return the limits, and what is wrong with them; where something is, there are none."""
     kind = joint.attrib["type"]
     positions = kind in ("revolute", "prismatic")
     other = "; a joint without limits has the type 'continuous'" if kind == "revolute" else ""
     lower, upper = (_number(joint, "limit", end, nan) for end in ("lower", "upper"))
     if positions and (isnan(lower) or isnan(upper)):
-        return Limits(), f"<limit> must have lower and upper{other}"
+        return {}, f"<limit> must have lower and upper{other}"
     largest = {key: _number(joint, "limit", key, inf) for key in ("velocity", "effort", "acceleration")}
     for key, value in largest.items():
         if value < 0:
-            return Limits(), f"limit: {key} must be at least 0, got {value}"
+            return {}, f"limit: {key} must be at least 0, got {value}"
     # Zero is what exporters write for unknown.
     known = {key: value or inf for key, value in largest.items()}
     if not positions:
-        return Limits(**known), ""
+        return known, ""
     if not lower < upper:
-        return Limits(), f"limit: lower must be below upper, got {lower} and {upper}{other}"
-    return Limits(lower, upper, **known), ""
+        return {}, f"limit: lower must be below upper, got {lower} and {upper}{other}"
+    return known | {"lower": lower, "upper": upper}, ""
 
 
 def _friction(joint: ElementTree.Element) -> tuple[tuple[str, str], ...]:

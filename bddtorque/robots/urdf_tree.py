@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.robots.frames import Array, Pose, rotation_about
 from bddtorque.robots.robot import Link
-from bddtorque.robots.segments import Limits
 
 MOVING = ("revolute", "continuous", "prismatic")
 
@@ -33,6 +33,7 @@ class UrdfJoint:
     kind : one of the URDF types
     origin : pose of the child's frame, at position zero, in the parent's frame
     axis : unit vector in the child's frame, shape (3,); None where none is needed
+    limits : those of `Joint` that are known
     fault : what is missing for this joint to move in a chain; joints elsewhere need not be complete
     friction : what ``<dynamics>`` says, by attribute, where it is not zero
     """
@@ -43,7 +44,7 @@ class UrdfJoint:
     child: str
     origin: Pose
     axis: Array | None
-    limits: Limits
+    limits: dict[str, Any]
     fault: str = ""
     friction: tuple[tuple[str, str], ...] = ()
     mimic: Mimic | None = None
