@@ -6,7 +6,7 @@ from bddtorque.work.caching import Cache, cache_directory, default_cache
 from bddtorque.work.lending import WorkError
 from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task, content_key
-from bddtorque.work.workers import NoProgress, Progress, Workers, run, step
+from bddtorque.work.workers import NoProgress, Progress, Workers, step
 
 __all__ = [
     "Cache",
@@ -18,7 +18,6 @@ __all__ = [
     "cache_directory",
     "content_key",
     "default_cache",
-    "run",
     "step",
     "usable_processors",
 ]

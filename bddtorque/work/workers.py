@@ -210,20 +210,6 @@ class Workers:
                 stop_pool(pool)
 
 
-def run(
-    tasks: Iterable[Task],
-    *,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    cache: Cache | None = None,
-    progress: Progress | None = None,
-    what: str = "working",
-) -> list[Any]:
-    """Return the results of the tasks in their order; see `Workers` for the parameters."""
-    with Workers(workers, executor=executor, cache=cache, progress=progress) as team:
-        return team.run(tasks, what)
-
-
 def _noted(task: Task, work: Callable[[], Any]) -> Any:
     try:
         return work()

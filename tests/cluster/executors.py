@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
+
+from bddtorque.work import Task, Workers
+
+
+def run(tasks: Iterable[Task], workers: int | None = None, what: str = "working", **options: Any) -> list[Any]:
+    """Return the results of tasks, by workers of their own."""
+    with Workers(workers, **options) as team:
+        return team.run(tasks, what)
 
 
 class Carrying(ThreadPoolExecutor):

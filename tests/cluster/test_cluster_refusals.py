@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from compiled import arm
+from executors import run
 from machines import machines
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
-from bddtorque.work import Task, run
+from bddtorque.work import Task
 from bddtorque.work import cluster as module
 from bddtorque.work.cluster import ClusterExecutor, connected, different, run_sent
 from bddtorque.work.lending import ClusterLostError

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from compiled import arm
+from executors import run
 from jobs import die, meet, rest, say, square
 from machines import Machines, machines
 
@@ -22,7 +23,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
 from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
-from bddtorque.work import Cache, NoProgress, Task, run
+from bddtorque.work import Cache, NoProgress, Task
 from bddtorque.work.cluster import ClusterExecutor, connected
 
 BITS = 5
@@ -142,11 +143,11 @@ INTERRUPTED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the suite may run with Ctrl-C ignored
 from jobs import rest
-from bddtorque.work import Task, run
+from bddtorque.work import Task, Workers
 from bddtorque.work.cluster import connected
 try:
     with connected(sys.argv[1], timeout=60) as executor:
-        run([Task(rest, (sys.argv[2], x)) for x in range(100)], executor=executor)
+        Workers(executor=executor).run([Task(rest, (sys.argv[2], x)) for x in range(100)])
 except KeyboardInterrupt:
     print("interrupted")
 """

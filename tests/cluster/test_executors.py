@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import arm
-from executors import Carrying, Fated, Hostile
+from executors import Carrying, Fated, Hostile, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,7 +28,7 @@ from bddtorque.laws.extended import rounded_exactly
 from bddtorque.model.model import to_bytes
 from bddtorque.sweep import sweep
 from bddtorque.words.argument import Argument
-from bddtorque.work import Task, lending, run
+from bddtorque.work import Task, lending
 
 BITS = 5
 STATES = 70_000  # three batches

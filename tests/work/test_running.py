@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -20,10 +21,16 @@ import numpy as np
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.work import Cache, Task, Workers, run, usable_processors
+from bddtorque.work import Cache, Task, Workers, usable_processors
 from bddtorque.work.entries import decode
 
 HERE = str(Path(__file__).parent)
+
+
+def run(tasks: Iterable[Task], workers: int | None = None, what: str = "working", **options: Any) -> list[Any]:
+    """Return the results of tasks, by workers of their own."""
+    with Workers(workers, **options) as team:
+        return team.run(tasks, what)
 
 
 def square(x: int) -> int:
@@ -273,9 +280,10 @@ def test_a_script_without_a_main_guard_works(tmp_path: Path) -> None:
 def test_a_script_may_run_functions_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "guarded.py"
     path.write_text(
-        "from bddtorque.work import Task, run\n"
+        "from bddtorque.work import Task, Workers\n"
         "def cube(x):\n    return x**3\n"
-        "if __name__ == '__main__':\n    print(run([Task(cube, (i,)) for i in range(3)], workers=2))\n"
+        "if __name__ == '__main__':\n"
+        "    with Workers(2) as team:\n        print(team.run([Task(cube, (i,)) for i in range(3)]))\n"
     )
     shown = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=60, check=True)
     assert (shown.stdout, shown.stderr) == ("[0, 1, 8]\n", "")
