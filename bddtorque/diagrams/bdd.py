@@ -16,6 +16,7 @@ Conventions, used by every file of this package:
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +27,10 @@ from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
 from bddtorque.diagrams.validation import check_arrays, check_order
 from bddtorque.plan.table import FrozenArrays, IntegerArray, Table, restore_bits, word_dtype
+
+Edges = tuple[Int16Array, Int32Array, Int32Array]
+"""Level, low and high of every edge of any diagram: the level of its function (`variables` for a constant), and its
+cofactors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,44 +149,60 @@ class Diagram(FrozenArrays):
 
     def expand(self) -> IntegerArray:
         """Return the values of the table, shape ``(2**input_bits,)``, expanded level by level from the roots."""
-        return expand_words(self.level, self.low, self.high, self.roots, self.order, self.signed)
+        return expand_words(signed_edges(self.level, self.low, self.high), self.roots, self.order, self.signed)
 
 
-def expand_words(
-    level: Int16Array,
-    low: Int32Array,
-    high: Int32Array,
-    roots: Int32Array,
-    order: tuple[int, ...],
-    signed: bool,
-) -> IntegerArray:
-    """Return the values of the table that a diagram's arrays hold, shape ``(2**input_bits,)``."""
-    dtype = word_dtype(len(roots), signed)
+def signed_edges(level: Int16Array, low: Int32Array, high: Int32Array) -> Edges:
+    """Return the edges of a diagram with complement edges: edge 2k + 1 is the complement of edge 2k."""
+    sign = np.array([0, 1], np.int32)
+    return np.repeat(level, 2), (low[:, None] ^ sign).reshape(-1), (high[:, None] ^ sign).reshape(-1)
+
+
+def expand_words(edges: Edges, roots: Int32Array, order: tuple[int, ...], signed: bool) -> IntegerArray:
+    """Return the values of the table that signed edges hold, shape ``(2**input_bits,)``."""
+    reached = np.empty(1 << len(order), np.int32)
+
+    def expand(root: int) -> Int32Array:
+        reached[0] = root
+        cofactors(reached[None], 0, len(order), *edges)
+        return reached
+
+    return join_bits(map(expand, roots), len(roots), order, signed)
+
+
+def join_bits(bits: Iterable[IntegerArray], count: int, order: tuple[int, ...], signed: bool) -> IntegerArray:
+    """Return the values of a table, shape ``(2**input_bits,)``.
+
+    Parameters
+    ----------
+    bits
+        Each output bit, least significant first, at every index whose bits are in this order.
+    count
+        Number of output bits.
+    order, signed
+        As of `Diagram`.
+    """
+    dtype = word_dtype(count, signed)
     words = np.zeros(1 << len(order), dtype)
-    edges = np.empty(1 << len(order), np.int32)
-    for bit, root in enumerate(roots):
-        edges[0] = root
-        _expand_levels(edges, len(order), level, low, high)
-        weight = -(1 << bit) if signed and bit == len(roots) - 1 else 1 << bit
-        words += edges.astype(dtype) * dtype.type(weight)
+    for bit, values in enumerate(bits):
+        weight = -(1 << bit) if signed and bit == count - 1 else 1 << bit
+        words += values.astype(dtype) * dtype.type(weight)
     return restore_bits(words, order)
 
 
 @njit
-def _expand_levels(edges: Int32Array, levels: int, level: Int16Array, low: Int32Array, high: Int32Array) -> None:
-    """Turn one root edge in ``edges[0]`` into all 2**levels terminal edges, in place, a level at a time."""
-    for depth in range(levels):
-        # backwards, because entry i gives entries 2i and 2i + 1
-        for i in range((1 << depth) - 1, -1, -1):
-            edge = edges[i]
-            node = edge >> 1
-            if level[node] == depth:
-                sign = edge & 1
-                edges[2 * i + 1] = high[node] ^ sign
-                edges[2 * i] = low[node] ^ sign
-            else:
-                edges[2 * i + 1] = edge
-                edges[2 * i] = edge
+def cofactors(edges: Int32Array, start: int, stop: int, level: Int16Array, low: Int32Array, high: Int32Array) -> None:
+    """Turn each edge at the head of its row into its cofactors by the variables of levels start to stop, in place."""
+    for row in range(edges.shape[0]):
+        for depth in range(start, stop):
+            for i in range((1 << (depth - start)) - 1, -1, -1):  # backwards, because entry i gives 2i and 2i + 1
+                edge = edges[row, i]
+                if level[edge] == depth:
+                    edges[row, 2 * i + 1] = high[edge]
+                    edges[row, 2 * i] = low[edge]
+                else:
+                    edges[row, 2 * i + 1] = edge
+                    edges[row, 2 * i] = edge
 
 
 def _crossings(level: Int16Array, low: Int32Array, high: Int32Array, roots: Int32Array) -> tuple[int, ...]:

@@ -7,45 +7,13 @@ that imports `dd`, and only when an engine is made.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
-
-
-class Engine(Protocol):
-    """A package that holds one shared diagram and can reorder it.
-
-    Attributes
-    ----------
-    name
-        Name under which `make_engine` knows it.
-    load_limit
-        Most nodes of a diagram that is worth loading.
-    sift_limit
-        Most nodes worth sifting, all start orders of a table together.
-    """
-
-    name: str
-    load_limit: int
-    sift_limit: int
-
-    def load(self, diagram: Diagram) -> None:
-        """Hold `diagram` instead of what was held before, under its own order; raises `EngineLimit`."""
-
-    def sift(self) -> None:
-        """Move each variable once to its best level; raises `EngineLimit`."""
-
-    def node_count(self) -> int:
-        """Return the number of decision nodes held, the constant not counted."""
-
-    def order(self) -> tuple[int, ...]:
-        """Return the variable at each level, top first."""
-
-    def close(self) -> None:
-        """Let go of everything held."""
 
 
 class EngineLimit(BddTorqueError):  # noqa: N818 - it names what happened
@@ -61,11 +29,25 @@ class _Name(str):
         return int(self[1:])
 
 
-class _DdEngine:
-    """What both engines of dd have in common."""
+class Engine(ABC):
+    """A module of dd that holds one shared diagram and can reorder it.
+
+    Attributes
+    ----------
+    name
+        Name under which `make_engine` knows it.
+    module
+        What is imported.
+    load_limit
+        Most nodes of a diagram that is worth loading.
+    sift_limit
+        Most nodes worth sifting, all start orders of a table together.
+    """
 
     name: str
     module: str
+    load_limit: int
+    sift_limit: int
     memory_errors: tuple[type[Exception], ...] = (MemoryError,)
 
     def __init__(self, memory_limit: int) -> None:
@@ -80,6 +62,7 @@ class _DdEngine:
         self._bdd.configure(reordering=False)
 
     def load(self, diagram: Diagram) -> None:
+        """Hold `diagram` instead of what was held before, under its own order; raises `EngineLimit`."""
         self.close()
         self._bdd = self._dd.BDD()
         self._configure()
@@ -108,6 +91,7 @@ class _DdEngine:
         return [function(edge) for edge in diagram.roots.tolist()]
 
     def sift(self) -> None:
+        """Move each variable once to its best level; raises `EngineLimit`."""
         if self._variables < 2:  # nothing to reorder, which autoref takes for an error
             return
         try:
@@ -116,25 +100,27 @@ class _DdEngine:
             self.close()
             raise EngineLimit(f"engine '{self.name}': sifting does not fit in {self._memory_limit} bytes") from error
 
+    @abstractmethod
+    def node_count(self) -> int:
+        """Return the number of decision nodes held, the constant not counted."""
+
     def order(self) -> tuple[int, ...]:
+        """Return the variable at each level, top first."""
         return tuple(int(self._bdd.var_at_level(level)[1:]) for level in range(self._variables))
 
     def close(self) -> None:
+        """Let go of everything held."""
         # functions first: a manager complains about functions that outlive it
         self._roots = []
         self._bdd = None
 
 
-class CuddEngine(_DdEngine):
+class CuddEngine(Engine):
     """CUDD, through `dd.cudd`."""
 
     name = "cudd"
     module = "dd.cudd"
-    memory_errors = (
-        MemoryError,
-        RuntimeError,
-        ValueError,
-    )  # dd stumbles over a null pointer where CUDD has no memory left
+    memory_errors = (MemoryError, RuntimeError, ValueError)  # dd stumbles over null pointers where memory is short
     load_limit = 1_000_000
     sift_limit = 150_000
 
@@ -146,7 +132,7 @@ class CuddEngine(_DdEngine):
         return int(self._dd.count_nodes(self._roots)) - 1
 
 
-class AutorefEngine(_DdEngine):
+class AutorefEngine(Engine):
     """Pure Python, through `dd.autoref`: slower by a factor of about 50."""
 
     name = "autoref"
@@ -160,7 +146,7 @@ class AutorefEngine(_DdEngine):
         return len(self._bdd) - 1
 
 
-ENGINES: dict[str, type[CuddEngine] | type[AutorefEngine]] = {"cudd": CuddEngine, "autoref": AutorefEngine}
+ENGINES: dict[str, type[Engine]] = {"cudd": CuddEngine, "autoref": AutorefEngine}
 
 
 def make_engine(name: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Engine:

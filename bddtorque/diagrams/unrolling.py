@@ -4,9 +4,6 @@ A reduced diagram skips levels, so that a walk takes as many tests as its input 
 same steps: step s reads the variables between cut s and cut s + 1, whatever was found before. What crosses a cut are
 distinct functions (`Diagram.crossings` counts them); a step is a table that leads each of them, for every value of the
 variables read, to one below the next cut.
-
-Functions are numbered by *edges* of any diagram given as three arrays: the level of an edge's function (`variables`
-for a constant) and its cofactors, low and high.
 """
 
 from __future__ import annotations
@@ -16,38 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from bddtorque.base.jit import njit
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.consing import Int16Array, Int32Array, MemoryLimit
+from bddtorque.diagrams.bdd import Edges, cofactors
+from bddtorque.diagrams.consing import Int32Array, MemoryLimit
 from bddtorque.plan.table import IntegerArray
 
 BYTES_AN_ENTRY = 44
 """Bytes that one entry of a step takes while its functions are sorted and numbered, at most."""
-
-Edges = tuple[Int16Array, Int32Array, Int32Array]
-"""Level, low and high of every edge."""
-
-
-@njit
-def _cofactors(edges: Int32Array, start: int, stop: int, level: Int16Array, low: Int32Array, high: Int32Array) -> None:
-    """Turn each edge at the head of its row into its cofactors by the variables of levels start to stop, in place."""
-    for row in range(edges.shape[0]):
-        for depth in range(start, stop):
-            for i in range((1 << (depth - start)) - 1, -1, -1):  # backwards, because entry i gives 2i and 2i + 1
-                edge = edges[row, i]
-                if level[edge] == depth:
-                    edges[row, 2 * i + 1] = high[edge]
-                    edges[row, 2 * i] = low[edge]
-                else:
-                    edges[row, 2 * i + 1] = edge
-                    edges[row, 2 * i] = edge
-
-
-def signed_edges(diagram: Diagram) -> Edges:
-    """Return the edges of a diagram with complement edges: edge 2k + 1 is the complement of edge 2k."""
-    sign = np.array([0, 1], np.int32)
-    low, high = ((edges[:, None] ^ sign).reshape(-1) for edges in (diagram.low, diagram.high))
-    return np.repeat(diagram.level, 2), low, high
 
 
 def digit_cuts(input_bits: int, digit_bits: int) -> list[int]:
@@ -81,7 +52,6 @@ def unroll(
     MemoryLimit
         If memory would not do.
     """
-    level, low, high = edges
     functions, entries = np.unique(roots, return_inverse=True)
     steps: list[IntegerArray] = []
     taken = 0
@@ -94,8 +64,29 @@ def unroll(
             )
         below = np.empty((rows, values), np.int32)
         below[:, 0] = functions
-        _cofactors(below, start, stop, level, low, high)
+        cofactors(below, start, stop, *edges)
         functions, places = np.unique(below, return_inverse=True)
         steps.append(places.reshape(below.shape).astype(np.int32))
         taken += steps[-1].nbytes
     return entries, steps, functions
+
+
+def link_rows(steps: Sequence[IntegerArray], starts: IntegerArray) -> list[IntegerArray]:
+    """Return the steps but the last with each place below replaced by where its row begins.
+
+    Parameters
+    ----------
+    steps
+        Shape ``(rows, entries of a row)`` each: places among the rows of the step below.
+    starts
+        Where the rows of each step but the first begin.
+    """
+    return [
+        step.astype(np.int64) * below.shape[1] + start
+        for (step, below), start in zip(pairwise(steps), starts, strict=True)
+    ]
+
+
+def row_entries(starts: IntegerArray, bits: int) -> IntegerArray:
+    """Return the places of all entries of the rows that begin at `starts` and have 2**bits entries each."""
+    return (starts[:, None] + np.arange(1 << bits)).reshape(-1)

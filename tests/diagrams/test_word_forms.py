@@ -11,7 +11,7 @@ from diagram_samples import from_function, parity, rounded_product, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.diagrams.bdd import build
+from bddtorque.diagrams.bdd import build, signed_edges
 from bddtorque.diagrams.consing import MemoryLimit
 from bddtorque.diagrams.forms import (
     FORMS,
@@ -30,7 +30,7 @@ from bddtorque.diagrams.forms.edge_valued import walk_weights
 from bddtorque.diagrams.forms.lockstep import LANES, LEVELS, walk_lanes
 from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.diagrams.merging import merge_rows
-from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
+from bddtorque.diagrams.unrolling import digit_cuts, unroll
 from bddtorque.plan.table import Table
 
 
@@ -163,7 +163,8 @@ def test_walks_side_by_side_read_every_level(table: Table) -> None:
 def test_unrolling_by_any_step(table: Table, size: int) -> None:
     diagram = build(table)
     cuts = [*range(0, table.input_bits, size), table.input_bits]
-    entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, cuts, 1 << 30)
+    edges = signed_edges(diagram.level, diagram.low, diagram.high)
+    entries, steps, constants = unroll(edges, diagram.roots, cuts, 1 << 30)
     for bit in range(table.output_bits):
         reached = entries[bit].reshape(1)
         for step in steps:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.bdd import Diagram, build, expand_words
+from bddtorque.diagrams.bdd import Diagram, build, expand_words, signed_edges
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.plan.table import IntegerArray, Table
@@ -130,9 +130,8 @@ class Bits(Form):
         """Return all values, shape ``(2**input_bits,)``, level by level."""
         level = node_levels(self.positions, self.order)
         level[0] = len(self.order)
-        pairs = self.successors.reshape(-1, 2)
-        low, high = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-        return expand_words(level, low, high, self.roots, self.order, self.signed)
+        low, high = self.successors[::2], self.successors[1::2]
+        return expand_words(signed_edges(level, low, high), self.roots, self.order, self.signed)
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, each bit by a walk of its own."""

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import inlined, njit
-from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.diagrams.bdd import Diagram, build, join_bits, signed_edges
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
-from bddtorque.diagrams.unrolling import digit_cuts, signed_edges, unroll
-from bddtorque.plan.table import IntegerArray, Table, restore_bits, word_dtype
+from bddtorque.diagrams.unrolling import digit_cuts, link_rows, row_entries, unroll
+from bddtorque.plan.table import IntegerArray, Table
 
 UInt32Array = npt.NDArray[np.uint32]
 
@@ -123,13 +123,10 @@ class Lockstep(Form):
     def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Unroll a diagram, `LEVELS` levels a step."""
         cuts = digit_cuts(diagram.input_bits, LEVELS)
-        entries, steps, constants = unroll(signed_edges(diagram), diagram.roots, cuts, memory_limit)
+        edges = signed_edges(diagram.level, diagram.low, diagram.high)
+        entries, steps, constants = unroll(edges, diagram.roots, cuts, memory_limit)
         starts = np.cumsum([0, *(step.size for step in steps)])
-        rows = [
-            step.astype(np.int64) * below.shape[1] + start
-            for (step, below), start in zip(pairwise(steps), starts[1:-1], strict=True)
-        ]
-        rows.append(constants[steps[-1]].astype(np.int64))
+        rows = [*link_rows(steps, starts[1:-1]), constants[steps[-1]].astype(np.int64)]
         filled = -diagram.output_bits % LANES
         return cls(
             positions=diagram.positions,
@@ -157,16 +154,14 @@ class Lockstep(Form):
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, step by step."""
-        dtype = word_dtype(self.output_bits, self.signed)
-        words = np.zeros(1 << len(self.order), dtype)
-        for bit, root in enumerate(self.roots[: self.output_bits]):
+
+        def expand(root: int) -> Int64Array:
             reached = np.array([root], np.int64)
             for above, below in pairwise(digit_cuts(len(self.order), LEVELS)):
-                places = reached[:, None] + np.arange(1 << (below - above))
-                reached = self.successors[places.reshape(-1)].astype(np.int64)
-            weight = -(1 << bit) if self.signed and bit == self.output_bits - 1 else 1 << bit
-            words += reached.astype(dtype) * dtype.type(weight)
-        return restore_bits(words, self.order)
+                reached = self.successors[row_entries(reached, below - above)].astype(np.int64)
+            return reached
+
+        return join_bits(map(expand, self.roots[: self.output_bits]), self.output_bits, self.order, self.signed)
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, all output bits of each side by side."""

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
+from bddtorque.diagrams.bdd import cofactors
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int32Array, memory_for_nodes
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.validation import check_order
@@ -41,20 +42,6 @@ def _walk_places(
 ) -> None:
     for i in range(len(indices)):
         places[i] = walk_terminal(root, indices[i], positions, successors)
-
-
-@njit
-def _expand_levels(nodes: Int32Array, levels: int, level: Int16Array, successors: Int32Array) -> None:
-    """Turn the root in ``nodes[0]`` into all 2**levels terminals, in place, a level at a time."""
-    for depth in range(levels):
-        for i in range((1 << depth) - 1, -1, -1):  # backwards, because entry i gives entries 2i and 2i + 1
-            node = nodes[i]
-            if node >= 0 and level[node] == depth:
-                nodes[2 * i + 1] = successors[2 * node + 1]
-                nodes[2 * i] = successors[2 * node]
-            else:
-                nodes[2 * i + 1] = node
-                nodes[2 * i] = node
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +101,14 @@ class MultiTerminal(Form):
 
     def expand(self) -> IntegerArray:
         """Return all values, shape ``(2**input_bits,)``, level by level."""
-        nodes = np.empty(1 << len(self.order), np.int32)
-        nodes[0] = self.root
-        _expand_levels(nodes, len(self.order), node_levels(self.positions, self.order), self.successors)
-        return restore_bits(self.words[~nodes], self.order)
+        words, levels = len(self.words), len(self.order)  # edges: the words first, then the nodes
+        level = np.concatenate([np.full(words, levels, np.int16), node_levels(self.positions, self.order)])
+        ids = np.where(self.successors < 0, ~self.successors, self.successors + words)
+        low, high = (np.concatenate([np.zeros(words, np.int32), ids[side::2]]) for side in (0, 1))
+        edges = np.empty((1, 1 << levels), np.int32)
+        edges[0, 0] = ~self.root if self.root < 0 else self.root + words
+        cofactors(edges, 0, levels, level, low, high)
+        return restore_bits(self.words[edges[0]], self.order)
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, each by a walk of its own."""

@@ -21,7 +21,7 @@ from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.forms.lockstep import UInt32Array
 from bddtorque.diagrams.merging import BYTES_AN_ENTRY, afford, merge_rows
-from bddtorque.diagrams.unrolling import digit_cuts
+from bddtorque.diagrams.unrolling import digit_cuts, link_rows, row_entries
 from bddtorque.plan.table import IntegerArray, Table
 
 
@@ -98,10 +98,7 @@ class Radix(Form):
         steps.insert(0, entries.reshape(1, -1))
         starts = np.cumsum([0, *(step.size for step in steps[:-1])])
         starts[-1] = 0  # rows of words lie in an array of their own
-        rows = [
-            step.astype(np.int64) * below.shape[1] + start
-            for (step, below), start in zip(pairwise(steps), starts[1:], strict=True)
-        ]
+        rows = link_rows(steps, starts[1:])
         return cls(
             children=np.concatenate([np.zeros(0, np.int64), *(row.reshape(-1) for row in rows)]).astype(np.uint32),
             words=steps[-1].reshape(-1),
@@ -119,20 +116,15 @@ class Radix(Form):
         places = np.zeros(1, np.int64)
         cuts = list(pairwise(digit_cuts(self.input_bits, self.digit_bits)))
         for above, below in cuts[:-1]:
-            places = self.children[_rows(places, below - above)].astype(np.int64)
+            places = self.children[row_entries(places, below - above)].astype(np.int64)
         above, below = cuts[-1]
-        return self.words[_rows(places, below - above)]
+        return self.words[row_entries(places, below - above)]
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, each by a walk of its own."""
         places = np.empty(len(indices), np.int64)
         _walk_places(indices, self.input_bits, self.digit_bits, self.children, places)
         return self.words[places].astype(np.int64)
-
-
-def _rows(places: Int64Array, bits: int) -> Int64Array:
-    """Return the places of all entries of the rows that begin at `places`."""
-    return (places[:, None] + np.arange(1 << bits)).reshape(-1)
 
 
 class Radix4(Radix):
