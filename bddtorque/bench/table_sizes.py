@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bddtorque.diagrams.choosing import choose_forms
-from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.diagrams.choosing import lower_blocks
+from bddtorque.diagrams.forms import BIT_FORMS
 from bddtorque.evaluate.table_pool import blocks_read
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -44,8 +43,8 @@ def straight_sizes(model: Model, native: bool, item_bytes: int) -> Sizes:
 
 def form_sizes(model: Model, form: str) -> Sizes:
     """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
-    forms = _forms(model, form)
-    native = form not in ("bits", "lockstep")
+    forms = lower_blocks(form, model.tables, model.diagrams, model.spec.memory)
+    native = form not in BIT_FORMS
     counts = look_ups(model.plan, native=False)
     if native:  # only products that the plan itself takes natively are
         counts = look_ups(model.plan, native=True)
@@ -54,16 +53,6 @@ def form_sizes(model: Model, form: str) -> Sizes:
                 counts[wire.block] = counts.get(wire.block, 0) + _pieces(model.plan, wire)
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)
-
-
-def _forms(model: Model, form: str) -> Sequence[Form]:
-    if form == "chosen":
-        orders = [diagram.order for diagram in model.diagrams]
-        return [choice.form for choice in choose_forms(model.tables, orders, model.spec.memory)]
-    return [
-        FORMS[form].from_table(table, diagram.order)
-        for table, diagram in zip(model.tables, model.diagrams, strict=True)
-    ]
 
 
 def _pieces(plan: Plan, wire: Product) -> int:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, MemoryLimit
 from bddtorque.diagrams.cost import word_bounds
-from bddtorque.diagrams.forms import FORMS, Form
+from bddtorque.diagrams.forms import BIT_FORMS, FORMS, Form
 from bddtorque.diagrams.loads import Candidate, least_cost, load_cost, pick
 from bddtorque.plan.table import Table
 
@@ -67,6 +68,16 @@ def choose_forms(
         Choice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
         for found, candidates in zip(made, picked, strict=True)
     ]
+
+
+def lower_blocks(form: str, tables: Sequence[Table], diagrams: Sequence[Diagram], budget: int) -> list[Form]:
+    """Return blocks in a form, or (``"chosen"``) each in that of least cost, all together within `budget` bytes."""
+    orders = [diagram.order for diagram in diagrams]  # that were found by sifting
+    if form == "chosen":
+        return [choice.form for choice in choose_forms(tables, orders, budget)]
+    if form in BIT_FORMS:
+        return [BIT_FORMS[form].from_diagram(diagram) for diagram in diagrams]
+    return [FORMS[form].from_table(table, order) for table, order in zip(tables, orders, strict=True)]
 
 
 def contenders(

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program
-from bddtorque.evaluate.runners import BIT_FORMS, WORD_FORMS, Compiled, Interpreted, Runnable, Runner, Spread
+from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import count_outside, input_columns, out_of_range_message, state_words
 from bddtorque.work.processors import checked_processors, usable_processors
@@ -27,9 +28,9 @@ _REST = 0
 _array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
-    "bits": BIT_FORMS,
-    "words": WORD_FORMS,
-    "parallel": WORD_FORMS + BIT_FORMS,
+    "bits": tuple(BIT_FORMS),
+    "words": ("chosen", *WORD_FORMS, "straight"),
+    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
 }
 """The evaluators, and the forms each can run, the first by default. `straight` is code made for the one plan, `chosen`
 the form of least cost for each block by itself; the others are blocks' forms."""

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import choose_forms
-from bddtorque.diagrams.forms import FORMS, check_form
+from bddtorque.diagrams.choosing import lower_blocks
+from bddtorque.diagrams.forms import BIT_FORMS, check_form
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
@@ -32,10 +32,6 @@ from bddtorque.work.caching import cache_directory
 
 Integers = npt.NDArray[np.int64]
 
-BIT_FORMS = ("lockstep", "bits")
-WORD_FORMS = (
-    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "straight",
-)  # fmt: skip
 FEWEST_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
@@ -90,14 +86,7 @@ class Interpreted:
     takes_columns = False
 
     def __init__(self, model: Runnable, form: str) -> None:
-        if form == "chosen":
-            orders = [diagram.order for diagram in model.diagrams]
-            forms = [choice.form for choice in choose_forms(model.tables, orders, model.memory)]
-        elif form in BIT_FORMS:
-            forms = [FORMS[form].from_diagram(diagram) for diagram in model.diagrams]  # type: ignore[attr-defined]
-        else:  # the diagram that was sifted gives the order of the variables
-            pairs = zip(model.tables, model.diagrams, strict=True)
-            forms = [FORMS[form].from_table(table, diagram.order) for table, diagram in pairs]
+        forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
         for made, table in zip(forms, model.tables, strict=True):
             check_form(made, table)
         self.program: Program = assemble(model.plan, model.formats, forms, tables_only=form in BIT_FORMS)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.diagrams.choosing import choose_forms
+from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import (
-    FORMS,
+    WORD_FORMS,
     Bits,
     Classes,
     Dense,
@@ -27,9 +27,7 @@ from bddtorque.diagrams.forms import (
 from bddtorque.export.c_text import ConstantArray, constant_array
 from bddtorque.model.model import Model
 
-EXPORTED_FORMS = (
-    "chosen", "dense", "folded", "classes", "radix64", "radix16", "radix4", "edge_valued", "multi_terminal", "bits",
-)  # fmt: skip
+EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory."""
 MOST_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
@@ -69,14 +67,8 @@ def checked_form(form: str) -> str:
 
 def lowered_blocks(model: Model, numbers: Sequence[int], form: str, memory: int) -> dict[int, Form]:
     """Return some blocks of a model in a form, or each in the form chosen for it within `memory` bytes."""
-    tables = [model.tables[k] for k in numbers]
-    orders = [model.diagrams[k].order for k in numbers]
-    if checked_form(form) == "chosen":
-        choices = choose_forms(tables, orders, memory)
-        return {k: choice.form for k, choice in zip(numbers, choices, strict=True)}
-    if form == Bits.name:
-        return {k: Bits.from_diagram(model.diagrams[k]) for k in numbers}
-    return {k: FORMS[form].from_table(model.tables[k], model.diagrams[k].order) for k in numbers}
+    tables, diagrams = [model.tables[k] for k in numbers], [model.diagrams[k] for k in numbers]
+    return dict(zip(numbers, lower_blocks(checked_form(form), tables, diagrams, memory), strict=True))
 
 
 def block_codes(forms: dict[int, Form]) -> list[BlockCode]:

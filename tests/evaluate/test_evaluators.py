@@ -9,9 +9,9 @@ from exact import all_words
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
-from bddtorque.evaluate.evaluator import BIT_FORMS, WORD_FORMS
+from bddtorque.evaluate.evaluator import EVALUATORS
 
-KINDS = [*(("words", form) for form in WORD_FORMS), *(("bits", form) for form in BIT_FORMS)]
+KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
 
 
 @pytest.mark.parametrize("bits", [3, pytest.param(4, marks=pytest.mark.everything)])

@@ -11,8 +11,7 @@ from strategies import random_robot
 
 import bddtorque as bt
 from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms import FORMS
-from bddtorque.evaluate.evaluator import BIT_FORMS
+from bddtorque.diagrams.forms import BIT_FORMS, FORMS
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock, output_format
 from bddtorque.plan.plan import Plan

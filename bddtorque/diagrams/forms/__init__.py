@@ -22,7 +22,11 @@ FORMS: dict[str, type[Form]] = {
     form.name: form
     for form in (Bits, Lockstep, MultiTerminal, EdgeValued, Radix4, Radix16, Radix64, Classes, Folded, Dense)
 }
-"""Every form by its name. `bits` and `lockstep` walk a diagram for each output bit, the others give whole words."""
+"""Every form by its name."""
+BIT_FORMS: dict[str, type[Bits | Lockstep]] = {"lockstep": Lockstep, "bits": Bits}
+"""The forms that walk a diagram for each output bit."""
+WORD_FORMS = tuple(name for name in reversed(FORMS) if name not in BIT_FORMS)
+"""Names of the forms that give whole words."""
 
 
 def lower(
@@ -43,7 +47,9 @@ def lower(
 
 
 __all__ = [
+    "BIT_FORMS",
     "FORMS",
+    "WORD_FORMS",
     "Bits",
     "Classes",
     "Dense",
