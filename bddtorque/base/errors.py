@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 
@@ -27,6 +28,16 @@ class BddTorqueError(ValueError):
 
 class WrongKindError(BddTorqueError, AttributeError):
     """Something was asked of a compiled robot that only a compiled function has, or the other way round."""
+
+
+@contextmanager
+def refusals_in(where: str) -> Iterator[None]:
+    """Say `where` before whatever is refused here, unless the message begins with it: a robot knows of no files."""
+    try:
+        yield
+    except BddTorqueError as problem:
+        said = str(problem)
+        raise BddTorqueError(said if said.startswith(where) else f"{where}: {said}") from None
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.cli.console import say, write_json
 from bddtorque.cli.options import JsonOption, check_outputs, read_numbers
 
@@ -96,10 +96,8 @@ def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterato
     n = len(runner.model.formats.q)
     for where, rows in pieces:
         state = rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n :]
-        try:
+        with refusals_in(where):
             torques = runner.torque_words(*state) if words else runner.torque(*state)
-        except BddTorqueError as problem:
-            raise BddTorqueError(f"{where}: {problem}") from None
         if words and runner.on_range == "raise" and runner.out_of_range.any():
             raise BddTorqueError(f"{where}: words out of range: {_listed(_outside(runner))}")
         yield torques

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import describe, is_list, real, table, unwrap
 from bddtorque.laws.law import Law
 from bddtorque.words.bounded import TINY, ULP, Bounded
@@ -133,11 +133,8 @@ def friction_from_table(given: object, where: str) -> Friction:
     """Return friction as people write it: a table with some of its keys, or a number, which is viscous friction."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         given = {"viscous": given}
-    try:
+    with refusals_in(where):
         return Friction(**table(given, (), where, (*_KEYS, "samples")))
-    except BddTorqueError as problem:
-        said = str(problem)
-        raise BddTorqueError(said if said.startswith(where) else f"{where}: {said}") from None
 
 
 def _scaled(number: Bounded, factor: float) -> Bounded:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import choice, describe, real, table
 from bddtorque.laws.friction import Friction, friction_from_table
 from bddtorque.laws.interpolant import Interpolant
@@ -68,10 +68,8 @@ def _from_samples(given: Mapping[str, Any], where: str, directory: Path | None) 
     choice(extrapolation, EXTRAPOLATIONS, f"{where}, extrapolation")
     if spread is not None:
         spread = real(spread, f"{where}, spread", low=0)
-    try:
+    with refusals_in(where):
         read = read_samples(Path(file) if directory is None else directory / file)
         if len(read.names) != 2:
             raise BddTorqueError(f"{read.where}, line 1: columns must be velocity and torque, got {len(read.names)}")
         return law_of_one(read, spread, extrapolation == "hold")
-    except BddTorqueError as problem:
-        raise BddTorqueError(f"{where}: {problem}") from None

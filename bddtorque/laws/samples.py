@@ -110,14 +110,10 @@ def read_samples(source: Any, names: Sequence[str] | None = None) -> Samples:
     if len(bad):
         row, column = bad[0]
         raise BddTorqueError(f"{where}, row {row}: {own[column]} must be finite, got {array[row, column]}")
+    if not 0 < len(array) <= MOST_SAMPLES:
+        raise BddTorqueError(f"{where} must be 1 to {MOST_SAMPLES:,} samples, got {len(array):,}")
     numbers = array.astype(np.float64)
-    return _checked(Samples(own, numbers[:, :-1], numbers[:, -1], np.arange(len(numbers)), where, "row"))
-
-
-def _checked(samples: Samples) -> Samples:
-    if not 0 < len(samples.values) <= MOST_SAMPLES:
-        raise BddTorqueError(f"{samples.where} must be 1 to {MOST_SAMPLES:,} samples, got {len(samples.values):,}")
-    return samples
+    return Samples(own, numbers[:, :-1], numbers[:, -1], np.arange(len(numbers)), where, "row")
 
 
 def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
@@ -154,7 +150,7 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
     if not places:
         raise BddTorqueError(f"{where}: there are no samples below the header")
     rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
-    return _checked(Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where))
+    return Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where)
 
 
 def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:

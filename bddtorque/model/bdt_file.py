@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bddtorque.base.archive import from_npy, npy, pack, unpack
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import listed, of_type, table
 from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import Diagram
@@ -187,11 +187,9 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     where = f"{where}, block {place}"
     if len(order) != sum(block.input_widths) or len(roots) != bits:
         raise BddTorqueError(f"{where}: the diagram is not one of the block's words")
-    try:
+    with refusals_in(where):
         diagram = Diagram.from_arrays(level, low, high, roots, order, signed)
         expanded = Table(diagram.expand(), block.input_widths, bits, signed)
-    except BddTorqueError as problem:
-        raise BddTorqueError(f"{where}: {problem}") from None
     if expanded.content_key != key:
         raise BddTorqueError(f"{where}: the diagram does not give the table that the header names")
     if int(expanded.values.min()) < block.low or int(expanded.values.max()) > block.high:

@@ -72,7 +72,7 @@ def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], funct
     values = float_values(function, source.words, where)
     words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
     output = source.output
-    units = (output.sign * (values - output.offset) - output.centre) / output.lsb
+    units = output.units(values)
     return float(np.abs(words - np.clip(units, output.lowest, output.highest)).max())
 
 

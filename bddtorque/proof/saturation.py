@@ -84,7 +84,7 @@ def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> 
     if robot.has_friction:
         tau = tau + friction(robot, qd)
     word = formats.tau[place]
-    units: npt.NDArray[np.float64] = (word.sign * (tau[:, place] - word.offset) - word.centre) / word.lsb
+    units: npt.NDArray[np.float64] = word.units(tau[:, place])
     return units
 
 

@@ -4,8 +4,8 @@
     largest(model, "tau1").value
 
 The road: `subjects` says what is asked about, as a plan of one output; `enumeration` runs all its states,
-`block_diagrams` reads a block's diagram, `separation` and `convolving` count where a sum falls apart, `ranges` and
-`bounding` prove brackets everywhere else; `values`, `errors`, `equality` and `symmetry` choose among them and answer.
+`separation` and `convolving` count where a sum falls apart, `wire_ranges` and `bounding` prove brackets everywhere
+else; `values`, `word_errors`, `equal_words`, `symmetry` and `input_support` choose among them and answer.
 """
 
 from __future__ import annotations

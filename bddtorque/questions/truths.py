@@ -122,6 +122,5 @@ def true_block(block: FunctionBlock | LawBlock, words: Words) -> Bounded:
 
 def in_units(value: Bounded, word: Format) -> Bounded:
     """Return values as units of a word, neither rounded nor clamped."""
-    units = (word.sign * (value.value - word.offset) - word.centre) / word.lsb
     slack = 4 * ULP * (np.abs(value.value) + abs(word.offset) + abs(word.centre)) / word.lsb
-    return Bounded(units, (np.abs(value.radius) / word.lsb + slack) * ROOM)
+    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROOM)

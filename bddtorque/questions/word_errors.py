@@ -63,10 +63,7 @@ def _of_block(model: Model, asked: Subject) -> LargestError:
         return _stated(asked, "stated", detail, block.error / asked.lsb)
 
     def compared(words: Words) -> tuple[Integers, Bounded]:
-        index: Integers = np.zeros(1, dtype=np.int64)
-        for each, width in zip(words.values(), table.input_widths, strict=True):
-            index = (index << width) | (each & ((1 << width) - 1))
-        return table.values[index].astype(np.int64), _block_truth(block, words)
+        return table.values[table.index(words.values())].astype(np.int64), _block_truth(block, words)
 
     return replace(_whole(asked, asked.inputs, compared), detail="every entry compared with the exact function")
 

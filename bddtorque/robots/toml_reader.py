@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
 from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
@@ -51,13 +51,9 @@ def from_toml(text: str, where: str = "TOML text", directory: Path | None = None
     `where` begins every error; files of samples are found from `directory`.
     """
     values = toml_values(text, where)
-    try:
-        with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
-            return _robot(Table(values, where), directory)
-    except BddTorqueError as error:
-        message = str(error)
-        # What the model itself refuses names link and joint, but cannot know the file.
-        raise BddTorqueError(message if message.startswith(where) else f"{where}: {message}") from None
+    # numbers too large overflow to infinity, which is refused by name
+    with refusals_in(where), np.errstate(all="ignore"):
+        return _robot(Table(values, where), directory)
 
 
 def _robot(table: Table, directory: Path | None) -> Robot:

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, one_line, unknown
+from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
 from bddtorque.base.plain import Vector, vector
 from bddtorque.base.reading import read_whole
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, times, unit
@@ -105,28 +105,24 @@ def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[Urd
         raise BddTorqueError(f"{where}: snap must be between 0 and {LARGEST_SNAP}, got {snap!r}")
     allow_massless, allow_unphysical = bool(options.get("allow_massless")), bool(options.get("allow_unphysical"))
     data = text.encode("utf-8") if isinstance(text, str) else text
-    with np.errstate(all="ignore"):  # numbers too large overflow to infinity, which is refused by name
+    # numbers too large overflow to infinity, which is refused by name
+    with refusals_in(where), np.errstate(all="ignore"):
         tree = _tree(checked_xml(data, where), where, snap)
         base = tree.root if base is None else tree.link(base, "base")
         choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
-        try:
-            ignore_friction = bool(options.get("ignore_friction"))
-            found, tip_pose = segments(choice, allow_massless=allow_massless, ignore_friction=ignore_friction)
-            if not allow_unphysical:
-                _refuse_unphysical_parts(tree, choice.chain[0].child)
-            return build_robot(
-                tree.name,
-                found,
-                tip_pose,
-                _gravity(choice, base, gravity, snap),
-                source=f"URDF {where}",
-                allow_unphysical=allow_unphysical,
-                snap=snap,
-            )
-        except BddTorqueError as error:
-            message = str(error)
-            # What the model itself refuses names link and joint, but cannot know the file.
-            raise BddTorqueError(message if message.startswith(where) else f"{where}: {message}") from None
+        ignore_friction = bool(options.get("ignore_friction"))
+        found, tip_pose = segments(choice, allow_massless=allow_massless, ignore_friction=ignore_friction)
+        if not allow_unphysical:
+            _refuse_unphysical_parts(tree, choice.chain[0].child)
+        return build_robot(
+            tree.name,
+            found,
+            tip_pose,
+            _gravity(choice, base, gravity, snap),
+            source=f"URDF {where}",
+            allow_unphysical=allow_unphysical,
+            snap=snap,
+        )
 
 
 def _tree(root: ElementTree.Element, where: str, snap: float) -> Tree:

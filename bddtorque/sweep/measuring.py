@@ -50,10 +50,7 @@ class Subject:
     def truth(self, q: Floats, qd: Floats, qdd: Floats) -> Floats:
         """Return the true torques in units of their words, neither rounded nor clamped, (N, n)."""
         torques = inverse_dynamics(self.robot, q, qd, qdd)
-        units = np.empty_like(torques)
-        for j, word in enumerate(self.formats.tau):  # the inverse of `dequantise`, without rounding
-            units[:, j] = (word.sign * (torques[:, j] - word.offset) - word.centre) / word.lsb
-        return units
+        return np.stack([word.units(torques[:, j]) for j, word in enumerate(self.formats.tau)], axis=1)
 
     def clamped(self, units: Floats) -> Floats:
         """Return torques in units, clamped to their words."""

@@ -160,6 +160,10 @@ class Format:
         values: Floats = np.asarray(self.sign * (self.centre + held * self.lsb) + self.offset, dtype=np.float64)
         return values
 
+    def units(self, x: Any) -> Any:
+        """Return values at the joint, in `unit`, as units of the word, neither rounded nor clamped."""
+        return (self.sign * (x - self.offset) - self.centre) / self.lsb
+
     def held(self, words: npt.ArrayLike) -> Words:
         """Return integers as this format holds them: angle words masked to `bits`, others clamped to the ends."""
         given = np.asarray(words)

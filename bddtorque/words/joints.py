@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import listed, of_type, table
 from bddtorque.words.formats import Floats, Format, Words
 
@@ -166,7 +166,5 @@ def format_from_plain(plain: object, where: str) -> Format:
         of_type(given[key], str, f"{where}, {key}")
     for key, open_ in (("low", -math.inf), ("high", math.inf)):
         given[key] = open_ if given[key] is None else given[key]
-    try:
+    with refusals_in(where):
         return Format(**given)
-    except BddTorqueError as problem:
-        raise BddTorqueError(f"{where}: {problem}") from None
