@@ -85,13 +85,8 @@ class Diagram(FrozenArrays):
 
     def arrays(self) -> dict[str, IntegerArray]:
         """Return what `from_arrays` takes, but `signed`: `level`, `low`, `high`, `roots`, and `order` as int16."""
-        return {
-            "level": self.level,
-            "low": self.low,
-            "high": self.high,
-            "roots": self.roots,
-            "order": np.array(self.order, np.int16),
-        }
+        nodes: dict[str, IntegerArray] = {"level": self.level, "low": self.low, "high": self.high}
+        return {**nodes, "roots": self.roots, "order": np.array(self.order, np.int16)}
 
     @property
     def input_bits(self) -> int:

@@ -14,7 +14,7 @@ from bddtorque.diagrams.forms.classes import split_at
 from bddtorque.diagrams.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
 from bddtorque.diagrams.forms.lockstep import LANES, LEVELS
 from bddtorque.diagrams.loads import Candidate, latency, load_cost, pick
-from bddtorque.diagrams.unrolling import digit_cuts
+from bddtorque.diagrams.rows import digit_cuts
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import word_dtype

@@ -29,8 +29,7 @@ from bddtorque.diagrams.forms.classes import class_place, split_at
 from bddtorque.diagrams.forms.edge_valued import walk_weights
 from bddtorque.diagrams.forms.lockstep import LANES, LEVELS, walk_lanes
 from bddtorque.diagrams.forms.radix import walk_digits
-from bddtorque.diagrams.merging import merge_rows
-from bddtorque.diagrams.unrolling import digit_cuts, unroll
+from bddtorque.diagrams.rows import digit_cuts, merge_rows, unroll
 from bddtorque.plan.table import Table
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
-from bddtorque.diagrams.merging import BYTES_AN_ENTRY, afford, merge_rows
+from bddtorque.diagrams.rows import MERGING_BYTES, afford, merge_rows
 from bddtorque.plan.table import IntegerArray, Table
 
 UIntArray = npt.NDArray[np.unsignedinteger[Any]]
@@ -76,7 +76,7 @@ class Classes(Form):
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Merge the rows that are alike, then the columns; there are no levels, so `order` is ignored."""
         del order
-        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
+        afford(cls.name, table.input_bits, MERGING_BYTES, memory_limit)
         row_bits = split_at(table.input_widths)
         column_bits = table.input_bits - row_bits
         rows, kept = merge_rows(table.values.reshape(1 << row_bits, 1 << column_bits))

@@ -7,17 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.plan.table import IntegerArray, Table
-
-
-@njit
-def _look_up(indices: Int64Array, values: IntegerArray, words: Int64Array) -> None:
-    mask = np.uint64(len(values) - 1)
-    for i in range(len(indices)):
-        words[i] = values[np.uint64(indices[i]) & mask]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +43,5 @@ class Dense(Form):
         return self.values
 
     def walk(self, indices: Int64Array) -> Int64Array:
-        """Return the words at some table indices, looked up one by one."""
-        words = np.empty(len(indices), np.int64)
-        _look_up(indices, self.values, words)
-        return words
+        """Return the words at some table indices, looked up."""
+        return self.values.take(indices & (len(self.values) - 1)).astype(np.int64)

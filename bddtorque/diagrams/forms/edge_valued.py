@@ -15,7 +15,7 @@ from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array, node_levels
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
-from bddtorque.diagrams.merging import afford, merge_rows
+from bddtorque.diagrams.rows import afford, merge_rows
 from bddtorque.diagrams.validation import check_order
 from bddtorque.plan.table import IntegerArray, Table, restore_bits, word_dtype
 

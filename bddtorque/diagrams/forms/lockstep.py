@@ -1,7 +1,7 @@
 """Form `lockstep`: the diagrams of all output bits walked side by side, two levels a step.
 
 It is form `bits` made for a processor that does several things at once. Each output bit still walks a diagram of its
-own; but the tests that its reduced diagram skips are put back (`unrolling`), so that all walks test the same bits at
+own; but the tests that its reduced diagram skips are put back (`rows.unroll`), so that all walks test the same bits at
 the same time, none branches, and none waits for another: where one walk waits for memory, the others go on. Every input
 takes the same operations.
 """
@@ -20,7 +20,7 @@ from bddtorque.diagrams.bdd import Diagram, build, join_bits, signed_edges
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Int32Array
 from bddtorque.diagrams.forms.bits import Int8Array
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
-from bddtorque.diagrams.unrolling import digit_cuts, link_rows, row_entries, unroll
+from bddtorque.diagrams.rows import digit_cuts, link_rows, row_entries, unroll
 from bddtorque.plan.table import IntegerArray, Table
 
 UInt32Array = npt.NDArray[np.uint32]

@@ -20,8 +20,7 @@ from bddtorque.base.jit import inlined, njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.forms.form import Form, Int64Array, Order
 from bddtorque.diagrams.forms.lockstep import UInt32Array
-from bddtorque.diagrams.merging import BYTES_AN_ENTRY, afford, merge_rows
-from bddtorque.diagrams.unrolling import digit_cuts, link_rows, row_entries
+from bddtorque.diagrams.rows import MERGING_BYTES, afford, digit_cuts, link_rows, merge_rows, row_entries
 from bddtorque.plan.table import IntegerArray, Table
 
 
@@ -88,7 +87,7 @@ class Radix(Form):
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
         """Merge what behaves alike, digit by digit; digits are in the table's own order, `order` is ignored."""
         del order
-        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
+        afford(cls.name, table.input_bits, MERGING_BYTES, memory_limit)
         cuts = list(pairwise(digit_cuts(table.input_bits, cls.digit_bits)))
         steps: list[IntegerArray] = []  # of each digit the rows that are kept, of the last digit first
         entries = table.values
