@@ -8,7 +8,7 @@ here. Meshes, materials and extensions of simulators pass unread.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
@@ -30,15 +30,24 @@ _CHILDREN = {
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
 }
-_ATTRIBUTES = {
-    "origin": ("xyz", "rpy"),
-    "mass": ("value",),
-    "inertia": MOMENTS,
-    "axis": ("xyz",),
-    "parent": ("link",),
-    "child": ("link",),
-    "mimic": ("joint", "multiplier", "offset"),
+_REQUIRED = {"inertial": ("mass", "inertia"), "joint": ("parent", "child")}
+"""Elements that must stand in others."""
+_NAMES = {"parent": "link", "child": "link", "mimic": "joint"}
+"""Attributes that name a link or a joint."""
+_NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(MOMENTS, 1),
+    "axis": {"xyz": 3},
+    "mimic": {"multiplier": 1, "offset": 1},
+    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration"), 1),
+    "dynamics": {"damping": 1, "friction": 1},
 }
+"""Attributes that hold so many numbers."""
+_COMPLETE = ("mass", "inertia", "axis")
+"""Elements that must have all their numbers."""
+_EXTENDED = ("limit", "dynamics")
+"""Elements to which vendors add attributes of their own."""
 _KEPT = ("link", "joint")
 
 
@@ -109,7 +118,7 @@ def _refuse_xacro(root: ElementTree.Element, where: str) -> None:
     """Refuse macros that were not expanded; a mere xmlns:xacro, which expansion leaves behind, is no element."""
     for element in root.iter():
         expressions = any("${" in value or "$(" in value for value in element.attrib.values())
-        if "xacro" in str(element.tag) or (expressions and element.tag in (*_KEPT, *_ATTRIBUTES, "limit", "dynamics")):
+        if "xacro" in str(element.tag) or (expressions and element.tag in (*_KEPT, *_NAMES, *_NUMBERS)):
             raise BddTorqueError(
                 f"{where}: this is xacro, not URDF; run `xacro robot.urdf.xacro > robot.urdf` first and load that"
             )
@@ -132,12 +141,30 @@ def _check(element: ElementTree.Element, where: str) -> None:
         seen.add(name)
         if name not in ("visual", "collision", "calibration", "safety_controller"):
             _check(child, f"{where}, {name}")
-    if tag in _ATTRIBUTES:
-        for key in element.attrib:
-            if key not in _ATTRIBUTES[tag]:
-                raise BddTorqueError(f"{where}: {unknown('attribute', key, _ATTRIBUTES[tag])}")
-    if tag in _CHECKS:
-        _CHECKS[tag](element, where)
+    _check_attributes(element, tag, where)
+    if tag == "joint" and element.get("type") not in JOINT_TYPES:
+        raise BddTorqueError(f"{where}: {not_among('type', element.get('type'), JOINT_TYPES)}")
+    for required in _REQUIRED.get(tag, ()):
+        if element.find(required) is None:
+            raise BddTorqueError(f"{where}: <{required}> is missing")
+
+
+def _check_attributes(element: ElementTree.Element, tag: str, where: str) -> None:
+    numbers = _NUMBERS.get(tag, {})
+    known = [_NAMES[tag], *numbers] if tag in _NAMES else list(numbers)
+    for key in element.attrib if known and tag not in _EXTENDED else ():
+        if key not in known:
+            raise BddTorqueError(f"{where}: {unknown('attribute', key, known)}")
+    if tag in _NAMES:
+        name_of(element.get(_NAMES[tag]), f"{where}: {_NAMES[tag]}")
+    for key, count in numbers.items():
+        given = element.get(key)
+        if given is None and tag in _COMPLETE:
+            raise BddTorqueError(f"{where}: attribute '{key}' is missing")
+        found = [decimal(word) for word in given.split()] if given is not None else [0.0] * count
+        if len(found) != count or None in found:
+            what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
+            raise BddTorqueError(f"{where}: {key} must be {what}, got {describe(given)}")
 
 
 def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
@@ -149,65 +176,9 @@ def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
             raise BddTorqueError(f"{where}: unknown element <{one_line(name, 60)}>; did you mean <{right}>?")
 
 
-def _check_inertial(element: ElementTree.Element, where: str) -> None:
-    for required in ("mass", "inertia"):
-        if element.find(required) is None:
-            raise BddTorqueError(f"{where}: <{required}> is missing")
-
-
-def _check_joint(element: ElementTree.Element, where: str) -> None:
-    kind = element.get("type")
-    if kind not in JOINT_TYPES:
-        raise BddTorqueError(f"{where}: {not_among('type', kind, JOINT_TYPES)}")
-    for required in ("parent", "child"):
-        if element.find(required) is None:
-            raise BddTorqueError(f"{where}: <{required}> is missing")
-
-
-def _check_link_reference(element: ElementTree.Element, where: str) -> None:
-    name_of(element.get("link"), f"{where}: link")
-
-
-def _check_mimic(element: ElementTree.Element, where: str) -> None:
-    name_of(element.get("joint"), f"{where}: joint")
-    _check_numbers(element, where, {"multiplier": 1, "offset": 1})
-
-
-def _check_numbers(element: ElementTree.Element, where: str, counts: dict[str, int], required: bool = False) -> None:
-    for key, count in counts.items():
-        given = element.get(key)
-        if given is None:
-            if required:
-                raise BddTorqueError(f"{where}: attribute '{key}' is missing")
-            continue
-        numbers = [decimal(word) for word in given.split()]
-        if len(numbers) != count or None in numbers:
-            what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
-            raise BddTorqueError(f"{where}: {key} must be {what}, got {describe(given)}")
-
-
 def decimal(word: str) -> float | None:
     """Return a finite decimal number, or None: not "nan", "inf", "1e400" nor "1_000", which Python would take."""
     if not _NUMBER.fullmatch(word):
         return None
     value = float(word)
     return value if abs(value) < float("inf") else None
-
-
-def _numbers(counts: dict[str, int], required: bool = False) -> Callable[[ElementTree.Element, str], None]:
-    return lambda element, where: _check_numbers(element, where, counts, required)
-
-
-_CHECKS: dict[str, Callable[[ElementTree.Element, str], None]] = {
-    "inertial": _check_inertial,
-    "joint": _check_joint,
-    "parent": _check_link_reference,
-    "child": _check_link_reference,
-    "mimic": _check_mimic,
-    "origin": _numbers({"xyz": 3, "rpy": 3}),
-    "axis": _numbers({"xyz": 3}, required=True),
-    "mass": _numbers({"value": 1}, required=True),
-    "inertia": _numbers(dict.fromkeys(MOMENTS, 1), required=True),
-    "limit": _numbers(dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration"), 1)),
-    "dynamics": _numbers({"damping": 1, "friction": 1}),
-}
