@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import inf
 
 from bddtorque.base.errors import BddTorqueError, unknown
@@ -95,16 +96,6 @@ def _friction(joint: UrdfJoint, where: str) -> Friction | None:
                 f"{where}, joint '{joint.name}', dynamics: {problem} (ignore_friction leaves <dynamics> out)"
             )
     return Friction(numbers.get("damping", 0.0), numbers.get("friction", 0.0))
-
-
-def pose_in_root(choice: Choice, link: str) -> Pose | str:
-    """Return the pose of a link in the root's frame, or the name of a joint between them that is free to move."""
-    pose = identity()
-    for joint in choice.tree.path(choice.tree.root, link):
-        if not choice.rigid(joint):
-            return joint.name
-        pose = pose @ choice.pose(joint)
-    return pose
 
 
 def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
@@ -237,10 +228,9 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
             f"{where}, link '{carrier.child}': joint '{carrier.name}' moves it, so it must have an <inertial> with "
             "mass; allow_massless takes it to weigh nothing"
         )
-    body = Link(carrier.child)
-    for index, part in enumerate(parts):
-        body = Link(carrier.child, part.mass, part.centre_of_mass, part.inertia) if index == 0 else body.joined(part)
-    return body
+    if not parts:
+        return Link(carrier.child)
+    return reduce(Link.joined, parts[1:], replace(parts[0], name=carrier.child))
 
 
 def _remedy(choice: Choice, joint: UrdfJoint) -> str:

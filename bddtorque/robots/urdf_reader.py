@@ -20,10 +20,10 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
 from bddtorque.base.plain import Vector, vector
 from bddtorque.base.reading import read_whole
-from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, times, unit
+from bddtorque.robots.frames import Pose, identity, rotation_rpy, snap_rotation, times, unit
 from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
 from bddtorque.robots.segments import as_matrix, build_robot, moved
-from bddtorque.robots.urdf_chain import Choice, Lock, choose, pose_in_root, segments
+from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, decimal
 
@@ -212,12 +212,14 @@ def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:
     tree = choice.tree
     if given is not None:
         return vector(given, f"{tree.where}: gravity")
-    pose = pose_in_root(choice, base)
-    if isinstance(pose, str):
-        raise BddTorqueError(
-            f"{tree.where}: gravity in the axes of base '{base}' is not known, as joint '{pose}' between it and root "
-            f"'{tree.root}' moves; give gravity, or lock the joint"
-        )
+    pose = identity()
+    for joint in tree.path(tree.root, base):
+        if not choice.rigid(joint):
+            raise BddTorqueError(
+                f"{tree.where}: gravity in the axes of base '{base}' is not known, as joint '{joint.name}' between it "
+                f"and root '{tree.root}' moves; give gravity, or lock the joint"
+            )
+        pose = pose @ choice.pose(joint)
     turned = times(snap_rotation(pose.rotation, snap).T, np.array(STANDARD_GRAVITY))
     return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
 
