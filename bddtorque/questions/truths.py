@@ -14,7 +14,7 @@ import numpy as np
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.plan.blocks import FunctionBlock, LawBlock
+from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.truth import bounded_chain
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
@@ -113,11 +113,6 @@ def true_function(model: Model, words: Words) -> Bounded | None:
     inputs = {name: argument.bounded(words[name]) for name, argument in model.source.arguments.items()}
     found = model.graph.evaluate(inputs, BoundedArithmetic())[0]
     return found if isinstance(found, Bounded) else Bounded(np.float64(found))
-
-
-def true_block(block: FunctionBlock | LawBlock, words: Words) -> Bounded:
-    """Return what the words of a block stand for: the value of the real function, in units of the block's word."""
-    return block.units(list(words.values()))
 
 
 def in_units(value: Bounded, word: Format) -> Bounded:

@@ -12,14 +12,14 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
-from bddtorque.plan.blocks import GivenBlock, ProductBlock, SquareBlock
+from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.enumeration import Piece, pieces, random_words, row_of
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import Integers, State, Subject, Words, subject
-from bddtorque.questions.truths import in_units, true_block, true_function, true_terms, true_torque
+from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
 from bddtorque.sweep.measuring import subject_of
 from bddtorque.sweep.searching import climb
@@ -68,7 +68,7 @@ def _of_block(model: Model, asked: Subject) -> LargestError:
     return replace(_whole(asked, asked.inputs, compared), detail="every entry compared with the exact function")
 
 
-def _block_truth(block: object, words: Words) -> Bounded:
+def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, words: Words) -> Bounded:
     """Return what a block's words stand for, in units; those of products are exact rationals, of small floats."""
     if isinstance(block, SquareBlock):
         return Bounded(np.floor(next(iter(words.values())).astype(np.float64) ** 2 / 4))
@@ -78,7 +78,7 @@ def _block_truth(block: object, words: Words) -> Bounded:
             for each, width in zip(words.values(), block.widths, strict=True)
         )
         return Bounded(left * right / (1 << block.shift))
-    return true_block(block, words)  # type: ignore[arg-type]
+    return block.units(list(words.values()))
 
 
 def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
