@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.sizes import parse_size
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.draft import Draft
@@ -79,7 +79,7 @@ def compile_function(
     formats = {each.name: each.format() for each in words}
     request = Request(named, formats, out, accuracy, assumed_error, block_bits, target)
     if trace not in TRACES:
-        raise BddTorqueError(f"{where}, trace must be {', '.join(TRACES)}, got {trace!r:.40}")
+        raise BddTorqueError(not_among(f"{where}, trace", trace, TRACES))
     allowed = parse_size(memory, "memory")
     draft, notes = _draft(function, request, trace)
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)
@@ -101,7 +101,7 @@ def _draft(function: Any, request: Request, trace: str) -> tuple[Draft, list[str
         except BddTorqueError as problem:
             if isinstance(function, Graph) or trace == "traced":
                 raise
-            why_not = str(problem).removeprefix(f"{where}: ")
+            why_not = str(problem).removeprefix(where).lstrip(":, ")
     check_bits(request, why_not)
     notes = [f"compiled from its float values; not traced: {why_not}"] if why_not else []
     return draft_of_values(float_values(function, request.inputs, where), request), notes

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.sizes import parse_size
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
@@ -76,8 +76,7 @@ def compile_samples(
         ("extrapolation", extrapolation, EXTRAPOLATIONS),
     ):
         if value not in known:
-            hint = nearest(str(value), known)
-            raise BddTorqueError(f"samples, {key} must be {' or '.join(known)}, got {value!r:.40}{hint}")
+            raise BddTorqueError(not_among(f"samples, {key}", value, known))
     if spread is not None and (isinstance(spread, bool) or not 0 <= spread < math.inf):
         raise BddTorqueError(f"samples, spread must be at least 0, got {spread!r:.40}")
     words, out, read = _asked(samples, inputs, output)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 
@@ -170,9 +170,7 @@ def make_engine(name: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) ->
         except ImportError:
             return AutorefEngine(memory_limit)
     if name not in ENGINES:
-        raise BddTorqueError(
-            f"engine must be 'auto', 'cudd' or 'autoref', not '{name}'{nearest(name, ['auto', *ENGINES])}"
-        )
+        raise BddTorqueError(not_among("engine", name, ("auto", *ENGINES)))
     try:
         return ENGINES[name](memory_limit)
     except ImportError as error:

@@ -69,7 +69,7 @@ class Evaluator:
         output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
     processors : for ``"parallel"``: a batch is cut into as many pieces, but no more than there are cores; by default
-        as many as this process may use. `processors.schedule_model` counts what so many would make of one state
+        as many as this process may use. `bddtorque.schedule.schedule_model` counts what so many make of one state
 
     Attributes
     ----------

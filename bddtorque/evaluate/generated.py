@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,21 +23,38 @@ from types import ModuleType
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
 
+_making = threading.Lock()
+
 
 def generated_module(source: str, directory: Path, note: str = "") -> ModuleType:
     """Return a module of this source, from its file in `directory`; a `note` is logged if it is not there yet."""
     source += f"\n# calls bddtorque {_called()}\n"
     name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    path = _written(source, directory, name, note)
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    with _making:  # Numba wants a module to be known while it is made, and other threads must not take half of it
+        if name in sys.modules:
+            return sys.modules[name]
+        path = _written(source, directory, name, note)
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+
+def _renew_lock() -> None:
+    """Start with a free lock in a forked child: the thread that held it is not there."""
+    global _making  # noqa: PLW0603
+    _making = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @cache

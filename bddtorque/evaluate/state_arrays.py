@@ -76,10 +76,10 @@ def input_columns(given: Sequence[Any], inputs: Mapping[str, Format], where: str
     except ValueError:
         shapes = ", ".join(str(np.shape(each)) for each in given)
         raise BddTorqueError(f"{where}: the shapes {shapes} do not broadcast") from None
-    kinds = {array.dtype.kind for array in arrays}
-    if not kinds <= set("iuf"):
-        raise BddTorqueError(f"{where} takes real numbers, got {arrays[0].dtype}")
-    dtype: Any = np.float64 if "f" in kinds else np.int64
+    for name, array in zip(inputs, arrays, strict=True):
+        if array.dtype.kind not in "iuf":
+            raise BddTorqueError(f"{where} takes real numbers, got {array.dtype} for {name}")
+    dtype: Any = np.float64 if any(array.dtype.kind == "f" for array in arrays) else np.int64
     columns = [
         np.minimum(array, np.uint64(2**62)) if array.dtype == np.uint64 and word.kind == "range" else array
         for array, word in zip(arrays, inputs.values(), strict=True)

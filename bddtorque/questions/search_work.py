@@ -10,6 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import real
+
 WORK = 3000.0
 """Millions of steps for one answer, unless somebody says how many."""
 
@@ -108,4 +111,9 @@ class Work:
 
 def work_of(work: float | Work, limit: float | None) -> Work:
     """Return the work of one answer, given in millions of steps or as it is."""
-    return work if isinstance(work, Work) else Work(work, limit)
+    if isinstance(work, Work):
+        return work
+    millions = real(work, "work")
+    if millions <= 0:
+        raise BddTorqueError(f"work must be above 0 million steps, got {millions:g}")
+    return Work(millions, limit)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.answers import Count, Extreme
@@ -89,6 +90,7 @@ def reaching(
     asked, work = subject(model, of), work_of(work, limit)
     if not math.isfinite(value):
         raise BddTorqueError(f"ask: the value to reach must be finite, got {value}")
+    choice(side, ("at least", "at most"), "side")
 
     def reaches(word: int) -> bool:
         given = asked.value(word)

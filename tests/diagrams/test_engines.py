@@ -144,7 +144,7 @@ def test_start_orders() -> None:
 
 
 def test_unknown_engine() -> None:
-    with pytest.raises(BddTorqueError, match=r"not 'cud'; did you mean 'cudd'"):
+    with pytest.raises(BddTorqueError, match=r"got 'cud'; did you mean 'cudd'"):
         make_engine("cud")
 
 

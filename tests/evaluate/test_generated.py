@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,28 @@ def test_a_process_without_a_cache_leaves_nothing_behind(tmp_path: Path) -> None
     environment = {**os.environ, "TMPDIR": str(tmp_path), "BDDTORQUE_CACHE": "off"}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_that_failed_is_not_there(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            generated.generated_module("x = 3\ny = 1 / 0\n", tmp_path)
+
+
+def test_no_thread_gets_half_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = threading.Event(), threading.Event()
+    monkeypatch.setattr(sys, "half_a_module", (begun, go), raising=False)
+    source = "import sys\nbegun, go = sys.half_a_module\nbegun.set()\ngo.wait()\nwhole = 3\n"
+    found: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(hasattr(generated.generated_module(source, tmp_path), "whole")))
+        for _ in range(2)
+    ]
+    threads[0].start()
+    begun.wait()
+    threads[1].start()
+    threads[1].join(0.05)  # time to take what is there
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert found == [True, True]

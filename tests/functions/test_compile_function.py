@@ -90,7 +90,7 @@ def test_what_the_certificate_is_relative_to():
         "float": "float", "traced": "traced", "branching": "float", "cascade": "traced", "law": "law",
         "asymmetric law": "law", "constant": "traced", "saturating": "float",
     }  # fmt: skip
-    assert any("not traced" in note for note in compiled("branching").report["notes"])
+    assert any("not traced: can only be traced" in note for note in compiled("branching").report["notes"])
     assert len(compiled("cascade").plan.blocks) > 1 and len(compiled("traced").plan.blocks) == 1
 
 
@@ -207,6 +207,8 @@ def test_floats_in_and_out_are_counted_and_refused():
             runner.value(*bad)
     with pytest.raises(BddTorqueError, match=r"must have integer words, got float64"):
         runner.words(0.5)
+    with pytest.raises(BddTorqueError, match=r"takes real numbers, got bool for b$"):
+        compiled("cascade").value(0.5, True, 1.0)
     with pytest.raises(
         BddTorqueError, match=r"^x must be between -6 and 6 \(.*\), got 7$|^x must be between -6 and 6, got 7$"
     ):
@@ -250,7 +252,7 @@ REFUSED = [
     ({"inputs": {"x": (8, 1.0), "y": (8, 1.0)}, "output": 8, "trace": "traced"}, "can only be traced .* a question"),
     (
         {"inputs": {"x": (8, 1.0), "y": (8, 1.0)}, "output": 8, "trace": "guess"},
-        "must be auto, traced, float, got",
+        "trace must be 'auto', 'traced' or 'float', got 'guess'",
     ),
 ]
 

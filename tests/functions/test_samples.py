@@ -198,7 +198,9 @@ def test_bad_arrays_and_rules_are_refused(tmp_path):
         read_samples(np.zeros(4))
     with pytest.raises(BddTorqueError, match=r"samples must be 1 to .* samples, got 0"):
         read_samples(np.zeros((0, 2)))
-    with pytest.raises(BddTorqueError, match=r"gaps must be linear or nearest or refuse, got 'linea'"):
+    with pytest.raises(
+        BddTorqueError, match=r"gaps must be 'linear', 'nearest' or 'refuse', got 'linea'; did you mean 'linear'"
+    ):
         bt.compile_samples(np.eye(2), gaps="linea")
     with pytest.raises(BddTorqueError, match=r"'speed' is missing"):
         bt.compile_samples(csv(tmp_path, "sped,f\n1,2\n2,3\n"), inputs={"speed": 8}, output={"f": 8})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.questions import Work, bounding, largest, reaching, saturating, smallest, subject, values
+from bddtorque.questions import Work, bounding, largest, largest_error, reaching, saturating, smallest, subject, values
 from bddtorque.questions import counting as ways
 from bddtorque.questions.bounding import largest_sum
 from bddtorque.questions.separation import separated
@@ -330,3 +330,11 @@ def test_counts_need_an_output_and_a_number():
         saturating(small("direct"), "b0")
     with pytest.raises(bt.BddTorqueError, match="finite"):
         reaching(small("direct"), "tau1", float("nan"))
+    with pytest.raises(bt.BddTorqueError, match="side must be 'at least' or 'at most', got 'atleast'"):
+        reaching(small("direct"), "tau1", 1.0, "atleast")
+
+
+@pytest.mark.parametrize("work", [0, -1, float("inf"), float("nan"), "much"])
+def test_work_is_a_number_of_steps(work):
+    with pytest.raises(bt.BddTorqueError, match=r"^work must be .*, got "):
+        largest_error(small("direct"), "tau1", work)
