@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import word_kernel
@@ -93,7 +93,7 @@ class Evaluator:
         forms = EVALUATORS[kind]
         form = form or ("straight" if kind != "bits" and model.plan.target == "host" else forms[0])
         if form not in forms:
-            raise BddTorqueError(unknown(f"form of evaluator '{kind}'", form, forms))
+            raise BddTorqueError(not_among(f"form of the evaluator '{kind}'", form, forms))
         if on_range not in ("saturate", "raise"):
             raise BddTorqueError(f"on_range must be 'saturate' or 'raise', got {on_range!r}")
         if kind != "parallel" and processors is not None:

@@ -30,7 +30,7 @@ OWN = {
 PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
 
 
-@pytest.fixture(scope="module", params=["tables", "host"])
+@pytest.fixture(scope="module", params=["tables", pytest.param("host", marks=pytest.mark.everything)])
 def model(request: pytest.FixtureRequest) -> bt.Model:
     return arm(5, target=request.param)
 
@@ -57,7 +57,7 @@ def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> Non
         assert np.array_equal(words, rng_words[0][: len(words)])
 
 
-@pytest.mark.slow  # everything is compiled again
+@pytest.mark.everything  # every contender is compiled again
 def test_a_contender_with_other_words_is_refused(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     import bddtorque.bench.contenders as module
 

@@ -126,7 +126,7 @@ def test_threads_share_a_kernel_and_an_evaluator():
             assert np.array_equal(tau, expected[part])
 
 
-@pytest.mark.slow  # four processes
+@pytest.mark.everything  # four processes
 def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(tmp_path):
     script = tmp_path / "controller.py"
     script.write_text(

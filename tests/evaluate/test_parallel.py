@@ -164,5 +164,7 @@ def test_processors_are_for_parallel_only_and_default_to_the_cores():
         arm(4, workers=1).evaluator(processors=4)
     assert checked_processors(None) >= 1 and checked_processors(np.int8(3)) == 3
     assert arm(4, workers=1).evaluator("parallel").processors == checked_processors(None)
-    with pytest.raises(bt.BddTorqueError, match=r"unknown form 'denser' .*: evaluator 'parallel' has"):
+    with pytest.raises(
+        bt.BddTorqueError, match=r"^form of the evaluator 'parallel' must be .*, got 'denser'; did you mean 'dense'\?$"
+    ):
         arm(4, workers=1).evaluator("parallel", "denser")

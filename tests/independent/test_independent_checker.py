@@ -314,7 +314,7 @@ def test_the_command(tmp_path, capsys):
     assert main(["verify", str(path), "--independent"]) == 1
     assert "FAIL  archive" in capsys.readouterr().out
     assert main(["verify", str(path), "--independent", "--workers", "2"]) == 2
-    assert "no --workers" in capsys.readouterr().err
+    assert "--workers and --dask cannot be given with --independent" in capsys.readouterr().err
     assert not check_file(tmp_path / "none.bdt")[0].passed
 
 

@@ -201,7 +201,7 @@ def test_some_leaves_of_the_header(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every"),
-    [(name, {"arm": 4, "arm for a host": 10}.get(name, 1)) for name in FILES]
+    [(name, {"arm": 4, "arm for a host": 8}.get(name, 1)) for name in FILES]
     + [pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES],
 )
 def test_every_leaf_of_the_header(name, every):

@@ -13,7 +13,9 @@ ROUNDING = 1e-6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["planar2r", "ur5", "puma560"])
+@pytest.mark.parametrize(
+    "name", ["planar2r", *(pytest.param(name, marks=pytest.mark.everything) for name in ("ur5", "puma560"))]
+)
 def test_tables_are_within_their_bound_of_the_array(name: str) -> None:
     model = compiled(name, bits=8)
     words = random_words(model, 2000, 8)

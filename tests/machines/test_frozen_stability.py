@@ -89,6 +89,7 @@ def test_the_last_joint_leads(robot, period, root, shape) -> None:
     assert np.allclose(np.abs(mode.shape), shape, atol=0.006)
 
 
+@pytest.mark.everything
 def test_the_linear_limit_is_that_of_the_simulated_loop() -> None:
     """A small oscillation about a pose dies below the limit and grows above it: two programs, one verdict."""
     limit = critical_product(impulse_responses(B, BINDER_HERZOG, STRETCHED)) / 10.0

@@ -22,7 +22,7 @@ def test_two_turning_joints() -> None:
         assert_within_the_bound(arm(8), form, 10_000)
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_the_stanford_arm_with_its_sliding_joint() -> None:
     for form in ("linear", "logarithmic"):
         assert_within_the_bound(compiled("stanford", bits=8), form, 10_000)

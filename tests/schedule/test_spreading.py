@@ -207,7 +207,9 @@ def test_shifts_lose_what_they_shift_out(value, shifts):
     assert word.low == word.high == expected == (value >> word.shift) << word.scale
 
 
-@pytest.mark.parametrize(("given_", "match"), [((0,), "processors must be"), ((2, "words"), "'bits' or 'terms' req")])
+@pytest.mark.parametrize(
+    ("given_", "match"), [((0,), "processors must be"), ((2, "words"), "must be 'bits' or 'terms', got")]
+)
 def test_refusals(given_, match):
     with pytest.raises(bt.BddTorqueError, match=match):
         schedule_model(model("paper"), *given_)
