@@ -72,9 +72,7 @@ def start_orders(input_widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     return kept
 
 
-def reduce(
-    table: Table, engine: str = "auto", sift: bool = True, memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> Reduction:
+def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Reduction:
     """Return the diagram of a table under the best order found, and how it was found; fit for a process pool.
 
     Parameters
@@ -83,8 +81,6 @@ def reduce(
         The truth table.
     engine
         ``"auto"``, ``"cudd"`` or ``"autoref"``.
-    sift
-        Whether to improve on the start orders by sifting.
     memory_limit
         Bytes that building, and CUDD, may take each; never both at once.
 
@@ -99,7 +95,7 @@ def reduce(
     checked: set[str] = set()
     notes: list[str] = []
     try:
-        for name in _worth_sifting(built, chosen, notes) if sift else []:
+        for name in _worth_sifting(built, chosen, notes):
             try:
                 found[name] = _sifted(table, built[name], chosen, memory_limit)
                 checked.add(name)

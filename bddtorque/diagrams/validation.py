@@ -81,7 +81,11 @@ def check_arrays(
     level = within(level, "level", 0, variables)
     low, high = within(low, "low", 0, edges), within(high, "high", 0, edges)
     roots = within(roots, "roots", 0, edges)
-    _check_constant(level, low, high, variables)
+    constant = int(level[0]), int(low[0]), int(high[0])
+    if constant != (variables, 0, 0):
+        raise BddTorqueError(
+            f"diagram: node 0, the constant, must have level {variables} and edges 0, 0, found {constant}"
+        )
     node = np.arange(len(level))
     inner = node > 0
     refuse(inner & (level == variables), "level", f"must be below {variables} for a decision node", level)
@@ -94,14 +98,6 @@ def check_arrays(
     refuse(~before, "level", "must belong to a node after its predecessor in (deeper level, low, high)", level)
     refuse(~_reached(low, high, roots), "level", "must belong to a node that a root reaches", level)
     return level.astype(np.int16), low.astype(np.int32), high.astype(np.int32), roots.astype(np.int32)
-
-
-def _check_constant(level: IntegerArray, low: IntegerArray, high: IntegerArray, variables: int) -> None:
-    found = int(level[0]), int(low[0]), int(high[0])
-    if found != (variables, 0, 0):
-        raise BddTorqueError(
-            f"diagram: node 0, the constant, must have level {variables} and edges 0, 0, found {found}"
-        )
 
 
 def _precedes(level: IntegerArray, low: IntegerArray, high: IntegerArray) -> BoolArray:

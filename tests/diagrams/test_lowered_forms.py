@@ -100,7 +100,7 @@ def test_a_walk_that_errs_is_found_though_the_form_expands_well() -> None:
 
 
 def test_form_of_another_size() -> None:
-    with pytest.raises(BddTorqueError, match="256 entries required"):
+    with pytest.raises(BddTorqueError, match="there must be 256 entries, found shape"):
         check_form(Dense.from_table(rounded_product(3, 4)), rounded_product(4, 4))
 
 

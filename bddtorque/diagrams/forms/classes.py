@@ -88,12 +88,6 @@ class Classes(Form):
         )
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row classes and of column classes."""
-        columns = int(self.classes[1 << self.row_bits :].max()) + 1
-        return len(self.words) // columns, columns
-
-    @property
     def loads(self) -> int:
         """Loads a word: of a row's class, of a column's, and of the word."""
         return 3

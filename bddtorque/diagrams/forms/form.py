@@ -103,7 +103,7 @@ def check_form(form: Form, table: Table) -> None:
 
 def _compare(name: str, how: str, indices: Int64Array, found: IntegerArray, wanted: IntegerArray) -> None:
     if found.shape != wanted.shape:
-        raise BddTorqueError(f"form '{name}', {how}: {len(wanted)} entries required, found shape {found.shape}")
+        raise BddTorqueError(f"form '{name}', {how}: there must be {len(wanted)} entries, found shape {found.shape}")
     differs = found != wanted
     if differs.any():
         first = int(differs.argmax())
