@@ -1,7 +1,7 @@
-"""The wires of a plan as C statements: one a wire, from the words of a state to its torque words.
+"""The wires of a plan as C statements: one per wire, from the words of a state to its torque words.
 
-Rounding is floor(x/2^s + 1/2) by a shift whose result C defines for negative numbers too (`helpers`). Words that wrap
-are computed in unsigned numbers. Every operation has the type that `ranges` proved to hold it.
+Rounding is floor(x/2^s + 1/2) by a shift whose result C defines for negative numbers too (`c_helpers`). Words that wrap
+are computed in unsigned numbers. Every operation has the type that `integer_ranges` proved to hold it.
 """
 
 from __future__ import annotations

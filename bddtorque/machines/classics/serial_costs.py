@@ -1,7 +1,7 @@
 """LAT Table 1: multiplications and additions of inverse dynamics as the literature prints them, n joints.
 
 Formulas and printed values are the paper's, kept to be compared with; what our own programs take is measured elsewhere
-(`lathrop_counts`, `trace`). The fractions of Uicker/Kahn and Waters come from a damaged scan.
+(`lathrop.operation_counts`, `graph`). The fractions of Uicker/Kahn and Waters come from a damaged scan.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ them, each by distance doubling along the column. Z, P+, H, K are where step 1 o
 projects the inertia about the centre of mass a second time; with K about O_j, which (22) has projected, there is no
 need. The other columns have ended theirs and run nothing here. Row j ends with b_j.
 
-Memory beyond that of `fijany_inertia`: qd; rate = Z(j) qd_j; w, dw(j), dV(j); force, moment (of link j, then of all
+Memory beyond that of `inertia`: qd; rate = Z(j) qd_j; w, dw(j), dV(j); force, moment (of link j, then of all
 links from j on); b. Row 1 has gravity', minus gravity in frame 1; row n may have tip, the wrench of the hand.
 """
 

@@ -1,7 +1,7 @@
 """Inverse dynamics on Fijany and Bejczy's triangular array: A·q̈ + b from the channels to the channels.
 
 FIJ has forward dynamics only. The same inertia matrix and bias serve for torques if, instead of solving, the array
-multiplies. The flow is ours, nearest neighbours only, in the manner of `fijany_solve`:
+multiplies. The flow is ours, nearest neighbours only, in the manner of `solve`:
 
 - q̈_j enters with the angles in row j, goes right along the row to the diagonal, turns and goes down column j;
 - PR_ji, j > i, forms a_ji q̈_j, which goes up column i to the diagonal, all that it meets being added, and a_ji q̈_i;

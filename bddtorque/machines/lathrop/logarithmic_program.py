@@ -1,6 +1,6 @@
 """Lathrop's logarithmic machine as a program of vector operations: LAT Table 5 on the network of Fig. 5.
 
-w[0,3] is w of the interval [0, 3] of links; inputs are those of `lathrop_linear_program`. The outward tree has the base
+w[0,3] is w of the interval [0, 3] of links; inputs are those of `linear_program`. The outward tree has the base
 as leaf 0, the inward tree the links as leaves and, if asked for, the tip wrench as one more.
 """
 
