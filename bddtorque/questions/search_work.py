@@ -16,6 +16,9 @@ from bddtorque.base.plain import real
 WORK = 3000.0
 """Millions of steps for one answer, unless somebody says how many."""
 
+STEPS_A_SECOND = 1e8
+"""About; what a search that cannot be stopped half-way makes of a limit of time."""
+
 Told = Callable[[float], None]
 """Called now and then with the number of steps since the last call."""
 Clock = Callable[[], float]
@@ -89,6 +92,13 @@ class Work:
             elif self.left <= 0:
                 self.stopped = "work"
         return not self.stopped
+
+    def affordable(self) -> float:
+        """Return the steps that are left; with a limit of time, no more than it has room for, about."""
+        if self._end is not None and (room := (self._end - self._clock()) * STEPS_A_SECOND) < self.left:
+            self.stopped = "time"
+            return room
+        return self.left
 
     def why(self, exact: bool) -> str:
         """Return what stopped an answer; work that was done just in time stopped no exact one."""

@@ -228,6 +228,6 @@ def check_words(plan: Plan, words: Sequence[Integers]) -> None:
         if isinstance(wire, Product | Sum) and own.size and not wire.low <= own.min() <= own.max() <= wire.high:
             outside = int(own.min() if own.min() < wire.low else own.max())
             raise BddTorqueError(
-                f"ask: words of {wire.name or f'w{k}'} from {wire.low} to {wire.high} required, as the file states, "
-                f"{outside} found: `bddtorque verify` tells what is wrong with it"
+                f"ask: words of {wire.name or f'w{k}'} must be between {wire.low} and {wire.high}, as the file states, "
+                f"got {outside}: `bddtorque verify` tells what is wrong with it"
             )

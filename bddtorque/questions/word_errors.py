@@ -33,6 +33,9 @@ PIECE_BITS = 17
 COMPARED_STEPS, SEARCHED_STEPS, TRIED_STEPS = 100, 7_500, 60_000
 """Steps of a state compared with the truth: of all states along axes, of a search, and of a random one by itself."""
 
+MOST_TRIED = 500_000
+"""Random states, all at once: the truth keeps a few dozen arrays of them too."""
+
 Compared = Callable[[Words], tuple[Integers, Bounded]]
 """Compiled words, and the truth in their units, on a grid of input words."""
 
@@ -106,8 +109,9 @@ def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     state, tried = _tried(inputs, compared, work)
     detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
     bound = _term_bound(model, asked)
+    stopped = work.stopped or "work"
     return replace(
-        _at(asked, inputs, state, compared), way="states and plan", detail=detail, bound=bound, stopped="work"
+        _at(asked, inputs, state, compared), way="states and plan", detail=detail, bound=bound, stopped=stopped
     )
 
 
@@ -148,7 +152,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
         found = _whole(asked, inputs, compared, work)
         return found if found.exact else replace(found, way="states and certificate", bound=known)
     if isinstance(model.source, RobotSource):
-        most = max(int(work.left // SEARCHED_STEPS), 1)
+        most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(subject_of(model, form="dense"), 0, asked.place, start, most)
         state = dict(zip(formats, np.asarray(climbed["worst_state"]).reshape(-1).tolist(), strict=True))
@@ -158,7 +162,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     found = _at(asked, inputs, state, compared)
     check_witness(model, asked, state, cast("int", found.word))
     detail = f"{tried:,} states tried in search of the worst"
-    return replace(found, way="search and certificate", detail=detail, bound=known, stopped="work")
+    return replace(found, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
 
 
 def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
@@ -169,7 +173,7 @@ def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
 
 def _tried(inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[State, int]:
     """Return the worst of some random states, and how many were tried."""
-    count = max(int(work.left // TRIED_STEPS), 1)
+    count = min(max(int(work.affordable() // TRIED_STEPS), 1), MOST_TRIED)
     words = random_words(inputs, count)
     compiled, truth = compared(words)
     return row_of(words, int(np.abs(compiled - truth.value).argmax())), count

@@ -176,3 +176,15 @@ def test_equality_that_is_not_decided_says_what_it_tried(interrupted, monkeypatc
         assert found.sampled and found.to_plain()["sampled"] and found.differing is None
         assert found.largest <= one.largest and " of " in found.detail
         assert found.equal in (None, one.equal) and found.stopped == ("interrupt" if interrupted else "work")
+
+
+def test_a_search_keeps_to_the_limit_of_time():
+    for of in ("tau1", "C1_12"):  # a ten-thousandth of a second is left for the search
+        found = largest_error(arm(12), of, Work(limit=1.0001, clock=Clock()))
+        assert found.stopped == "time" and found.detail.startswith("1 ")
+
+
+def test_random_states_fit_in_memory(monkeypatch):
+    monkeypatch.setattr(word_errors, "MOST_TRIED", 10)
+    found = largest_error(arm(12), "C1_12")
+    assert found.detail.startswith("10 ")

@@ -25,7 +25,7 @@ def test_a_word_beyond_its_stated_range_is_refused():
     assert places
     for place in places:
         liar = narrowed(asked, place)
-        with pytest.raises(bt.BddTorqueError, match=r"from 0 to 1 required, as the file states, .* verify"):
+        with pytest.raises(bt.BddTorqueError, match=r"must be between 0 and 1, as the file states, got .* verify"):
             largest_sum(liar, 1, Work())
         with pytest.raises(bt.BddTorqueError, match="as the file states"):
             _in_boxes(liar, asked.least_total(3), Work())
