@@ -62,8 +62,8 @@ def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
         words = isinstance(given, types.Array) and given.ndim in (1, 2) and isinstance(given.dtype, types.Integer)
         words = words and given.ndim == getattr(q, "ndim", 0)
         if not words or (name == "tau" and (given.dtype != types.int64 or not given.mutable)):
-            required = "a writable int64 array" if name == "tau" else "an integer array"
-            raise TypingError(f"kernel: {required} of shape (n,) or (N, n) required for {name}, {given} given")
+            wanted = "a writable int64 array" if name == "tau" else "an integer array"
+            raise TypingError(f"kernel: {name} must be {wanted} of shape (n,) or (N, n), got {given}")
     return types.void(q, qd, qdd, tau), lambda context, builder, signature, arguments: context.get_dummy_value()
 
 
@@ -93,7 +93,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
-            raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
+            raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
         own = Program(
             array_at(_pointer_to(code), (lines, columns), np.int64),
             array_at(_pointer_to(operands), (parts, 3), np.int64),
@@ -123,7 +123,7 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
-            raise ValueError("kernel: arrays of shape (n,) or (N, n) required, n being the number of joints")
+            raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
         values = array_at(_pointer_to(address), (size,), kind)
         constants = array_at(_pointer_to(numbers), (count,), np.float64)
         bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants)

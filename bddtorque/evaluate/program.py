@@ -145,10 +145,10 @@ def _input(wire: Input, formats: Formats) -> list[int]:
     number = wire.name.removeprefix(kind)
     joint = int(number) - 1 if number else -1
     if kind not in QUANTITIES or not 0 <= joint < len(formats.q):
-        raise BddTorqueError(f"program: an input q, qd or qdd of a joint required, {wire.name!r:.40} given")
+        raise BddTorqueError(f"program: inputs must be q, qd or qdd of a joint, got {wire.name!r:.40}")
     word = getattr(formats, kind)[joint]
     if word.bits != wire.bits or (word.kind == "angle") != wire.wraps:
-        raise BddTorqueError(f"program: input {wire.name} as its format has it required, {wire.bits} bits given")
+        raise BddTorqueError(f"program: input {wire.name} must be as its format has it, got {wire.bits} bits")
     return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), *limits(word)]
 
 
@@ -233,11 +233,11 @@ def _block_row(pools: _Pools, form: Form) -> list[int]:
             sizes = (int(form.signed), len(form.positions), form.output_bits)
             return [LOCKSTEP, *pools.put("roots", form.roots), levels, pairs, *sizes]
         case _:
-            raise BddTorqueError(f"program: a form the kernel knows required, '{form.name}' given")
+            raise BddTorqueError(f"program: forms must be among those that the kernel knows, got '{form.name}'")
 
 
 def _held(words: Array) -> Array:
     """Return words that 32 bits hold, or refuse them."""
     if words.dtype.itemsize > 4:
-        raise BddTorqueError(f"program: words of at most 32 bits required, a block of {words.dtype} given")
+        raise BddTorqueError(f"program: words must have at most 32 bits, got a block of {words.dtype}")
     return words

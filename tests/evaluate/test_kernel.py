@@ -53,12 +53,12 @@ REFUSED = [
 
 
 @pytest.mark.slow  # Numba infers all types before it says what is wrong: of a program more than of straight-line code
-@pytest.mark.parametrize(("place", "wrong", "required"), REFUSED)
-def test_a_kernel_refuses_what_is_no_array_of_words(place, wrong, required):
+@pytest.mark.parametrize(("place", "wrong", "wanted"), REFUSED)
+def test_a_kernel_refuses_what_is_no_array_of_words(place, wrong, wanted):
     given = [np.zeros(2, dtype=np.int64) for _ in range(4)]
     given[place] = wrong
     kernel = arm(6, workers=1, target="tables" if place == 0 else "host").kernel()
-    with pytest.raises(TypingError, match=rf"kernel: {required} .* required for {('q', 'qd', 'qdd', 'tau')[place]}"):
+    with pytest.raises(TypingError, match=rf"kernel: {('q', 'qd', 'qdd', 'tau')[place]} must be {wanted} of shape"):
         kernel(*given)
 
 
