@@ -107,12 +107,12 @@ def _answers(
     from bddtorque import questions
 
     ways: dict[str, Callable[[str, Work], Any]] = {
-        "largest": lambda name, work: questions.largest(model, name, work),
-        "smallest": lambda name, work: questions.smallest(model, name, work),
-        "saturation": lambda name, work: questions.saturating(model, name, work),
-        "at least": lambda name, work: questions.reaching(model, name, wanted["at least"], "at least", work),
-        "at most": lambda name, work: questions.reaching(model, name, wanted["at most"], "at most", work),
-        "error": lambda name, work: questions.largest_error(model, name, work),
+        "largest": lambda name, work: questions.largest(model, name, work=work),
+        "smallest": lambda name, work: questions.smallest(model, name, work=work),
+        "saturation": lambda name, work: questions.saturating(model, name, work=work),
+        "at least": lambda name, work: questions.reaching(model, name, wanted["at least"], "at least", work=work),
+        "at most": lambda name, work: questions.reaching(model, name, wanted["at most"], "at most", work=work),
+        "error": lambda name, work: questions.largest_error(model, name, work=work),
         "symmetry": lambda name, work: questions.symmetries(model, name),
         "support": lambda name, work: questions.support(model, name),
     }
@@ -128,7 +128,7 @@ def _answers(
                     return found, True
         if other is not None:
             with _shown("comparing", millions, limit) as work:
-                compared = questions.equality(model, other, work)
+                compared = questions.equality(model, other, work=work)
             found += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:
         return found, True

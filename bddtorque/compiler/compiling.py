@@ -19,7 +19,7 @@ from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
-from bddtorque.work import Cache, NoProgress, Progress, Workers, default_cache, step, usable_processors
+from bddtorque.work import Cache, NoProgress, Progress, Workers, cache_named, step, usable_processors
 
 
 def compile(
@@ -50,7 +50,7 @@ def compile(
     """
     started = time.perf_counter()
     pinned = None if plan is None else pinned_plan(plan)
-    kept = default_cache() if isinstance(cache, str) else cache
+    kept = cache_named(cache)
     team = Workers(workers, executor=executor, cache=kept, progress=progress)
     spec, robot, notes = spec_and_robot(source, options)
     with step(progress or NoProgress(), f"planning {robot.name}"), within_floats("robot", robot.name):

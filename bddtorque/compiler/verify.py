@@ -26,7 +26,7 @@ from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms import FORMS, lower
 from bddtorque.graph.graph import Op
-from bddtorque.model.model import Model, from_bytes
+from bddtorque.model.model import Model, from_bytes, to_bytes
 from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
@@ -48,7 +48,7 @@ class Check:
 
 
 def verify(
-    path: str | PathLike[str],
+    file: str | PathLike[str] | Model,
     workers: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -60,15 +60,18 @@ def verify(
 
     Parameters
     ----------
+    file : a .bdt file, or a model, whose file is checked as `Model.save` would write it
     workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
     progress : told of every finished block
     executor : any `concurrent.futures.Executor` to check the blocks on instead
     """
+    if isinstance(file, Model):
+        return verify_bytes(to_bytes(file), f"model of {file.name}", workers, progress, executor)
     try:
-        data = read_file(path)
+        data = read_file(file)
     except BddTorqueError as problem:
         return [Check("file", False, str(problem))]
-    return verify_bytes(data, str(path), workers, progress, executor)
+    return verify_bytes(data, str(file), workers, progress, executor)
 
 
 def verify_bytes(

@@ -24,7 +24,7 @@ TRIED = 1 << 16
 Grid = tuple[Words, tuple[int, ...], Callable[[int], State]]
 
 
-def equality(first: Model, second: Model, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
+def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
     """Return for each output whether two compilations give the same word in every state.
 
     Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input

@@ -26,7 +26,7 @@ PATIENCE = 0.1
 """Share of the work for branch and bound where all states can be run instead."""
 
 
-def largest(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Extreme:
+def largest(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Extreme:
     """Return the largest value of an output, term, word or block, with a state that has it.
 
     Parameters
@@ -48,12 +48,12 @@ def largest(model: Model, of: str, work: float | Work = WORK, limit: float | Non
     return _extreme(model, subject(model, of), "largest", work_of(work, limit))
 
 
-def smallest(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Extreme:
+def smallest(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Extreme:
     """Return the smallest value; as `largest`."""
     return _extreme(model, subject(model, of), "smallest", work_of(work, limit))
 
 
-def saturating(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> Count:
+def saturating(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Count:
     """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
 
     The answer is compared with what the certificate says of it. `work` and `limit` are as for `largest`.
@@ -79,6 +79,7 @@ def reaching(
     of: str,
     value: float,
     side: Literal["at least", "at most"] = "at least",
+    *,
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Count:

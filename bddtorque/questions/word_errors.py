@@ -40,7 +40,7 @@ Compared = Callable[[Words], tuple[Integers, Bounded]]
 """Compiled words, and the truth in their units, on a grid of input words."""
 
 
-def largest_error(model: Model, of: str, work: float | Work = WORK, limit: float | None = None) -> LargestError:
+def largest_error(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> LargestError:
     """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
 
     Exact, up to the radius stated, where every state can be compared; else a bracket: found by a search, or among the

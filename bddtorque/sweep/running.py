@@ -25,7 +25,7 @@ from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweep.term_errors import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
-from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, default_cache, step
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64
 """Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
@@ -107,7 +107,7 @@ def sweep(
     job = _Job(to_bytes(model), evaluator, _form(evaluator, states), seed)
     if job.form == "straight":
         _check_forms(job, parts[0])
-    kept = (default_cache() if cache == "default" else cache) if long else None
+    kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
     with _team(1 if alone else workers, executor, kept, progress) as (team, whole):
         found = _spread(job, model, parts, searched, team, whole)

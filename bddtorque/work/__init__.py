@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bddtorque.work.caching import Cache, cache_directory, default_cache
+from bddtorque.work.caching import Cache, cache_directory, cache_named, default_cache
 from bddtorque.work.lending import WorkError
 from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task, content_key
@@ -16,6 +16,7 @@ __all__ = [
     "WorkError",
     "Workers",
     "cache_directory",
+    "cache_named",
     "content_key",
     "default_cache",
     "step",

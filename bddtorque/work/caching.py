@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
 from bddtorque.work.entries import BadEntryError, decode, encode
 from bddtorque.work.tasks import Task, content_key, environment_digest
@@ -63,6 +64,15 @@ def default_cache() -> Cache | None:
     if directory is None:
         return None
     return Cache(directory, parse_size(os.environ.get("BDDTORQUE_CACHE_SIZE", DEFAULT_SIZE), "BDDTORQUE_CACHE_SIZE"))
+
+
+def cache_named(cache: Cache | str | None) -> Cache | None:
+    """Return the cache that an option means: ``"default"`` for the user's own, None for none, or a `Cache`."""
+    if cache == "default":
+        return default_cache()
+    if cache is None or isinstance(cache, Cache):
+        return cache
+    raise BddTorqueError(f"cache must be 'default', None or a Cache, got {cache!r:.60}")
 
 
 class _Entry(NamedTuple):

@@ -75,7 +75,7 @@ def test_the_radius_reaches_to_the_bound_of_every_state():
 
 def test_more_states_than_can_be_run_give_a_bracket():
     model = arm(6)
-    found = largest_error(model, "tau1", Work(50))
+    found = largest_error(model, "tau1", work=Work(50))
     assert not found.exact and 0.5 < found.found < found.bound == model.certificate.bounds[0]
     state = [np.array([found.state[f"{kind}{j}"] for j in (1, 2)]) for kind in ("q", "qd", "qdd")]
     values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, state, strict=True)]
@@ -133,7 +133,7 @@ def test_errors_are_not_asked_of_words():
 def test_terms_err_no_more_than_their_words_allow(name, monkeypatch):
     model = small(name)
     monkeypatch.setattr(word_errors, "MOST_BITS", 0)
-    brackets = {of: largest_error(model, of, Work(10)) for of in terms_in(model)}
+    brackets = {of: largest_error(model, of, work=Work(10)) for of in terms_in(model)}
     monkeypatch.undo()
     for of, bracket in brackets.items():
         whole = largest_error(model, of)
@@ -146,7 +146,7 @@ def terms_in(model):
 
 
 def test_terms_of_many_bits_have_a_bracket():
-    found = largest_error(arm(12), "C1_12", Work(40))
+    found = largest_error(arm(12), "C1_12", work=Work(40))
     assert not found.exact and 0 < found.found < found.bound < 1.0
 
 

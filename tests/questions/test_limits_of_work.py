@@ -63,9 +63,9 @@ def test_no_clock_is_looked_at_without_a_limit():
     for ask in (largest, saturating, largest_error):
         ask(model, "tau1", Work(10, clock=no_clock))
     reaching(model, "tau1", 20.0, work=Work(10, clock=no_clock))
-    equality(model, arm(6, target="host"), Work(10, clock=no_clock))
+    equality(model, arm(6, target="host"), work=Work(10, clock=no_clock))
     with pytest.raises(AssertionError, match="clock"):
-        largest(model, "tau1", Work(10, limit=1.0, clock=no_clock))
+        largest(model, "tau1", work=Work(10, limit=1.0, clock=no_clock))
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
@@ -158,7 +158,7 @@ def test_errors_of_some_states_are_a_bracket(of, work, monkeypatch):
     model = small("direct")
     whole = largest_error(model, of)
     monkeypatch.setattr(word_errors, "PIECE_BITS", 2)
-    found = largest_error(model, of, work.again())
+    found = largest_error(model, of, work=work.again())
     assert whole.exact and not found.exact and " of " in found.detail and found.stopped
     assert found.found <= whole.found <= whole.bound <= found.bound
 
@@ -169,7 +169,7 @@ def test_equality_that_is_not_decided_says_what_it_tried(interrupted, monkeypatc
     pieces = enumeration.pieces
     whole = equality(first, second)
     monkeypatch.setattr(sys.modules["bddtorque.questions.equal_words"], "pieces", lambda inputs: pieces(inputs, 6))
-    cut = equality(first, second, Work(told=interrupts_after(3)) if interrupted else Work(0))
+    cut = equality(first, second, work=Work(told=interrupts_after(3)) if interrupted else Work(0))
     assert len(cut) == (1 if interrupted else 2)
     for one, found in zip(whole, cut, strict=False):
         assert one.differing is not None and not one.sampled
@@ -180,7 +180,7 @@ def test_equality_that_is_not_decided_says_what_it_tried(interrupted, monkeypatc
 
 def test_a_search_keeps_to_the_limit_of_time():
     for of in ("tau1", "C1_12"):  # a ten-thousandth of a second is left for the search
-        found = largest_error(arm(12), of, Work(limit=1.0001, clock=Clock()))
+        found = largest_error(arm(12), of, work=Work(limit=1.0001, clock=Clock()))
         assert found.stopped == "time" and found.detail.startswith("1 ")
 
 

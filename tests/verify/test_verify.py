@@ -108,3 +108,9 @@ def test_too_little_memory_is_said_not_raised(monkeypatch: pytest.MonkeyPatch) -
     checks = verify_bytes(saved(bits=2), workers=1)
     assert [check.name for check in checks if not check.passed] == ["proof"]
     assert "\n" not in checks[-1].detail
+
+
+def test_a_model_is_verified_as_its_file_would_be(tmp_path):
+    model = compiled("planar2r", bits=4)
+    model.save(tmp_path / "arm.bdt")
+    assert bt.verify(model, workers=1) == bt.verify(tmp_path / "arm.bdt", workers=1)

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.work import Cache, Task, cache_directory, content_key, default_cache
 from bddtorque.work.caching import MISSING
@@ -222,3 +223,8 @@ def test_where_the_cache_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert cache_directory() == tmp_path / "home" / ".cache" / "bddtorque"
+
+
+def test_a_cache_of_another_name_is_refused() -> None:
+    with pytest.raises(BddTorqueError, match=r"^cache must be 'default', None or a Cache, got 'nope'$"):
+        bt.compile("planar2r", bits=4, cache="nope")
