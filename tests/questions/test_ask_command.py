@@ -97,7 +97,7 @@ def test_bad_use_is_one_line(ask, arguments, said):
 
 
 def test_an_interruption_shows_what_was_found(ask, monkeypatch):
-    def interrupted(*given):
+    def interrupted(*given, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bddtorque.questions.saturating", interrupted)

@@ -61,7 +61,7 @@ def no_clock():
 def test_no_clock_is_looked_at_without_a_limit():
     model = arm(6)
     for ask in (largest, saturating, largest_error):
-        ask(model, "tau1", Work(10, clock=no_clock))
+        ask(model, "tau1", work=Work(10, clock=no_clock))
     reaching(model, "tau1", 20.0, work=Work(10, clock=no_clock))
     equality(model, arm(6, target="host"), work=Work(10, clock=no_clock))
     with pytest.raises(AssertionError, match="clock"):

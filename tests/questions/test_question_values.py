@@ -221,8 +221,8 @@ def test_a_second_look_forgets_nothing_of_the_first(monkeypatch):
 def test_the_same_question_has_the_same_answer():
     model = arm(6)
     for millions in (1, 10, 100):
-        for ask in (largest, saturating, lambda *given: reaching(*given[:2], 50.0, "at least", given[2])):
-            first, second = (ask(model, "tau1", millions) for _ in range(2))
+        for ask in (largest, saturating, lambda *given, work: reaching(*given, 50.0, work=work)):
+            first, second = (ask(model, "tau1", work=millions) for _ in range(2))
             assert first == second
 
 
@@ -337,4 +337,4 @@ def test_counts_need_an_output_and_a_number():
 @pytest.mark.parametrize("work", [0, -1, float("inf"), float("nan"), "much"])
 def test_work_is_a_number_of_steps(work):
     with pytest.raises(bt.BddTorqueError, match=r"^work must be .*, got "):
-        largest_error(small("direct"), "tau1", work)
+        largest_error(small("direct"), "tau1", work=work)
