@@ -158,6 +158,17 @@ def same_function(header: dict, changed: dict, path: tuple) -> bool:
     return np.allclose(one, other, rtol=0, atol=1e-9)
 
 
+def same_wire(header: dict, path: tuple, value: object) -> bool:
+    """Whether a wire is read where its copy was: a sum of that one wire, times 1, with nothing added or rounded."""
+    wires, read = header["plan"]["wires"], at(header, path)
+    for copy, source in ((read, value), (value, read)):
+        if type(copy) is int and 0 <= copy < len(wires):
+            wire = wires[copy]
+            if wire["kind"] == "sum" and (wire["parts"], wire["constant"], wire["shift"]) == ([[source, 1]], 0, 0):
+                return True
+    return False
+
+
 def unexplained(name: str, every: int) -> tuple[list[str], int]:
     """Return the survivors among one in so many mutants that nothing explains, and how many were tried."""
     data, wrong, tried = file(name), [], 0
@@ -181,6 +192,8 @@ def unexplained(name: str, every: int) -> tuple[list[str], int]:
         if by_compiler and not explained(place, either):
             wrong.append(f"verify: {what}")
         rounded = ROUNDED if name == "arm for a host" else {}
+        if path[:2] == ("plan", "wires") and path[-1] in ("left", "right") and same_wire(header, path, value):
+            continue
         if by_checker and not explained(place, {**either, **INDEPENDENT, **rounded}):
             wrong.append(f"independent: {what}")
     return wrong, tried
@@ -201,7 +214,7 @@ def test_some_leaves_of_the_header(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every"),
-    [(name, {"arm": 4, "arm for a host": 8}.get(name, 1)) for name in FILES]
+    [(name, {"arm": 4, "arm for a host": 5}.get(name, 1)) for name in FILES]
     + [pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES],
 )
 def test_every_leaf_of_the_header(name, every):
