@@ -61,7 +61,7 @@ test-fast: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow and not everything"
 
 test-all: lint types
-	$(BIN)/python -m pytest -n auto --dist worksteal -q -m ""
+	BDDTORQUE_TEST_ALL=1 $(BIN)/python -m pytest -n auto --dist worksteal -q -m ""
 
 coverage: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -q --cov --cov-report=term-missing

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from examples_tried import examples
 from hypothesis import settings
 
 # Numba notices a change of the file a cached function stands in, but not of the files it calls into: compiled code is
@@ -17,7 +18,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".pytest_cache" / "numba" /
 
 # Machines that run the suite share their cores: time is measured by benchmarks, not by a deadline per example.
 # A check that decides what lands tries the same examples each time; elsewhere every run tries new ones.
-settings.register_profile("bddtorque", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile("bddtorque", max_examples=examples(100), deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("bddtorque")
 
 _SHARED = pytest.StashKey[str]()

@@ -30,7 +30,7 @@ OWN = {
 PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
 
 
-@pytest.fixture(scope="module", params=["tables", pytest.param("host", marks=pytest.mark.everything)])
+@pytest.fixture(scope="module", params=["tables", "host"])
 def model(request: pytest.FixtureRequest) -> bt.Model:
     return arm(5, target=request.param)
 
@@ -40,6 +40,7 @@ def found(model: bt.Model) -> list[Contender]:
     return contenders(model, states=128, seed=4)
 
 
+@pytest.mark.everything  # every contender is compiled
 def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list[Contender]) -> None:
     timings = {each.name: each for each in interleaved(found, rounds=3)}
     assert set(timings) == OWN | PEERS | ({"words, tables only"} if model.plan.target == "tables" else set())
@@ -50,6 +51,7 @@ def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list
         assert each.proved == (each.name not in PEERS)
 
 
+@pytest.mark.everything  # every contender is compiled
 def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> None:
     rng_words = [each.words() for each in found if each.proved and each.words is not None]
     assert len(rng_words) == sum(each.proved for each in found)
@@ -80,6 +82,7 @@ def test_states_that_fill_no_tile_are_refused(model: bt.Model, states: int) -> N
         contenders(model, states, seed=0)
 
 
+@pytest.mark.everything  # every contender is compiled
 def test_ratios_are_taken_beside_the_baseline(found: list[Contender], monkeypatch: pytest.MonkeyPatch) -> None:
     slow = replace(next(each for each in found if each.name == BASELINE), name="slow", states=1)
     baselines = [each for each in found if each.name in (BASELINE, VECTOR_BASELINE)]
@@ -104,6 +107,7 @@ def test_sizes_count_what_a_state_reads(model: bt.Model) -> None:
     assert form_sizes(model, "lockstep").touched > dense.touched  # a walk reads a node a bit
 
 
+@pytest.mark.everything  # every contender is compiled
 def test_calls_from_python(model: bt.Model) -> None:
     calls = {call.name: call for call in python_calls(model, rounds=3)}
     assert list(calls) == [EMPTY, "kernel", "torque_words", "torque", "torque_words of lists"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
@@ -56,7 +57,7 @@ def test_the_vector_peer_is_compiled_to_vectors_and_gathers_nothing() -> None:
     assert any(name in code for name in ("mulps", ".4s"))  # x86, ARM
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_pinocchio_is_given_the_same_arm(seed: int) -> None:
     arm = bt.load_robot("stanford")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diagram_samples import from_function, rounded_product, tables
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ def test_forms_that_are_not_made_could_not_win(table: Table) -> None:
     assert min(map(form_cost, some.values())) == min(map(form_cost, every.values()))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(tables(), min_size=1, max_size=3), st.floats(0, 1))
 def test_chosen_forms_fit_their_budget_and_are_their_tables(some: list[Table], share: float) -> None:
     sizes = [[FORMS[name].from_table(table).bytes for name in WORDS] for table in some]

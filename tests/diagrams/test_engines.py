@@ -6,6 +6,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from diagram_samples import interleaved, ordered_tables, parity, rounded_product
+from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 
 from bddtorque.base.errors import BddTorqueError
@@ -26,7 +27,7 @@ every_engine = pytest.mark.parametrize("engine", [pytest.param("cudd", marks=nee
 
 
 @every_engine
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(sample=ordered_tables())
 def test_engine_counts_our_nodes(engine: str, sample: tuple[Table, tuple[int, ...]]) -> None:
     table, order = sample

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from oracle import pinocchio_model, random_states, rnea
 from strategies import BUILT_IN, GEOMETRIES, KINDS, random_robot, relative_error, robots, seeds
@@ -18,7 +19,7 @@ from bddtorque.robots.robot import Joint, Kind, Link
 TOLERANCE = 1e-10
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(robots(), seeds)
 def test_torques_are_pinocchios(robot: bt.Robot, seed: int) -> None:
     states = random_states(robot, 8, seed)

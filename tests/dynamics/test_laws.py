@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from energies import kinetic_energy, potential_energy
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import random_states
@@ -26,7 +27,7 @@ def size(*arrays: np.ndarray) -> float:
     return max(1.0, *(float(np.abs(array).max()) for array in arrays))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(robots(), seeds)
 def test_mass_matrix_is_symmetric_and_positive_definite(robot: Robot, seed: int) -> None:
     q = random_states(robot, 5, seed)[0]
@@ -39,7 +40,7 @@ def test_mass_matrix_is_symmetric_and_positive_definite(robot: Robot, seed: int)
         np.testing.assert_allclose(column, mass[:, j, :], rtol=0, atol=1e-12 * size(mass))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(most=4), seeds)
 def test_christoffel_form_is_skew(robot: Robot, seed: int) -> None:
     """With C_ij = Σ_k c_ijk q̇_k of our terms, Ṁ − 2C is skew, and C q̇ + G is the bias."""
@@ -63,7 +64,7 @@ def test_christoffel_form_is_skew(robot: Robot, seed: int) -> None:
     np.testing.assert_allclose(S, -S.transpose(0, 2, 1), rtol=0, atol=1e-7 * size(S))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots(), seeds)
 def test_gravity_is_the_gradient_of_potential_energy(robot: Robot, seed: int) -> None:
     q = random_states(robot, 4, seed)[0]
@@ -73,7 +74,7 @@ def test_gravity_is_the_gradient_of_potential_energy(robot: Robot, seed: int) ->
         np.testing.assert_allclose(gravity[:, j], slope, rtol=0, atol=1e-8 * size(gravity))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots(), seeds)
 def test_power_is_the_growth_of_energy(robot: Robot, seed: int) -> None:
     q, qd, qdd = random_states(robot, 4, seed)
@@ -86,7 +87,7 @@ def test_power_is_the_growth_of_energy(robot: Robot, seed: int) -> None:
     np.testing.assert_allclose(derivative(energy, 1e-4), power, rtol=0, atol=1e-7 * size(power, energy(0)))
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(robots(most=3), seeds)
 def test_energy_is_conserved_when_nothing_drives(robot: Robot, seed: int) -> None:
     """Half a second of free motion, Runge-Kutta of fourth order, several arms at once."""
@@ -109,7 +110,7 @@ def test_energy_is_conserved_when_nothing_drives(robot: Robot, seed: int) -> Non
         assert np.abs(moving - still).max() > 1e-3  # something was exchanged
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots(), seeds, st.floats(-3, 3), st.floats(-3, 3))
 def test_torque_is_linear_in_acceleration(robot: Robot, seed: int, a: float, b: float) -> None:
     q, qd, first = random_states(robot, 4, seed)
@@ -120,7 +121,7 @@ def test_torque_is_linear_in_acceleration(robot: Robot, seed: int, a: float, b: 
     np.testing.assert_allclose(mixed, expected, rtol=0, atol=1e-11 * size(mixed, *inertial))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots(), seeds, st.floats(-3, 3))
 def test_torque_is_quadratic_in_velocity(robot: Robot, seed: int, factor: float) -> None:
     q, qd, _ = random_states(robot, 4, seed)
@@ -129,7 +130,7 @@ def test_torque_is_quadratic_in_velocity(robot: Robot, seed: int, factor: float)
     np.testing.assert_allclose(found, factor**2 * once, rtol=0, atol=1e-11 * size(once, weight))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots(), seeds, *[st.integers(-3, 3)] * 3)
 def test_units_may_be_chosen(robot: Robot, seed: int, kilogram: int, metre: int, second: int) -> None:
     """Other units of mass, length and time change torques by their dimensions: exactly so, in powers of two."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from energies import kinetic_energy, potential_energy
+from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, crba, pinocchio_model, random_states, rnea
 from strategies import random_robot, relative_error, robots, seeds
@@ -15,7 +16,7 @@ from bddtorque.robots.robot import Joint, Link
 TOLERANCE = 1e-10
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(robots(), seeds)
 def test_all_are_pinocchios(robot: bt.Robot, seed: int) -> None:
     model = pinocchio_model(robot)
@@ -28,7 +29,7 @@ def test_all_are_pinocchios(robot: bt.Robot, seed: int) -> None:
     assert relative_error(bt.forward_dynamics(robot, q, qd, tau), aba(model, q, qd, tau)) < TOLERANCE
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(), seeds)
 def test_forward_dynamics_undoes_inverse_dynamics(robot: bt.Robot, seed: int) -> None:
     q, qd, qdd = random_states(robot, 6, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from oracle import random_states
 from strategies import random_robot, relative_error, robots, seeds, tapered
@@ -30,7 +31,7 @@ def test_known_counts(name: str, terms: int, harmonics: int, phases: int) -> Non
     assert bt.terms_of(bt.load_robot(name)).counts() == {"terms": terms, "harmonics": harmonics, "phases": phases}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(most=4), seeds)
 def test_their_sum_is_newton_euler(robot: bt.Robot, seed: int) -> None:
     states = random_states(robot, 10, seed)
@@ -160,7 +161,7 @@ def coefficient(robot: bt.Robot, kind: str, joint: int, motion: tuple[int, ...],
     return (both - against)[:, joint] / 2
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(most=4), seeds)
 def test_each_depends_on_what_it_says(robot: bt.Robot, seed: int) -> None:
     q = random_states(robot, 12, seed)[0]
@@ -179,7 +180,7 @@ def test_each_depends_on_what_it_says(robot: bt.Robot, seed: int) -> None:
             assert np.abs(coefficient(robot, *key, one) - here).max() > 1e-12 * scale, f"{term.name}: joint {j + 1}"
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(most=4), seeds)
 def test_what_is_left_out_is_zero(robot: bt.Robot, seed: int) -> None:
     q, n = random_states(robot, 12, seed)[0], robot.degrees_of_freedom

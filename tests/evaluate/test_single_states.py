@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from compiled import arm, random_words
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,13 +34,13 @@ def compared(pair, call, state):
     assert np.array_equal(single.out_of_range, batch.out_of_range)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=6, max_size=6))
 def test_words(pair, words):
     compared(pair, "torque_words", np.array(words, dtype=np.int64).reshape(3, 2))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(ANGLES, min_size=2, max_size=2), st.lists(VALUES, min_size=4, max_size=4))
 def test_floats(pair, angles, values):
     compared(pair, "torque", np.array([*angles, *values]).reshape(3, 2))

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from compiled import arm, random_words, reference, some_words
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,7 +156,7 @@ def test_words_that_outgrow_a_float_are_held_in_integers(tmp_path):
 small = st.integers(-60, 60)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(st.tuples(st.integers(0, 3), small), min_size=1, max_size=4), small, st.integers(0, 6), st.data())
 def test_a_sum_in_floats_rounds_as_the_integers_do(parts, constant, shift, data):
     """floor((Σ f·w + c)/2^s + 1/2), ties upward, for words, exact products and rounded ones."""

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 from compiled import arm
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -306,7 +307,7 @@ def test_angles_under_trace_stand_under_sines_only():
     assert shifted.error_of(lambda q, w: np.sin(q + 0.3) * w) <= shifted.certificate.bound
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     coefficients=st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=3, max_size=3),
     bits=st.integers(3, 7),

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from bdt_files import taken_apart, written
+from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ WRONG = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), name=st.sampled_from(["traced", "float", "law", "samples", "nearest", "arm"]), value=WRONG)
 def test_any_value_replaced_is_refused_or_found_out(data, name, value):
     header, arrays = taken_apart(files()[name])

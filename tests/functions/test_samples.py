@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ def csv(folder: Path, text: str, name: str = "data.csv") -> str:
     return str(folder / name)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     points=st.lists(
         st.tuples(st.floats(-5, 5, width=32), st.floats(-9, 9, width=32)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from strategies import BUILT_IN, random_robot, robots
 
@@ -47,7 +48,7 @@ def test_a_waist_that_stands_upright_is_not_an_input() -> None:
         assert "q1" not in trace_torques(bt.load_robot(name)).input_names
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(robots())
 def test_regrouping_never_costs_more(robot: bt.Robot) -> None:
     counted, plain = (trace_torques(robot, regroup=regroup).counts() for regroup in (True, False))

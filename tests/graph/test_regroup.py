@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
@@ -45,13 +46,13 @@ def error(robot: Robot, seed: int = 0, least: float = 1e-3) -> float:
     return relative_error(regrouped_torques(robot, *states), rnea(pinocchio_model(robot), *states), least)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(robots(), seeds)
 def test_torques_stay(robot: Robot, seed: int) -> None:
     assert error(robot, seed) < TOLERANCE
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(robots(most=6), seeds)
 def test_the_traced_graph_has_the_same_torques(robot: Robot, seed: int) -> None:
     q, qd, qdd = random_states(robot, 4, seed)
@@ -89,7 +90,7 @@ def leaning(robot: Robot, tilt: float, seed: int) -> Robot:
     return replace(robot, joints=tuple(joints))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     robots(fewest=2, most=6, geometries=("parallel", "coincident", "general")),
     st.floats(-13.0, -1.0).map(lambda exponent: 10.0**exponent),

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import compiled
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
@@ -216,7 +217,7 @@ class Plain:
         return Number(float(value))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.sampled_from(["revolute", "prismatic"]), min_size=1, max_size=6), st.integers(0, 10**6))
 def test_its_newton_euler_is_pinocchios(kinds, seed):
     robot = random_robot(kinds, ["tilted"] * len(kinds), seed, payload=bool(seed % 2))
@@ -239,7 +240,7 @@ def test_another_arm_is_no_proof_of_this_one():
     assert found[-1].name == "dynamics" and not found[-1].passed and "units of the truth required" in found[-1].detail
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_no_byte_can_be_changed_and_nothing_makes_it_stumble(data):
     whole = small()
@@ -249,7 +250,7 @@ def test_no_byte_can_be_changed_and_nothing_makes_it_stumble(data):
     assert not found[-1].passed and "\n" not in found[-1].detail
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.one_of(st.binary(max_size=300), st.integers(0, 27000).map(lambda n: small()[:n])))
 def test_what_is_no_file_is_refused(data):
     found = check_bytes(data)

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,7 +113,7 @@ def sampled(terms: list) -> np.ndarray:
     return by_motion[0], np.abs(by_motion[1]) + np.abs(by_motion[2])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(waves)
 def test_no_sum_of_waves_exceeds_what_is_said(terms):
     plain, moved = sampled(terms)

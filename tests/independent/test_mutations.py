@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import (
@@ -333,7 +334,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.sampled_from(["arm", "cascade", "friction"]), st.data())
 def test_anything_in_place_of_anything(name, data):
     """The checker ends with a finding whatever stands in a signed header; it never raises, and never takes long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, pinocchio_model, random_states
 from strategies import robots, seeds
@@ -28,7 +29,7 @@ from bddtorque.robots.robot import Robot
 A, B = load_robot("planar3r_a"), load_robot("planar3r_b")
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(robots(most=5), seeds)
 def test_the_plant_accelerates_as_pinocchio_says(robot: Robot, seed: int) -> None:
     q, qd, tau = random_states(robot, 1, seed)

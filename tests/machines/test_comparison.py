@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from compiled import arm
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
@@ -148,7 +149,7 @@ def costs_of_any_kind() -> st.SearchStrategy[CostModel]:
     )
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(costs=costs_of_any_kind(), name=st.sampled_from(["planar2r", "scara"]))
 def test_laws_of_every_machine(costs: CostModel, name: str) -> None:
     """Intervals are never longer than times, more processors never slower, and no machine beats its longest path."""

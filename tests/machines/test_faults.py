@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
@@ -55,7 +56,7 @@ def test_recompute_sets_with_old_data() -> None:
     assert [others(TABLES["new"], k) for k in range(4)] == [(c, set(), c) for c in (7, 5, 5, 4)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from(sorted(TABLES)), st.integers(0, 3), st.integers(0, 9),
     st.sampled_from(["loop", "synchronisation"]), seeds,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, crba, pinocchio_model, random_states, rnea
 from strategies import random_robot, relative_error, robots, seeds
@@ -33,7 +34,7 @@ def with_tip_wrench(robot: bt.Robot, algorithm, q, qd, last, wrench) -> np.ndarr
     return algorithm(model, model.createData(), q, qd, last, external).copy()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(revolute_robots, seeds)
 def test_serial_and_parallel_inertia_matrix_is_pinocchios(robot: bt.Robot, seed: int) -> None:  # F16
     q, qd, tau = random_states(robot, 3, seed)
@@ -44,7 +45,7 @@ def test_serial_and_parallel_inertia_matrix_is_pinocchios(robot: bt.Robot, seed:
         assert np.abs(found - expected).max() < TOLERANCE * np.abs(expected).max()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(revolute_robots, seeds)
 def test_forward_dynamics_with_tip_wrench_is_pinocchios(robot: bt.Robot, seed: int) -> None:  # F17
     q, qd, tau = (each[0] for each in random_states(robot, 1, seed))

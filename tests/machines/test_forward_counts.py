@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import aba, crba, pinocchio_model, random_states
@@ -32,7 +33,7 @@ def operations(name: str, n: int) -> int:
     return sum(graph_of(name, n).cost)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(revolute_robots, st.sampled_from(sorted(set(METHODS) - {"conjugate gradient"})), seeds)
 def test_accelerations_are_pinocchios(robot: bt.Robot, name: str, seed: int) -> None:
     q, qd, tau = (each[0] for each in random_states(robot, 1, seed))
@@ -68,7 +69,7 @@ def test_one_iteration_less_is_not_enough() -> None:
     assert 1e-3 < done[2] < done[1] < done[0]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(revolute_robots, seeds)
 def test_composite_bodies_give_pinocchios_inertia(robot: bt.Robot, seed: int) -> None:
     q = random_states(robot, 1, seed)[0][0]

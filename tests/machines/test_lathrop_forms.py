@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import inertia, pinocchio_model, random_states, rnea
@@ -52,7 +53,7 @@ def difference(found: object, expected: object) -> float:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robot=robots(), seed=seeds)
 def test_torques_are_those_of_pinocchio_and_of_our_newton_euler(form: Form, robot: bt.Robot, seed: int) -> None:
     q, qd, qdd = random_states(robot, 5, seed)
@@ -130,7 +131,7 @@ def moving_base_torques(robot: bt.Robot, state: tuple[np.ndarray, ...], base: Ba
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(robot=robots(), seed=seeds)
 def test_a_moving_base_and_a_wrench_at_the_tip(form: Form, robot: bt.Robot, seed: int) -> None:
     base, tip = random_ends(seed)
@@ -140,7 +141,7 @@ def test_a_moving_base_and_a_wrench_at_the_tip(form: Form, robot: bt.Robot, seed
     assert np.abs(found - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(), seeds)
 def test_both_forms_agree_in_every_quantity(robot: bt.Robot, seed: int) -> None:
     state = random_state(robot, seed)
@@ -150,7 +151,7 @@ def test_both_forms_agree_in_every_quantity(robot: bt.Robot, seed: int) -> None:
     assert difference(logarithmic_recursion(state, one_by_one, one_by_one), linear) < 1e-12
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(robots(most=6), seeds)
 def test_what_intervals_mean(robot: bt.Robot, seed: int) -> None:
     """W, R, Q and S of [0, i] against products and sums taken in the base frame, one link after another."""
@@ -192,7 +193,7 @@ def bracketed(leaves: list, combine: object, random: np.random.Generator) -> obj
     return combine(bracketed(leaves[:cut], combine, random), bracketed(leaves[cut:], combine, random))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(), seeds, st.integers(0, 1000))
 def test_any_bracketing_gives_the_same(robot: bt.Robot, seed: int, brackets: int) -> None:
     state, random = random_state(robot, seed, 2), np.random.default_rng(brackets)

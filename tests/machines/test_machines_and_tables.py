@@ -49,7 +49,7 @@ def machines(robot: bt.Robot) -> dict[str, Torques]:
 
 
 SMALL = ("planar2r", "planar3r_a", "scara")
-LARGE = ("planar3r_b", "stanford", "puma560", "ur5")
+LARGE = ("planar3r_b", "puma560", "ur5")
 
 
 @pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])

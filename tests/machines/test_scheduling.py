@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,7 +110,7 @@ def test_branch_and_bound_where_no_list_is_best(bound: bool) -> None:
     assert searched == 15
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(task_lists(most=5), st.integers(1, 3))
 def test_branch_and_bound_finds_the_best_of_free_tasks(tasks: list[Task], processors: int) -> None:
     found = branch_and_bound(tasks, processors)
@@ -118,7 +119,7 @@ def test_branch_and_bound_finds_the_best_of_free_tasks(tasks: list[Task], proces
     assert found.lower_bound == found.schedule.makespan == best_by_trying_all(tasks, processors)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(task_lists(most=6, processors=3))
 def test_branch_and_bound_finds_the_best_of_bound_tasks(tasks: list[Task]) -> None:
     found = branch_and_bound(tasks, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
@@ -46,14 +47,14 @@ def serial_error(robot: Robot, recursion, seed: int = 0) -> float:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(kinds=("revolute",)), seeds)
 def test_hamiltons_equations_with_current_operands_are_inverse_dynamics(robot: Robot, seed: int) -> None:
     """F24, for any revolute chain."""
     assert serial_error(robot, HAMILTON, seed) < 1e-11
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(robots(), st.sampled_from((LATHROP, LATHROP_GRAVITY_APART)), seeds)
 def test_lathrops_equations_with_current_operands_are_inverse_dynamics(robot: Robot, recursion, seed: int) -> None:
     assert serial_error(robot, recursion, seed) < 1e-11

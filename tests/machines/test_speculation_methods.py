@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import random_states
@@ -60,7 +61,7 @@ def test_iterations_until_the_torque_is_exact(n: int) -> None:
     assert iterations_to_exact(HAMILTON, YAMAKITA, kinds) == 2 * n + 3
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(robots(most=5), st.sampled_from(ALL), seeds)
 def test_no_machine_takes_longer_than_its_ages_say(robot: Robot, method: Method, seed: int) -> None:
     """Joints of both kinds; special geometries may be exact earlier, never later."""
@@ -119,7 +120,7 @@ def test_readings_by_class_set_and_exception() -> None:
     assert iterations_to_exact(HAMILTON, both, ["revolute"] * 4) == 1
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seeds)
 def test_where_all_is_old_the_order_of_computation_does_not_matter(seed: int) -> None:
     """HAM Table 7: any order, any processor."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from bdt_files import digest_of, saved, sha256, signed, taken_apart, written, zip_of
 from compiled import random_words
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_altered_files import SMALL, refused
@@ -81,7 +82,7 @@ HOSTILE = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.deferred(lambda: st.sampled_from(all_places())), HOSTILE)
 def test_any_value_in_any_place(place: tuple, value: Any) -> None:
     options, path = place

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from covering import plan_within
 from exact import LONG, all_words, long_value
+from examples_tried import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from plan_samples import Sample, found_and_proved, samples
@@ -22,7 +23,7 @@ from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
 
-relaxed = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+relaxed = settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 PLANNERS = {
     "cover": plan_within,
     "terms": partial(plan_network, source="terms"),

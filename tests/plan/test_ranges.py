@@ -6,6 +6,7 @@ import statistics
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from strategies import robots, seeds
 
@@ -31,7 +32,7 @@ def plain_ranges(graph: Graph, inputs: dict[str, Interval]) -> list[Interval]:
     return every_node(graph).evaluate(everything, IntervalArithmetic(), IntervalArithmetic.constant)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(robots(most=5), seeds)
 def test_no_value_of_any_chain_leaves_its_range(robot, seed):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from covering import plan_within
 from exact import exact_value, long, long_outputs
+from examples_tried import examples
 from hypothesis import assume, given, settings
 from plan_samples import samples
 
@@ -70,7 +71,7 @@ def test_every_entry_is_exactly_rounded_and_the_error_is_its_maximum(each):
     assert worst <= units <= worst + 2.0**-19  # proved, and no larger than the grid it is rounded up to
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(samples(outputs=1))
 def test_blocks_of_any_plan_are_exactly_rounded(sample):
     try:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from plan_samples import LARGEST, Sample, found_and_proved
@@ -42,7 +43,9 @@ def rotated_words(draw):
 
 
 @pytest.mark.parametrize("target", ["tables", "host"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(
+    max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None
+)
 @given(rotated_words(), st.sampled_from([0.55, 0.8, 1.0]))
 def test_no_state_of_a_rotation_errs_more_than_proved(target, sample, accuracy):
     try:

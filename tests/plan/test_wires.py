@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ def all_states(plan):
     return {wire.name: np.array(words) for wire, words in zip(inputs, zip(*states, strict=True), strict=True)}
 
 
-PLENTY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PLENTY = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @PLENTY

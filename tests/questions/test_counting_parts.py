@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from every_state import MODELS, arm, small
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,14 +65,14 @@ def test_extremes_of_a_grid_are_sound_and_of_halves_exact(table, data):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32))
 def test_ranges_hold_every_state_of_their_boxes(name, seed):
     for place in ("tau1", "tau2"):
         check_boxes(subject(small(name), place), np.random.default_rng(seed))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32))
 def test_ranges_hold_wide_words_too(seed):
     check_boxes(subject(arm(12), "tau1"), np.random.default_rng(seed))

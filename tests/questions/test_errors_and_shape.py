@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from compiled import random_words
 from every_state import MODELS, arm, every_state, every_word, small
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -154,7 +155,7 @@ def function_cases():
     return st.tuples(st.integers(2, 6), st.integers(2, 6), st.integers(3, 9), st.floats(-3, 3), st.floats(-3, 3))
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(function_cases())
 def test_functions_are_asked_as_arms_are(case):
     a, b, bits, c, d = case

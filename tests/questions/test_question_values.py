@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from compiled import random_words
 from every_state import MODELS, arm, every_state, every_word, small
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +97,7 @@ def test_an_interruption_leaves_a_bracket(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "place"), PLACES)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(data=st.data())
 def test_every_way_counts_what_is_there(name, place, data):
     asked, total = asked_of(name, place), sums_of(name, place)

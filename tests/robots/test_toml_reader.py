@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import crba, pinocchio_model, random_states, rnea
@@ -99,7 +100,7 @@ lengths, turns = st.floats(-1.0, 1.0), st.floats(-3.2, 3.2)
 dh_rows = st.tuples(st.sampled_from(["revolute", "prismatic"]), lengths, turns, lengths, turns)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(dh_rows, min_size=1, max_size=6), st.integers(0, 1000))
 def test_dh_rows(rows: list[tuple[str, float, float, float, float]], seed: int) -> None:
     random = np.random.default_rng(seed)

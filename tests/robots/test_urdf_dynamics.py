@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import configuration, crba, pinocchio_model, random_states, rnea
@@ -207,7 +208,7 @@ def random_urdfs(draw: st.DrawFn) -> str:
     return f"<robot name='random'>{''.join(parts)}</robot>"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(random_urdfs(), st.integers(0, 1000))
 def test_random_trees(text: str, seed: int) -> None:
     theirs = pin.buildModelFromXML(text)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import compiled, with_source
+from examples_tried import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ from bddtorque.words import JointFormats
 SAMPLES = [{"bits": 2}, {"bits": 3, "source": "recursive"}, {"bits": 3, "accuracy": "paper"}, {"bits": 4, "torque": 20}]
 
 models = st.sampled_from(SAMPLES).map(lambda options: compiled(**options))
-few = settings(max_examples=25)
+few = settings(max_examples=examples(25))
 
 
 def found(model: bt.Model) -> list[str]:
@@ -101,7 +102,7 @@ def numbers(plain: Any, path: tuple = ()) -> list[tuple]:
     return [path] if type(plain) is int or (isinstance(plain, str) and plain[:1] in "-0123456789" and plain) else []
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(models, st.data())
 def test_one_number_of_the_plan(model: bt.Model, data: st.DataObject) -> None:
     plain = copy.deepcopy(model.plan.to_plain())
@@ -199,7 +200,7 @@ def laden(robot: Robot, factor: float) -> Robot:
     return replace(robot, payload=Link("payload", factor - 1))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     models,
     st.sampled_from([heavier, longer, displaced, lighter_world, with_rotor, laden]),

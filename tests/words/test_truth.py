@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from examples_tried import examples
 from hypothesis import given, settings
 from strategies import robots
 
@@ -77,7 +78,7 @@ def test_built_in_arms_stay_within_the_charge(name, make):
 
 
 @pytest.mark.parametrize("make", [from_terms, from_recursion])
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(robots(most=3))
 def test_any_arm_stays_within_the_charge(make, robot):
     check(make, replace(robot, payload=None), 3)
