@@ -52,7 +52,14 @@ SMALL = ("planar2r", "planar3r_a", "scara")
 LARGE = ("planar3r_b", "puma560", "ur5")
 
 
-@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SMALL,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
+        pytest.param("stanford", marks=pytest.mark.everything),
+    ],
+)
 def test_within_the_certificate_of_every_machine(name: str) -> None:
     model = compiled(name, bits=8)
     words = random_words(model, STATES, 21)
