@@ -23,7 +23,7 @@ from bddtorque.dynamics.terms import Terms
         ("stanford", 84, 795, 62),
         ("puma560", 107, 1035, 70),
         ("ur5", 117, 726, 45),
-        ("panda", 202, 114_934, 6_628),
+        pytest.param("panda", 202, 114_934, 6_628, marks=pytest.mark.everything),
     ],
 )
 def test_known_counts(name: str, terms: int, harmonics: int, phases: int) -> None:

@@ -65,7 +65,7 @@ def page_words(page, states) -> list[list[int]]:
     "name",
     [
         *("planar2r", "planar2r host", "planar2r recursive", "planar2r saturating", "planar2r paper", "scara", "ur5"),
-        pytest.param("ur5 host", marks=pytest.mark.slow),
+        pytest.param("ur5 host", marks=pytest.mark.everything),
     ],
 )
 def test_the_page_gives_the_words_of_the_evaluator(opened, name):
