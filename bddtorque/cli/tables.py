@@ -11,6 +11,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import counted
 from bddtorque.cli.console import grid, output, plain_table
 from bddtorque.diagrams.choosing import Choice, choose_forms
+from bddtorque.diagrams.engine import CuddEngine
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.wires import Product
@@ -44,13 +45,20 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
         ),
         ("steps", f"{counted(figures['summands'], 'summands')} from {', '.join(steps)}"),
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
-        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
+        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"),
         ("tables", decimal(figures["table_bytes"])),
         (
             "bound",
             f"{worst:.4f} units of the last bit at most: {'faithful' if figures['faithful'] else 'NOT faithful'}",
         ),
     ]
+
+
+def _beyond_dd(model: Model) -> str:
+    """Return what to say of diagrams that are too large for any engine of dd."""
+    most = CuddEngine.load_limit
+    large = sum(diagram.node_count > most for diagram in model.diagrams)
+    return f"; {large} of more than {most:,} nodes, built by bddtorque without dd" if large else ""
 
 
 def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ SECONDS_PER_BLOCK, SECONDS_PER_ROW = 0.05, 3e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """What was made of the blocks of a plan: a table, a diagram and proved facts each; the engine, and its notes."""
+    """What was made of the blocks of a plan: a table, a diagram and proved facts each; who built them, and notes."""
 
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
@@ -51,7 +52,9 @@ def build_blocks(
     restored = [_restored(block, each) for block, each in zip(plan.blocks, built, strict=True)]
     tables, diagrams, facts = zip(*restored, strict=True) if restored else ((), (), ())
     notes = sorted({note for each in built for note in each["notes"]})
-    return Blocks(tables, diagrams, facts, built[0]["engine"] if built else engine, tuple(notes))
+    builders = Counter(each["engine"] for each in built)
+    said = ", ".join(f"{name} ({count} of {len(built)} diagrams)" for name, count in builders.items())
+    return Blocks(tables, diagrams, facts, said if len(builders) > 1 else "".join(builders) or engine, tuple(notes))
 
 
 def _keyed(tasks: list[Task]) -> list[Task]:

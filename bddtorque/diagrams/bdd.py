@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, memory_for_nodes
+from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, Nodes, memory_for_nodes
 from bddtorque.diagrams.validation import check_arrays, check_order
 from bddtorque.plan.table import FrozenArrays, IntegerArray, Table, restore_bits, word_dtype
 
@@ -82,6 +82,19 @@ class Diagram(FrozenArrays):
         variables = check_order(order)
         checked = check_arrays(np.asarray(level), np.asarray(low), np.asarray(high), np.asarray(roots), len(variables))
         return cls(*checked, order=variables, signed=bool(signed))
+
+    @classmethod
+    def from_nodes(cls, nodes: Nodes, order: tuple[int, ...], signed: bool) -> Diagram:
+        """Return the diagram of nodes in canonical numbering, the constant added as node 0."""
+        constant = np.zeros(1, np.int32)
+        return cls(
+            level=np.concatenate([np.array([len(order)], np.int16), nodes.level]),
+            low=np.concatenate([constant, nodes.low]),
+            high=np.concatenate([constant, nodes.high]),
+            roots=nodes.roots,
+            order=order,
+            signed=signed,
+        )
 
     def arrays(self) -> dict[str, IntegerArray]:
         """Return what `from_arrays` takes, but `signed`: `level`, `low`, `high`, `roots`, and `order` as int16."""
@@ -254,12 +267,4 @@ def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int 
     for bit in range(table.output_bits):
         np.bitwise_and(words >> bit, 1, out=edges, casting="unsafe")
         roots.append(consing.add(edges))
-    nodes = consing.finish(roots)
-    return Diagram(
-        level=np.concatenate([np.array([table.input_bits], np.int16), nodes.level]),
-        low=np.concatenate([np.zeros(1, np.int32), nodes.low]),
-        high=np.concatenate([np.zeros(1, np.int32), nodes.high]),
-        roots=nodes.roots,
-        order=order,
-        signed=table.signed,
-    )
+    return Diagram.from_nodes(consing.finish(roots), order, table.signed)

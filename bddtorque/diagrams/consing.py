@@ -184,26 +184,34 @@ class Consing:
 
     def finish(self, roots: list[int]) -> Nodes:
         """Return the nodes in canonical numbering, with `roots` renumbered alike."""
-        count, shift, terminals = self.count, self.complement, self.terminals
+        count = self.count
         self._afford(len(self.levels) * BYTES_A_NODE + count * BYTES_A_NODE_FINISHING)
-        levels = self.levels[:count]
-        new_id = np.arange(terminals + count, dtype=np.int64)
+        nodes = self.levels[:count], self.lows[:count], self.highs[:count]
+        return canonical(*nodes, np.array(roots, np.int64), self.terminals, self.complement)
 
-        def renumber(edges: IntegerArray) -> IntegerArray:
-            renumbered: IntegerArray = (new_id[edges >> shift] << shift) | (edges & shift)
-            return renumbered
 
-        by_level = np.argsort(-levels, kind="stable")
-        bounds = np.flatnonzero(np.diff(levels[by_level], prepend=-1, append=-1))
-        low, high = np.empty(count, np.int32), np.empty(count, np.int32)
-        for begin, end in pairwise(bounds.tolist()):
-            members = by_level[begin:end]
-            pair = (renumber(self.lows[members]) << 32) | renumber(self.highs[members])
-            ranked = np.argsort(pair)
-            new_id[terminals + members[ranked]] = terminals + np.arange(begin, end)
-            low[begin:end] = pair[ranked] >> 32
-            high[begin:end] = pair[ranked] & 0xFFFFFFFF
-        return Nodes(levels[by_level], low, high, renumber(np.array(roots, np.int64)).astype(np.int32))
+def canonical(
+    level: Int16Array, low: IntegerArray, high: IntegerArray, roots: IntegerArray, terminals: int, complement: int
+) -> Nodes:
+    """Return nodes in canonical numbering, whatever order they come in; arguments as in `Nodes` and `Consing`."""
+    count = len(level)
+    new_id = np.arange(terminals + count, dtype=np.int64)
+
+    def renumber(edges: IntegerArray) -> IntegerArray:
+        renumbered: IntegerArray = (new_id[edges >> complement] << complement) | (edges & complement)
+        return renumbered
+
+    by_level = np.argsort(-level, kind="stable")
+    bounds = np.flatnonzero(np.diff(level[by_level], prepend=-1, append=-1))
+    new_low, new_high = np.empty(count, np.int32), np.empty(count, np.int32)
+    for begin, end in pairwise(bounds.tolist()):
+        members = by_level[begin:end]
+        pair = (renumber(low[members]) << 32) | renumber(high[members])
+        ranked = np.argsort(pair)
+        new_id[terminals + members[ranked]] = terminals + np.arange(begin, end)
+        new_low[begin:end] = pair[ranked] >> 32
+        new_high[begin:end] = pair[ranked] & 0xFFFFFFFF
+    return Nodes(level[by_level], new_low, new_high, renumber(roots).astype(np.int32))
 
 
 def most_nodes(input_bits: int, output_bits: int) -> int:

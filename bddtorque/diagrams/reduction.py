@@ -1,4 +1,8 @@
-"""From a table to its diagram under a good variable order.
+"""From a table to its diagram under a good variable order, built by an engine and read back from it.
+
+Our own builder gives the engine its nodes, makes the diagram once more under the order that the engine found, and the
+two must be equal, node for node. Only a diagram beyond the engine's limits is our builder's alone, and the report says
+so.
 
 The search is bounded by counts, never by the clock, so that the same table gives the same diagram every time:
 
@@ -13,12 +17,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.diagrams.engine import Engine, EngineLimit, make_engine
 from bddtorque.plan.table import Table
 
+OWN_BUILDER = "bddtorque"
+"""Who built a diagram that no engine did."""
 MOST_SIFTS = 2
 LEAST_GAIN = 0.01
 START_FACTOR = 2.0
@@ -33,13 +41,11 @@ class Reduction:
     diagram
         The smallest diagram found.
     engine
-        Name of the engine that sifted.
+        Who built `diagram`: the engine it was read back from, or `OWN_BUILDER` where it is beyond the engine's limits.
     start
         Name of the start order that led to `diagram`.
     starts
         For each start order its name, the nodes at first and after sifting.
-    checked
-        Whether the engine, holding the same functions under the same order, counted the same nodes.
     notes
         What was left out, in words for a summary.
     """
@@ -48,7 +54,6 @@ class Reduction:
     engine: str
     start: str
     starts: tuple[tuple[str, int, int], ...]
-    checked: bool
     notes: tuple[str, ...]
 
 
@@ -87,37 +92,48 @@ def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMOR
     Raises
     ------
     BddTorqueError
-        If memory would not do, or the engine's node count differs from ours.
+        If memory would not do, or the engine's diagram differs from ours.
     """
     chosen = make_engine(engine, memory_limit)
     built = {name: build(table, order, memory_limit) for name, order in start_orders(table.input_widths).items()}
-    found = dict(built)
-    checked: set[str] = set()
+    counts = {name: diagram.node_count for name, diagram in built.items()}
+    read: dict[str, Diagram] = {}  # of the best start so far
     notes: list[str] = []
     try:
         for name in _worth_sifting(built, chosen, notes):
             try:
-                found[name] = _sifted(table, built[name], chosen, memory_limit)
-                checked.add(name)
+                _load(chosen, built[name])
+                _sift(chosen)
+                # sifting makes no diagram larger; should an engine do so, what we had is better
+                if chosen.node_count() <= counts[name]:
+                    counts[name] = chosen.node_count()
+                    if name == _smallest(counts):
+                        read = {name: chosen.read()}
             except EngineLimit as limit:
                 notes.append(f"order '{name}' not sifted: {limit}")
-        best = min(found, key=lambda name: found[name].node_count)
-        if best not in checked:
+        best = _smallest(counts)
+        if best not in read:
             try:
-                _load(chosen, found[best])
-                checked.add(best)
+                _load(chosen, built[best])
+                read = {best: chosen.read()}
             except EngineLimit as limit:
-                notes.append(f"node count not checked: {limit}")
+                notes.append(f"a diagram was built by bddtorque's own builder instead of dd: {limit}")
     finally:
         chosen.close()
+    if best in read:
+        _compare(read[best], built[best], table, chosen.name, memory_limit)
     return Reduction(
-        diagram=found[best],
-        engine=chosen.name,
+        diagram=read.get(best, built[best]),
+        engine=chosen.name if best in read else OWN_BUILDER,
         start=best,
-        starts=tuple((name, built[name].node_count, found[name].node_count) for name in built),
-        checked=best in checked,
+        starts=tuple((name, built[name].node_count, counts[name]) for name in built),
         notes=tuple(notes),
     )
+
+
+def _smallest(counts: dict[str, int]) -> str:
+    """Return the start with the fewest nodes, of several the first."""
+    return min(counts, key=counts.__getitem__)
 
 
 def _worth_sifting(built: dict[str, Diagram], engine: Engine, notes: list[str]) -> list[str]:
@@ -142,18 +158,6 @@ def _worth_sifting(built: dict[str, Diagram], engine: Engine, notes: list[str]) 
     return kept
 
 
-def _sifted(table: Table, diagram: Diagram, engine: Engine, memory_limit: int) -> Diagram:
-    """Return a diagram under the order that sifting finds, its node count checked before and after."""
-    _load(engine, diagram)
-    _sift(engine)
-    if engine.order() == diagram.order:
-        return diagram
-    found = build(table, engine.order(), memory_limit)
-    _check_count(engine, found)
-    # sifting does not make a diagram larger, but should an engine do so, what we had is better
-    return found if found.node_count <= diagram.node_count else diagram
-
-
 def _load(engine: Engine, diagram: Diagram) -> None:
     if diagram.node_count > engine.load_limit:
         raise EngineLimit(f"{diagram.node_count} nodes are more than the {engine.load_limit} that {engine.name} takes")
@@ -169,6 +173,16 @@ def _sift(engine: Engine) -> None:
         if before - after < LEAST_GAIN * before:
             return
         before = after
+
+
+def _compare(read: Diagram, start: Diagram, table: Table, engine: str, memory_limit: int) -> None:
+    """Compare a diagram read from an engine with our own of the same table under the same order."""
+    ours = start if read.order == start.order else build(table, read.order, memory_limit)
+    if any(not np.array_equal(array, read.arrays()[name]) for name, array in ours.arrays().items()):
+        raise BddTorqueError(
+            f"diagram: bddtorque builds {ours.node_count} nodes under order {read.order}, engine '{engine}' "
+            f"{read.node_count}, and they are not the same: one of the two is wrong, please report it"
+        )
 
 
 def _check_count(engine: Engine, diagram: Diagram) -> None:

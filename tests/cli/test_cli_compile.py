@@ -11,6 +11,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
 from bddtorque.compiler.verify import Check
+from bddtorque.diagrams.engine import ENGINES
 from bddtorque.diagrams.forms import FORMS
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
@@ -37,6 +38,20 @@ def test_compile_as_json(run, tmp_path):
     assert told["report"]["file_bytes"] == path.stat().st_size
     assert told["certificate"] == model.certificate.to_plain()
     assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
+
+
+def test_who_built_the_diagrams_is_said(run, tmp_path, monkeypatch):
+    path = tmp_path / "arm.bdt"
+    assert "without dd" not in run("compile", "planar2r", "-o", path, *SMALL).out
+    counts = [diagram.node_count for diagram in bt.load(path).diagrams]
+    most = sorted(counts)[-2]
+    for engine in ENGINES.values():
+        monkeypatch.setattr(engine, "load_limit", most)
+    monkeypatch.setenv("COLUMNS", "200")
+    said = run("compile", "planar2r", "-o", path, *SMALL).out
+    assert re.search(rf"bddtorque \(\d of {len(counts)} diagrams\)", said)
+    assert "a diagram was built by bddtorque's own builder instead of dd: " in said
+    assert f"1 of more than {most:,} nodes, built by bddtorque without dd" in run("info", path).out
 
 
 def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):

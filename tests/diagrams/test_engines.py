@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams import reduction
 from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.diagrams.engine import ENGINES, CuddEngine, EngineLimit, make_engine
+from bddtorque.diagrams.engine import ENGINES, CuddEngine, Engine, EngineLimit, make_engine
 from bddtorque.diagrams.reduction import reduce, start_orders
 from bddtorque.plan.table import Table
 
@@ -29,16 +29,24 @@ every_engine = pytest.mark.parametrize("engine", [pytest.param("cudd", marks=nee
 @every_engine
 @settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(sample=ordered_tables())
-def test_engine_counts_our_nodes(engine: str, sample: tuple[Table, tuple[int, ...]]) -> None:
+def test_engine_is_read_back_node_for_node(engine: str, sample: tuple[Table, tuple[int, ...]]) -> None:
     table, order = sample
     diagram = build(table, order)
     held = make_engine(engine)
     held.load(diagram)
     assert held.node_count() == diagram.node_count
     assert held.order() == order
+    assert _same(held.read(), diagram)
     held.sift()
-    assert held.node_count() == build(table, held.order()).node_count <= diagram.node_count
+    ours = build(table, held.order())
+    assert held.node_count() == ours.node_count <= diagram.node_count
+    assert _same(held.read(), ours)
     held.close()
+
+
+def _same(one: Diagram, other: Diagram) -> bool:
+    assert one.signed == other.signed
+    return one.content_key == other.content_key
 
 
 @every_engine
@@ -47,7 +55,6 @@ def test_reduce(engine: str) -> None:
     result = reduce(table, engine)
     np.testing.assert_array_equal(result.diagram.expand(), table.values)
     assert result.engine == engine
-    assert result.checked
     assert result.notes == ()
     assert [name for name, _, _ in result.starts] == ["words", "interleaved", "reversed words"]
     assert result.diagram.node_count == min(after for _, _, after in result.starts)
@@ -68,7 +75,7 @@ def test_reduce_is_deterministic(engine: str) -> None:
 def test_constant_table(engine: str, value: int) -> None:
     result = reduce(Table(np.full(8, value), (2, 1), 3, False), engine)
     assert result.diagram.node_count == 0
-    assert result.checked
+    assert result.engine == engine
 
 
 @every_engine
@@ -86,13 +93,16 @@ def test_limits_are_kept_and_said(engine: str, monkeypatch: pytest.MonkeyPatch) 
     nodes = build(table).node_count
     monkeypatch.setattr(ENGINES[engine], "sift_limit", nodes - 1)
     result = reduce(table, engine)
-    assert result.checked
+    assert result.engine == engine
     assert result.diagram.order == tuple(range(10))
     assert f"order 'words' not sifted: {nodes} nodes, {nodes - 1} left of {engine}'s {nodes - 1}" in result.notes
     monkeypatch.setattr(ENGINES[engine], "load_limit", nodes - 1)
     result = reduce(table, engine)
-    assert not result.checked
-    assert result.notes[-1].startswith(f"node count not checked: {nodes} nodes are more than the {nodes - 1}")
+    assert result.engine == "bddtorque"
+    assert result.notes[-1] == (
+        "a diagram was built by bddtorque's own builder instead of dd: "
+        f"{nodes} nodes are more than the {nodes - 1} that {engine} takes"
+    )
     np.testing.assert_array_equal(result.diagram.expand(), table.values)
 
 
@@ -100,7 +110,7 @@ def test_autoref_leaves_large_diagrams_unsifted() -> None:
     result = reduce(rounded_product(8, 10), "autoref")
     assert result.diagram.node_count > 5_000
     assert any("autoref's 5000" in note for note in result.notes)
-    assert result.checked
+    assert result.engine == "autoref"
 
 
 @needs_cudd
@@ -118,7 +128,7 @@ def test_full_engine_leaves_the_start_order(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(CuddEngine, "sift", full)
     result = reduce(rounded_product(4, 5), "cudd")
     assert result.start == "words"
-    assert result.checked  # it was loaded once more for the check
+    assert result.engine == "cudd"  # it was loaded once more, and read back unsifted
     assert "order 'words' not sifted: engine 'cudd': sifting does not fit" in result.notes
 
 
@@ -128,6 +138,24 @@ def test_a_wrong_count_is_an_error(engine: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ENGINES[engine], "node_count", lambda self: honest(self) + 1)
     with pytest.raises(BddTorqueError, match="one of the two is wrong"):
         reduce(parity(4), engine)
+
+
+@every_engine
+def test_what_is_stored_is_what_the_engine_holds(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[Diagram] = []
+    honest = ENGINES[engine].read
+
+    def read(self: Engine) -> Diagram:
+        held.append(honest(self))
+        return held[-1]
+
+    monkeypatch.setattr(ENGINES[engine], "read", read)
+    table = Table(np.arange(16), (2, 2), 4, False)
+    assert reduce(table, engine).diagram is held[-1]
+    other = build(Table(np.arange(16)[::-1], (2, 2), 4, False))
+    monkeypatch.setattr(ENGINES[engine], "read", lambda _: other)
+    with pytest.raises(BddTorqueError, match="they are not the same: one of the two is wrong"):
+        reduce(table, engine)
 
 
 def test_start_orders() -> None:

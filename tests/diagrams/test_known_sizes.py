@@ -124,5 +124,5 @@ def test_two_to_the_twenty_rows() -> None:
 def test_reduce_of_two_to_the_twenty_rows() -> None:
     table = rounded_product(10, 14)
     result = reduce(table)
-    assert result.checked
+    assert result.engine != "bddtorque"
     np.testing.assert_array_equal(result.diagram.expand(), table.values)
