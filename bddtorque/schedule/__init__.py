@@ -2,14 +2,13 @@
 
 A plan is taken apart into the smallest pieces that can run by themselves: one walk for each output bit of each look-up,
 and one addition for each pair of summands (`building`). They are spread over processors by longest processing time
-(`spreading`), and the schedule is carried out, processor by processor, each with a memory of its own and a message for
-every value that crosses (`execution`): the words must be those of every other evaluator.
+(`spreading`), and messages are counted for every value that crosses. The tests carry schedules out, processor by
+processor: the words must be those of every other evaluator.
 """
 
 from __future__ import annotations
 
 from bddtorque.schedule.building import operations_of
-from bddtorque.schedule.execution import Run, run_schedule
 from bddtorque.schedule.operations import BIT_SERIAL, WORD_STEPS, Costs, Operation
 from bddtorque.schedule.spreading import (
     Spreading,
@@ -26,13 +25,11 @@ __all__ = [
     "WORD_STEPS",
     "Costs",
     "Operation",
-    "Run",
     "Spreading",
     "Word",
     "delayed",
     "messages",
     "operations_of",
-    "run_schedule",
     "schedule_model",
     "spread_bits",
     "spread_terms",

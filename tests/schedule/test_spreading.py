@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from carried_out import run_schedule
 from compiled import arm, reference, some_words
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,6 @@ from bddtorque.schedule import (
     Costs,
     delayed,
     operations_of,
-    run_schedule,
     schedule_model,
     spread_bits,
 )
