@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
+import math
 import os
+import re
 import stat
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from os import PathLike
 from typing import IO, BinaryIO
 
@@ -73,39 +78,49 @@ def _without_waiting(path: str, flags: int) -> int:
     return descriptor
 
 
-class Lines:
-    """The lines of a text, for `csv.reader`; a row of more than `LONGEST_ROW` characters is refused.
+def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the rows of a CSV file in UTF-8, each with the line that it ends at; `where` is what messages call the file.
 
-    `csv.reader` limits cells, but neither lines nor rows, which may go over many lines. After each row it must be told
-    that one is over.
-
-    Parameters
-    ----------
-    file : a text file
-    where : what messages call it
+    A row of more than `LONGEST_ROW` characters is refused: `csv.reader` limits cells, but neither lines nor rows, which
+    may go over many lines.
     """
+    number = taken = 0
 
-    def __init__(self, file: IO[str], where: str) -> None:
-        self._file = file
-        self._where = where
-        self._number = self._taken = 0
+    def lines(file: IO[str]) -> Iterator[str]:
+        nonlocal number, taken
+        while line := file.readline(LONGEST_ROW + 1):
+            number, taken = number + 1, taken + len(line)
+            if taken > LONGEST_ROW:
+                raise BddTorqueError(
+                    f"{where}, line {number}: a row must have at most {LONGEST_ROW:,} characters, this one has more"
+                )
+            yield line
 
-    def __iter__(self) -> Iterator[str]:
-        return self
+    try:
+        with _text(source) as file:
+            for cells in csv.reader(lines(file), strict=True):
+                taken = 0
+                yield number, cells
+    except FileNotFoundError:
+        raise BddTorqueError(f"{where}: there is no such file") from None
+    except BddTorqueError:
+        raise
+    except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
+        raise BddTorqueError(f"{where} must be a readable CSV file in UTF-8: {reason(problem)}") from None
+    except csv.Error as problem:
+        raise BddTorqueError(f"{where}, line {number}: this is not CSV ({problem})") from None
 
-    def __next__(self) -> str:
-        line = self._file.readline(LONGEST_ROW + 1)
-        if not line:
-            raise StopIteration
-        self._number += 1
-        self._taken += len(line)
-        if self._taken > LONGEST_ROW:
-            raise BddTorqueError(
-                f"{self._where}, line {self._number}: a row must have at most {LONGEST_ROW:,} characters, this one has "
-                "more"
-            )
-        return line
 
-    def row_over(self) -> None:
-        """Begin to count again."""
-        self._taken = 0
+def _text(source: str | PathLike[str] | IO[str]) -> AbstractContextManager[IO[str]]:
+    if isinstance(source, str | PathLike):
+        return io.TextIOWrapper(opened(source), encoding="utf-8-sig", newline="")
+    return nullcontext(source)  # whoever opened it closes it
+
+
+def number_in(cell: str) -> float | None:
+    """Return the finite number that a cell holds, or None."""
+    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
+    if re.fullmatch(r"[0-9eE.+-]{1,400}", text):  # float also takes 1_000 and the digits of other scripts
+        with suppress(ValueError):
+            return number if math.isfinite(number := float(text)) else None
+    return None

@@ -5,13 +5,10 @@ Read in pieces, so that a file of any length takes the memory of one piece.
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +17,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
 from bddtorque.base.overwriting import note_read
-from bddtorque.base.reading import Lines, opened, reason
+from bddtorque.base.reading import csv_rows, number_in, opened, reason
 
 PIECE = 1 << 16
 """States read at a time."""
@@ -85,34 +82,22 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
 
 def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
     name = "standard input" if str(path) == "-" else one_line(str(path))
-    with ExitStack() as stack:
-        try:
-            file = _standard_input() if str(path) == "-" else stack.enter_context(_text(path))
-            lines = Lines(file, name)
-            reader = csv.reader(lines, strict=True)
-            wanted = column_names(joints)
-            columns = _header(next(reader, None), wanted, name)
-            order = [columns.index(column) for column in wanted]
-            rows: list[list[Any]] = []
-            first = reader.line_num + 1
-            for cells in reader:
-                lines.row_over()
-                if not cells:  # an empty line
-                    continue
-                rows.append(_row(cells, columns, words, f"{name}, line {reader.line_num}"))
-                if len(rows) == PIECE:
-                    yield f"{name}, lines {first} to {reader.line_num}", _array(rows, order, words)
-                    rows, first = [], reader.line_num + 1
-            if rows:
-                yield f"{name}, lines {first} to {reader.line_num}", _array(rows, order, words)
-        except FileNotFoundError:
-            raise BddTorqueError(f"{name}: there is no such file") from None
-        except BddTorqueError:
-            raise
-        except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-            raise BddTorqueError(f"{name} must be a readable CSV file in UTF-8: {reason(problem)}") from None
-        except csv.Error as problem:
-            raise BddTorqueError(f"{name}, line {reader.line_num}: this is not CSV ({problem})") from None
+    given = csv_rows(_standard_input() if str(path) == "-" else path, name)
+    wanted = column_names(joints)
+    line, header = next(given, (1, None))
+    columns = _header(header, wanted, name)
+    order = [columns.index(column) for column in wanted]
+    rows: list[list[Any]] = []
+    first = line + 1
+    for line, cells in given:
+        if not cells:  # an empty line
+            continue
+        rows.append(_row(cells, columns, words, f"{name}, line {line}"))
+        if len(rows) == PIECE:
+            yield f"{name}, lines {first} to {line}", _array(rows, order, words)
+            rows, first = [], line + 1
+    if rows:
+        yield f"{name}, lines {first} to {line}", _array(rows, order, words)
 
 
 def _standard_input() -> IO[str]:
@@ -121,10 +106,6 @@ def _standard_input() -> IO[str]:
     with suppress(OSError):  # what stands in its place in a program may have no descriptor
         note_read(sys.stdin.fileno(), "standard input")
     return sys.stdin
-
-
-def _text(path: Path) -> IO[str]:
-    return io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
 
 
 def _header(cells: list[str] | None, wanted: list[str], name: str) -> list[str]:
@@ -151,17 +132,17 @@ def _row(cells: list[str], columns: list[str], words: bool, where: str) -> list[
 
 
 def _cell(cell: str, words: bool, where: str, column: str) -> float | int:
-    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
-    expected = "an integer word" if words else "a finite number"
-    # float and int also take 1_000 and the digits of other scripts, which no file means
-    if re.fullmatch(r"[+-]?[0-9]{1,19}" if words else r"[0-9eE.+-]{1,400}", text):
-        try:
-            number = int(text) if words else float(text)
-            if abs(number) <= LARGEST_WORD if words else math.isfinite(number):
-                return number
-        except ValueError:
-            pass
-    raise BddTorqueError(f"{where}, column {column}: expected {expected}, got {cell!r:.40}")
+    number = (_word_in if words else number_in)(cell)
+    if number is None:
+        expected = "an integer word" if words else "a finite number"
+        raise BddTorqueError(f"{where}, column {column}: expected {expected}, got {cell!r:.40}")
+    return number
+
+
+def _word_in(cell: str) -> int | None:
+    text = cell.strip(" \t")
+    word = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else LARGEST_WORD + 1
+    return word if abs(word) <= LARGEST_WORD else None
 
 
 def _array(rows: list[list[Any]], order: list[int], words: bool) -> Rows:

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from array import array
@@ -26,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
-from bddtorque.base.reading import Lines, opened, reason
+from bddtorque.base.reading import csv_rows, number_in
 from bddtorque.laws.interpolant import Interpolant, Nearest
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN, wrap_turn
@@ -120,33 +118,20 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
     where = one_line(str(path))
     numbers = array("d")  # not lists: of two million samples these would take half a gigabyte
     places = array("q")
-    reader: Any = None
-    try:
-        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as file:
-            lines = Lines(file, where)
-            reader = csv.reader(lines, strict=True)
-            columns = _header(next(reader, None), names, where)
-            wanted = list(names) if names is not None else columns
-            order = [columns.index(name) for name in wanted]
-            for cells in reader:
-                lines.row_over()
-                if not cells or (len(cells) == 1 and not cells[0].strip()):
-                    continue
-                line = f"{where}, line {reader.line_num}"
-                if len(cells) != len(columns):
-                    raise BddTorqueError(f"{line}: a row must have {len(columns)} cells, got {len(cells)}")
-                numbers.extend(_number(cells[k], columns[k], line) for k in order)
-                places.append(reader.line_num)
-                if len(places) > MOST_SAMPLES:
-                    raise BddTorqueError(f"{where}: there must be at most {MOST_SAMPLES:,} samples, got more")
-    except FileNotFoundError:
-        raise BddTorqueError(f"{where}: there is no such file") from None
-    except BddTorqueError:
-        raise
-    except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-        raise BddTorqueError(f"{where}: cannot be read as CSV in UTF-8: {reason(problem)}") from None
-    except csv.Error as problem:
-        raise BddTorqueError(f"{where}, line {reader.line_num}: not valid CSV: {problem}") from None
+    given = csv_rows(path, where)
+    columns = _header(next(given, (1, None))[1], names, where)
+    wanted = list(names) if names is not None else columns
+    order = [columns.index(name) for name in wanted]
+    for number, cells in given:
+        if not cells or (len(cells) == 1 and not cells[0].strip()):
+            continue
+        line = f"{where}, line {number}"
+        if len(cells) != len(columns):
+            raise BddTorqueError(f"{line}: a row must have {len(columns)} cells, got {len(cells)}")
+        numbers.extend(_number(cells[k], columns[k], line) for k in order)
+        places.append(number)
+        if len(places) > MOST_SAMPLES:
+            raise BddTorqueError(f"{where}: there must be at most {MOST_SAMPLES:,} samples, got more")
     if not places:
         raise BddTorqueError(f"{where}: there are no samples below the header")
     rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
@@ -175,15 +160,10 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
 
 
 def _number(cell: str, column: str, line: str) -> float:
-    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
-    if re.fullmatch(r"[0-9eE.+-]{1,400}", text):  # float also takes 1_000 and the digits of other scripts
-        try:
-            number = float(text)
-            if math.isfinite(number):
-                return number
-        except ValueError:
-            pass
-    raise BddTorqueError(f"{line}, column {column} must be a finite number, got {cell!r:.40}")
+    number = number_in(cell)
+    if number is None:
+        raise BddTorqueError(f"{line}, column {column} must be a finite number, got {cell!r:.40}")
+    return number
 
 
 def merged(samples: Samples, formats: Sequence[Format], duplicates: str, merge: str, spread: float | None) -> Merged:

@@ -178,7 +178,7 @@ BAD_FILES = [
     ("v,v\n1,2\n", "line 1: column 'v' stands twice"),
     ("v\n1\n", "columns must be 1 to 4 inputs and a value, got 1"),
     ("a,b,c,d,e,f\n1,2,3,4,5,6\n", "columns must be 1 to 4 inputs and a value, got 6"),
-    ('v,f\n"1,2\n', "line 2: not valid CSV"),
+    ('v,f\n"1,2\n', "line 2: this is not CSV"),
     ("v,f\n1,1_000\n", "must be a finite number"),
 ]
 
