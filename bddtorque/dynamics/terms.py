@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.batch import Floats, like_given, states, torques
+from bddtorque.dynamics.batch import Floats, torques
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.robots.robot import Robot
@@ -132,24 +132,6 @@ class Terms:
             "harmonics": sum(len(term.expansion) for term in self.terms),
             "phases": len(phases),
         }
-
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Floats:
-        """Return the torques as the sum of all terms; shapes and units as in `bddtorque.inverse_dynamics`."""
-        rows = states(self.robot, q=q, qd=qd, qdd=qdd)
-        motion = {
-            f"{kind}{j + 1}": values[:, j]
-            for kind, values in zip(("qd", "qdd"), rows[1:], strict=True)
-            for j in range(values.shape[1])
-        }
-        tau = np.zeros(rows[0].shape)
-        for term in self.terms:
-            coefficient = term.expansion(rows[0])
-            for torque, names in term.summands():
-                product = coefficient
-                for name in names:
-                    product = product * motion[name]
-                tau[:, torque] += product
-        return like_given(tau, q, qd, qdd)
 
 
 def terms_of(robot: Robot) -> Terms:

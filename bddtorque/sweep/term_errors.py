@@ -148,29 +148,14 @@ def _true_terms(model: Model, terms: Terms, words: Sequence[Words]) -> list[dict
     q, qd, qdd = (kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True))
     moved = {f"{kind}{j + 1}": each[:, j] for kind, each in (("qd", qd), ("qdd", qdd)) for j in range(each.shape[1])}
     found: list[dict[Motion, Floats]] = [{} for _ in range(q.shape[1])]
-    for term, coefficient in zip(terms.terms, coefficients(terms, q), strict=True):
+    for term in terms.terms:
+        coefficient = term.expansion(q)
         for torque, motion in term.summands():
             found[torque][motion] = coefficient * math.prod((moved[name] for name in motion), start=np.ones(len(q)))
     rubbing = friction(model.robot, qd)
     for torque in (j for j, joint in enumerate(model.robot.joints) if joint.friction is not None):
         found[torque][(f"qd{torque + 1}",)] = rubbing[:, torque]
     return found
-
-
-def coefficients(terms: Terms, q: Floats) -> list[Floats]:
-    """Return every term's coefficient at positions (N, n), shape (N,): each harmonic of the arm is taken once."""
-    n = q.shape[1]
-    harmonics = [np.hstack([term.expansion.multipliers, term.expansion.powers]) for term in terms.terms]
-    distinct, places = np.unique(np.concatenate(harmonics), axis=0, return_inverse=True)
-    phase, powers = q @ distinct[:, :n].T, np.ones((len(q), len(distinct)))
-    for j in np.flatnonzero(distinct[:, n:].any(axis=0)):
-        powers *= q[:, [j]] ** distinct[:, n + j]
-    cosines, sines = np.cos(phase) * powers, np.sin(phase) * powers
-    own = np.split(places.reshape(-1), np.cumsum([len(each) for each in harmonics])[:-1])
-    return [
-        cosines[:, place] @ term.expansion.cosine + sines[:, place] @ term.expansion.sine
-        for term, place in zip(terms.terms, own, strict=True)
-    ]
 
 
 def _parts(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from examples_tried import examples
@@ -31,11 +33,20 @@ def test_known_counts(name: str, terms: int, harmonics: int, phases: int) -> Non
     assert bt.terms_of(bt.load_robot(name)).counts() == {"terms": terms, "harmonics": harmonics, "phases": phases}
 
 
+def sum_of_terms(robot: bt.Robot, q: Any, qd: Any, qdd: Any) -> Any:
+    motion = {f"{kind}{j + 1}": row for kind, rows in (("qd", qd), ("qdd", qdd)) for j, row in enumerate(rows.T)}
+    tau = np.zeros(q.shape)
+    for term in bt.terms_of(robot).terms:
+        for torque, names in term.summands():
+            tau[:, torque] += term.expansion(q) * np.prod([motion[name] for name in names], axis=0)
+    return tau
+
+
 @settings(max_examples=examples(40))
 @given(robots(most=4), seeds)
 def test_their_sum_is_newton_euler(robot: bt.Robot, seed: int) -> None:
     states = random_states(robot, 10, seed)
-    found = bt.terms_of(robot).inverse_dynamics(*states)
+    found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
@@ -43,7 +54,7 @@ def test_their_sum_is_newton_euler(robot: bt.Robot, seed: int) -> None:
 def test_their_sum_is_newton_euler_on_real_arms(name: str) -> None:
     robot = bt.load_robot(name)
     states = random_states(robot, 20)
-    found = bt.terms_of(robot).inverse_dynamics(*states)
+    found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
@@ -51,7 +62,7 @@ def test_five_joints_turning_and_sliding() -> None:
     kinds = ["revolute", "prismatic", "revolute", "prismatic", "revolute"]
     robot = random_robot(kinds, ["general"] * 5, seed=3, payload=True)
     states = random_states(robot, 5)
-    found = bt.terms_of(robot).inverse_dynamics(*states)
+    found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
@@ -61,7 +72,7 @@ def test_a_light_wrist_keeps_its_terms(mass: float, length: float) -> None:
     for seed, kinds in enumerate((["revolute"] * 4, ["revolute", "prismatic", "revolute", "revolute"])):
         robot = tapered(random_robot(kinds, ["general", "perpendicular", "tilted", "parallel"], seed), mass, length)
         states = random_states(robot, 10)
-        found = bt.terms_of(robot).inverse_dynamics(*states)
+        found = sum_of_terms(robot, *states)
         assert relative_error(found, bt.inverse_dynamics(robot, *states), least=1e-300) < 1e-10
 
 
@@ -77,7 +88,7 @@ def test_weight_along_the_axes_is_no_term() -> None:
 def test_seven_joints_sum_to_newton_euler() -> None:
     robot = bt.load_robot("panda")
     states = random_states(robot, 2)
-    found = bt.terms_of(robot).inverse_dynamics(*states)
+    found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
@@ -200,10 +211,3 @@ def test_more_joints_are_refused_with_the_count(n: int) -> None:
     robot = random_robot(["revolute"] * n, ["general"] * n, seed=0)
     with pytest.raises(bt.BddTorqueError, match=rf"at most 7 joints, got {n} \(5\^{n} = {5**n:,} samples"):
         bt.terms_of(robot)
-
-
-def test_bad_states_are_refused_here_too(two: Terms) -> None:
-    with pytest.raises(bt.BddTorqueError, match=r"^qd must have shape \(2,\) or \(N, 2\)"):
-        two.inverse_dynamics([0, 0], [0], [0, 0])
-    assert two.inverse_dynamics([0, 0], [0, 0], [0, 0]).shape == (2,)
-    assert two.inverse_dynamics(np.zeros((0, 2)), [0, 0], [0, 0]).shape == (0, 2)

@@ -9,7 +9,7 @@ from compiled import random_words
 import bddtorque as bt
 from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.sweep import sweep
-from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, coefficients, motions_of, term_errors
+from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, motions_of, term_errors
 
 
 def torque_errors(model, words):
@@ -134,15 +134,6 @@ def test_a_sum_of_several_terms_is_taken_apart(model):
     for name in before.keys() - {ROUNDINGS}:
         assert after[name] == pytest.approx(before[name], abs=1e-12)
     assert not np.allclose(before[ROUNDINGS], after[ROUNDINGS])
-
-
-@pytest.mark.parametrize("name", ["planar3r_a", "stanford"])
-def test_coefficients_at_once_are_those_one_by_one(name):
-    robot = bt.load_robot(name)
-    terms = bt.terms_of(robot)
-    q = np.random.default_rng(0).uniform(-2, 2, (20, robot.degrees_of_freedom))
-    for term, together in zip(terms.terms, coefficients(terms, q), strict=True):
-        assert together == pytest.approx(term.expansion(q), abs=1e-12)
 
 
 def test_what_has_no_terms_is_refused():
