@@ -1,8 +1,8 @@
-"""Tasks lent to an executor of others: plain values go there, plain values come back.
+"""Tasks lent to an executor, own processes or that of others: plain values go there, plain values come back.
 
 An executor may refuse a task, cancel it, or finish it late and out of order. None of that is the task's fault, so it is
-handed over again, a few times. What a task itself raises ends the run, and so does an executor that is broken. Nothing
-is asked of the other side: neither a file system in common, nor a cache.
+handed over again, a few times. What a task itself raises ends the run, and so does an executor that is broken, unless
+there is another one. Nothing is asked of the other side: neither a file system in common, nor a cache.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from typing import Any, Protocol, runtime_checkable
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.work.pool import submit
+from bddtorque.work.pool import received, submit
 from bddtorque.work.tasks import Task
 
 IN_FLIGHT = 64
@@ -61,19 +61,24 @@ def at_a_time(executor: Executor) -> int:
     return max(IN_FLIGHT, 2 * executor.threads) if isinstance(executor, Watched) else IN_FLIGHT
 
 
-def lend(executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver) -> None:
+def lend(
+    executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver, renew: Callable[[], Executor] | None = None
+) -> None:
     """Have an executor do the tasks, at most so many at a time, and deliver each result as it comes.
 
     Whatever ends this early, Ctrl-C included: what is finished by then is delivered, the rest is cancelled.
+
+    `renew` gives an executor in place of one that broke, as that of own processes does when one of them dies. What was
+    running then is tried once more, one task at a time.
     """
-    loan = _Loan(executor, tasks)
+    loan = _Loan(executor, tasks, renew)
     try:
-        while loan.waiting or loan.running:
+        while loan.waiting or loan.running or loan.suspects:
             loan.hand_over(most)
             for future in loan.finished():
                 task = loan.running.pop(future)
                 try:
-                    result = future.result()
+                    result = received(future)
                 except BaseException as problem:
                     loan.failed(task, problem)
                 else:
@@ -84,18 +89,22 @@ def lend(executor: Executor, tasks: Iterable[Task], most: int, deliver: Deliver)
 
 
 class _Loan:
-    """What waits, what runs, and how often each task came back undone."""
+    """What waits, what runs, what ran when the executor broke, and how often each task came back undone."""
 
-    def __init__(self, executor: Executor, tasks: Iterable[Task]) -> None:
-        self.executor = executor
-        self.waiting = deque(tasks)
+    def __init__(self, executor: Executor, tasks: Iterable[Task], renew: Callable[[], Executor] | None) -> None:
+        self.executor, self.renew = executor, renew
+        self.waiting, self.suspects = deque(tasks), deque[Task]()
         self.running: dict[Future[Any], Task] = {}
         self.tries = Counter[str]()
+        self.suspected = set[str]()
+        self.broken = False
 
     def hand_over(self, most: int) -> None:
         """Give the executor what waits, until it has so much, or wants no more."""
-        while self.waiting and len(self.running) < most:
-            task = self.waiting.popleft()
+        while (self.suspects or self.waiting) and len(self.running) < (1 if self.suspects or self.broken else most):
+            if self.broken and self.renew is not None:
+                self.executor, self.broken = self.renew(), False
+            task = (self.suspects or self.waiting).popleft()
             try:
                 future = submit(self.executor, task)
             except Exception as problem:
@@ -126,14 +135,21 @@ class _Loan:
         """Take back a task that the executor did not take."""
         if isinstance(problem, BddTorqueError):
             raise problem
-        if isinstance(problem, BrokenExecutor):
-            raise _broken(task) from None
+        self._note_broken(task, problem)
         self._try_again(task, "refused", f": {type(problem).__name__}: {problem}")
 
     def failed(self, task: Task, problem: BaseException) -> None:
         """Take back a task that was cancelled; raise what it raised itself."""
         if isinstance(problem, BrokenExecutor):
-            raise _broken(task) from None
+            self._note_broken(task, problem)
+            if task.key in self.suspected:
+                raise WorkError(
+                    f"task '{task.name}': its worker died twice (killed, crashed or out of memory): fewer workers or a "
+                    "smaller memory budget may help"
+                ) from None
+            self.suspected.add(task.key)
+            self.suspects.append(task)
+            return
         kinds = {kind.__name__ for kind in type(problem).__mro__}  # by name: asyncio and Dask have their own
         if "CancelledError" in kinds:
             self._try_again(task, "cancelled", "")
@@ -147,6 +163,13 @@ class _Loan:
             problem.add_note(f"in task '{task.name}'")
         raise problem
 
+    def _note_broken(self, task: Task, problem: BaseException) -> None:
+        """Note that another executor is needed; raise where there is none."""
+        if isinstance(problem, BrokenExecutor):
+            if self.renew is None:
+                raise WorkError(f"task '{task.name}': the executor is broken; give a new one") from None
+            self.broken = True
+
     def _try_again(self, task: Task, what: str, why: str) -> None:
         self.tries[task.key] += 1
         if self.tries[task.key] >= TRIES:
@@ -158,12 +181,8 @@ class _Loan:
         try:
             for future, task in self.running.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
-                    deliver(task, future.result())
+                    deliver(task, received(future))
         finally:
             for future in self.running:
                 with contextlib.suppress(Exception):  # an executor that is gone cannot cancel
                     future.cancel()
-
-
-def _broken(task: Task) -> WorkError:
-    return WorkError(f"task '{task.name}': the executor is broken; give a new one")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.work.caching import MISSING, Cache
-from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
-from bddtorque.work.pool import Pool, received, stop_pool, submit
+from bddtorque.work.lending import ClusterLostError, WorkError, at_a_time, check_executor, lend
+from bddtorque.work.pool import Pool, stop_pool
 from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task
 
@@ -121,14 +119,20 @@ class Workers:
                 lend(self._executor, missing, self.count, deliver)
             elif self.count == 1 or multiprocessing.current_process().daemon:
                 for task in missing:
-                    deliver(task, _noted(task, task))
-            else:
-                self._spread(missing, deliver)
+                    deliver(task, _done_here(task))
+            elif missing:
+                # two for each worker: nobody waits for work, arguments do not pile up, few are suspected when one dies
+                lend(self._running_pool(), missing, 2 * self.count, deliver, self._renewed_pool)
         except ClusterLostError as problem:
             kept = "nothing was kept, since there is no cache"
             if self.cache is not None:
                 kept = "what was finished is in the cache, and the same again goes on from there"
             raise WorkError(f"{problem}; {kept}") from None
+        except BaseException:
+            pool, self._pool = self._pool, None
+            if pool is not None:
+                stop_pool(pool)
+            raise
         finally:
             self.progress.finish()
         return [results[task.key] for task in listed]
@@ -147,73 +151,20 @@ class Workers:
                 self.progress.advance(task.name, task.cost, cached=True)
         return list(missing.values())
 
-    def _spread(self, tasks: Iterable[Task], deliver: Deliver) -> None:
-        waiting, suspects = deque(tasks), deque[Task]()
-        running: dict[Future[Any], Task] = {}
-        # two for each worker: nobody waits for work, arguments do not pile up, and few are suspected when one dies
-        most = 2 * self.count
-        try:
-            while waiting or running or suspects:
-                if suspects and not running:
-                    task = suspects.popleft()
-                    deliver(task, self._alone(task))
-                    continue
-                while waiting and not suspects and len(running) < most:
-                    task = waiting.popleft()
-                    running[self._submitted(task)] = task
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    task = running.pop(future)
-                    try:
-                        result = _noted(task, partial(received, future))
-                    except BrokenExecutor:
-                        suspects.append(task)
-                    else:
-                        deliver(task, result)
-                if suspects and not running:
-                    self.close()
-        except BaseException:
-            self._abandon(running, deliver)
-            raise
-
-    def _submitted(self, task: Task) -> Future[Any]:
-        try:
-            return submit(self._running_pool(), task)
-        except BrokenExecutor:  # a worker died while it had nothing to do
-            self.close()
-            return submit(self._running_pool(), task)
-
-    def _alone(self, task: Task) -> Any:
-        """Run a task again that was running when a worker died, with nothing beside it."""
-        self.close()
-        try:
-            return _noted(task, partial(received, submit(self._running_pool(), task)))
-        except BrokenExecutor:
-            raise WorkError(
-                f"task '{task.name}': its worker died twice (killed, crashed or out of memory): fewer workers or a "
-                "smaller memory budget may help"
-            ) from None
-
     def _running_pool(self) -> Pool:
         if self._pool is None:
             self._pool = Pool(self.count)
         return self._pool
 
-    def _abandon(self, running: dict[Future[Any], Task], deliver: Deliver) -> None:
-        """Keep what is finished, and stop the rest."""
-        try:
-            for future, task in running.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    deliver(task, received(future))
-        finally:
-            pool, self._pool = self._pool, None
-            if pool is not None:
-                stop_pool(pool)
+    def _renewed_pool(self) -> Pool:
+        self.close()
+        return self._running_pool()
 
 
-def _noted(task: Task, work: Callable[[], Any]) -> Any:
+def _done_here(task: Task) -> Any:
     try:
-        return work()
-    except (BddTorqueError, BrokenExecutor):
+        return task()
+    except BddTorqueError:
         raise
     except Exception as problem:
         problem.add_note(f"in task '{task.name}'")

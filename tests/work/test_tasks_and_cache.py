@@ -86,8 +86,8 @@ def test_keys_tell_functions_versions_and_arguments_apart_but_not_names_and_cost
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(), inner),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
 
@@ -97,13 +97,19 @@ def test_results_come_back_equal_in_every_type(value: Any) -> None:
     assert content_key(decode(encode(value))) == content_key(value)
 
 
-@pytest.mark.parametrize("value", [each for each in DIFFERENT if not isinstance(each, Pair | Colour | Fraction)])
+@pytest.mark.parametrize(
+    "value", [each for each in DIFFERENT if isinstance(each, np.ndarray | np.generic) and each.ndim]
+)
 def test_arrays_come_back_equal(value: Any) -> None:
-    again = decode(encode({"it": (value, [value])}))
-    assert content_key(again) == content_key({"it": (value, [value])})
+    again = decode(encode({"it": [value, [value]], "text": "it"}))
+    assert content_key(again) == content_key({"it": [value, [value]], "text": "it"})
 
 
-@pytest.mark.parametrize("value", [Pair(1, 2), {1, 2}, np.array([None]), Fraction(1, 2)])
+def test_scalars_of_numpy_come_back() -> None:
+    assert content_key(decode(encode(np.int32(5)))) == content_key(np.int32(5))
+
+
+@pytest.mark.parametrize("value", [Pair(1, 2), {1, 2}, np.array([None]), Fraction(1, 2), b"bytes"])
 def test_results_that_are_not_plain_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match="must be plain data and arrays of numbers"):
         encode(value)
