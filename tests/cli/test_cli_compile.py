@@ -51,7 +51,7 @@ def test_who_built_the_diagrams_is_said(run, tmp_path, monkeypatch):
     said = run("compile", "planar2r", "-o", path, *SMALL).out
     assert re.search(rf"bddtorque \(\d of {len(counts)} diagrams\)", said)
     assert "a diagram was built by bddtorque's own builder instead of dd: " in said
-    assert f"1 of more than {most:,} nodes, built by bddtorque without dd" in run("info", path).out
+    assert re.search(rf"\d of more than {most} nodes, built by bddtorque without dd", run("info", path).out)
 
 
 def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):
