@@ -35,7 +35,7 @@ def export_command(
         typer.Option(
             metavar="NAME",
             help="Form of the tables: chosen (the least cost within --memory), dense, folded, classes, radix64, "
-            "radix16, radix4, edge_valued, multi_terminal or bits.",
+            "radix16, radix4, edge_valued, multi_terminal or bits; ifs: code in their place, a branch per node.",
         ),
     ] = "chosen",
     memory: Annotated[

@@ -1,11 +1,13 @@
-"""The blocks of a plan as C: each form's arrays as const tables, and a function ``block_K(index)`` that reads them.
+"""The blocks of a plan as C: each form's arrays as const tables, and a function ``block_K`` of words that reads them.
 
-Functions are walkers over arrays, not nested ifs: the code is the same few lines whatever the table, and no index,
-however wild, reads outside an array, since bits above the table's are masked or never tested.
+Functions are walkers over arrays: the code is the same few lines whatever the table. Form ``ifs`` is the exception:
+code without any array (`c_ifs`). No words, however wild, read outside an array: bits above a word's are masked or never
+tested.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,11 +26,13 @@ from bddtorque.diagrams.forms import (
     MultiTerminal,
     Radix,
 )
-from bddtorque.export.c_text import ConstantArray, constant_array
+from bddtorque.export.c_ifs import check_tests, if_code
+from bddtorque.export.c_text import ConstantArray, constant_array, statement
 from bddtorque.model.model import Model
 
-EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits")
-"""The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory."""
+EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
+"""The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``
+the diagrams of form ``bits`` as code."""
 MOST_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
 
@@ -43,7 +47,7 @@ class BlockCode:
     form : name of its form
     constant : whether every input takes the same operations
     arrays : const tables
-    function : the text of ``static int32_t block_K(uint32_t index)``
+    function : the text of ``static int32_t block_K(uint32_t x0, uint32_t x1, ...)``, of input words
     """
 
     number: int
@@ -65,15 +69,16 @@ def checked_form(form: str) -> str:
     return form
 
 
-def lowered_blocks(model: Model, numbers: Sequence[int], form: str, memory: int) -> dict[int, Form]:
-    """Return some blocks of a model in a form, or each in the form chosen for it within `memory` bytes."""
+def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int) -> list[BlockCode]:
+    """Return some blocks of a model as C, in a form, or each in the form chosen for it within `memory` bytes."""
     tables, diagrams = [model.tables[k] for k in numbers], [model.diagrams[k] for k in numbers]
-    return dict(zip(numbers, lower_blocks(checked_form(form), tables, diagrams, memory), strict=True))
-
-
-def block_codes(forms: dict[int, Form]) -> list[BlockCode]:
-    """Return blocks in their forms as C."""
-    codes = [_block(k, form) for k, form in forms.items()]
+    widths = [model.plan.blocks[k].input_widths for k in numbers]
+    if checked_form(form) == "ifs":
+        walks = [Bits.from_diagram(diagram) for diagram in diagrams]
+        check_tests(walks)
+        return [_branches(k, walk, each) for k, walk, each in zip(numbers, walks, widths, strict=True)]
+    forms = lower_blocks(form, tables, diagrams, memory)
+    codes = [_block(k, lowered, each) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
     size = sum(code.bytes for code in codes)
     if size > MOST_BYTES:
         raise BddTorqueError(
@@ -82,11 +87,44 @@ def block_codes(forms: dict[int, Form]) -> list[BlockCode]:
     return codes
 
 
-def _block(k: int, form: Form) -> BlockCode:
+def _block(k: int, form: Form, widths: Sequence[int]) -> BlockCode:
     arrays, body = _code(f"block_{k}", form)
-    lines = "\n".join(f"    {line}" if line else "" for line in body)
-    text = f"static int32_t block_{k}(uint32_t index)\n{{\n{lines}\n}}\n"
-    return BlockCode(k, form.name, form.constant, arrays, text)
+    if len(widths) == 1:
+        return BlockCode(k, form.name, form.constant, arrays, _function(k, ["index"], body))
+    words = [f"x{place}" for place in range(len(widths))]
+    body = [statement("const uint32_t index = ", _index(words, widths), indent=""), *body]
+    return BlockCode(k, form.name, form.constant, arrays, _function(k, words, body))
+
+
+def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
+    """Return a block as tests of the bits of its words: there is no index to put together."""
+    words = [f"x{place}" for place in range(len(widths))]
+    tests = [
+        f"{word} & UINT32_C({1 << bit})"
+        for word, width in zip(reversed(words), reversed(widths), strict=True)
+        for bit in range(width)
+    ]
+    body = if_code(form, tests)
+    used = set(re.findall(r"\bx\d+\b", " ".join(body)))
+    unused = [f"(void){word};" for word in words if word not in used]
+    return BlockCode(k, "ifs", False, (), _function(k, words, [*body[:1], *unused, *body[1:]]))
+
+
+def _function(k: int, words: Sequence[str], body: Sequence[str]) -> str:
+    """Return the function of a block; labels stand to the left."""
+    lines = "\n".join(line if line.endswith(":") else f"    {line}" if line else "" for line in body)
+    return f"static int32_t block_{k}({', '.join(f'uint32_t {word}' for word in words)})\n{{\n{lines}\n}}\n"
+
+
+def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return the index of a table: the words side by side, the first one highest; bits above the index are ignored."""
+    terms, shift = [], sum(widths)
+    for word, width in zip(words, widths, strict=True):
+        shift -= width
+        low = f"({word} & {_mask(width)})"
+        terms.append(f"| ({low} << {shift})" if shift else f"| {low}")
+    terms[0] = terms[0].removeprefix("| ")
+    return terms
 
 
 def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:

@@ -88,7 +88,7 @@ static uint64_t limbs_{block}(int64_t left, unsigned lefts, int64_t right, unsig
             const uint32_t high = (uint32_t)(a >> ({limb_bits} * i)) & {mask};
             const uint32_t low = (uint32_t)(b >> ({limb_bits} * j)) & {mask};
 
-            exact += (uint64_t)block_{block}(high << {limb_bits} | low) << ({limb_bits} * (i + j));
+            exact += (uint64_t)block_{block}(high, low) << ({limb_bits} * (i + j));
         }}
     }}
     return (left < 0) != (right < 0) ? 0 - exact : exact;

@@ -120,34 +120,26 @@ def _wire(plan: Plan, k: int, words: Sequence[Word], products: Products) -> str:
                 return statement(f"{declared}signed32(", terms, ");")
             return statement(f"{declared}wrapped32(", terms, f", {bits});")
         case Lookup(block=block, wires=wires):
-            return statement(f"{declared}block_{block}(", _index(wires, plan.blocks[block].input_widths), ");")
+            return f"    {declared}{_call(block, wires)};"
         case Product():
-            return _product(plan, wire, word, words, declared, products)
+            return _product(wire, word, words, declared, products)
         case Sum():
             return _rounded(declared, _terms(wire, word.arithmetic, words), wire.shift, word.arithmetic)
         case _:
             raise AssertionError(wire)
 
 
-def _index(wires: Sequence[int], widths: Sequence[int]) -> list[str]:
-    """Return the index of a table: the words side by side, the first one highest; functions ignore bits above."""
-    if len(wires) == 1:
-        return [f"(uint32_t)w{wires[0]}"]
-    terms, shift = [], sum(widths)
-    for wire, width in zip(wires, widths, strict=True):
-        shift -= width
-        low = f"((uint32_t)w{wire} & UINT32_C({(1 << width) - 1}))"
-        terms.append(f"| ({low} << {shift})" if shift else f"| {low}")
-    terms[0] = terms[0].removeprefix("| ")
-    return terms
+def _call(block: int, wires: Sequence[int]) -> str:
+    """Return the word of a table at the words of some wires; functions ignore bits above those of each word."""
+    return f"block_{block}({', '.join(f'(uint32_t)w{wire}' for wire in wires)})"
 
 
-def _product(plan: Plan, wire: Product, word: Word, words: Sequence[Word], declared: str, products: Products) -> str:
+def _product(wire: Product, word: Word, words: Sequence[Word], declared: str, products: Products) -> str:
     left, right, block = wire.left, wire.right, wire.block
     how = word.arithmetic
     match method_of(wire, products):
         case "block":
-            return statement(f"{declared}block_{block}(", _index((left, right), plan.blocks[block].input_widths), ");")
+            return f"    {declared}{_call(block, (left, right))};"
         case "native":
             terms = [" * ".join(_converted(f"w{each}", words[each].bits, how) for each in (left, right))]
         case "squares":

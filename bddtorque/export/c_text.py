@@ -28,7 +28,9 @@ class ConstantArray:
 
     def text(self) -> str:
         """Return its definition."""
-        return f"static const {self.type} {self.name}[{len(self.values)}] = {{\n{filled(self.values)}\n}};\n"
+        return (
+            f"static const BDDTORQUE_ROM {self.type} {self.name}[{len(self.values)}] = {{\n{filled(self.values)}\n}};\n"
+        )
 
 
 def constant_array(name: str, values: npt.ArrayLike) -> ConstantArray:

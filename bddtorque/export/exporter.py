@@ -12,10 +12,11 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
-from bddtorque.export.c_blocks import BlockCode, block_codes, checked_form, lowered_blocks
+from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
 from bddtorque.export.c_helpers import limbs_function, used_helpers
+from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of
 from bddtorque.export.c_steps import Steps, plan_steps
@@ -27,6 +28,11 @@ from bddtorque.model.model import Model
 VECTORS = 256
 """States of the self-test, unless told otherwise."""
 MOST_VECTORS = 100_000
+ROM = """\
+#ifndef BDDTORQUE_ROM
+#define BDDTORQUE_ROM /* where tables lie: avr-gcc -std=gnu99 -DBDDTORQUE_ROM=__flash leaves them in flash */
+#endif
+"""
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,8 @@ def export_c(
     form, memory
         Form of the tables: ``"chosen"`` (of least cost within `memory` bytes; by default the spec's), ``"dense"``,
         ``"folded"``, ``"classes"``, ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``,
-        ``"multi_terminal"`` or ``"bits"``.
+        ``"multi_terminal"`` or ``"bits"``; or ``"ifs"``: no tables but code, a test and a branch for each node of the
+        diagrams.
     products
         ``"plan"`` (as it was planned), ``"native"`` (the processor multiplies) or ``"tables"`` (nothing is multiplied
         but by constants).
@@ -155,7 +162,7 @@ def c_files(
     prefix = prefix_of(model.robot.name, name)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
     steps = plan_steps(model, checked_products(products))
-    blocks = block_codes(lowered_blocks(model, steps.blocks, checked_form(form), budget))
+    blocks = block_codes(model, steps.blocks, form, budget)
     files = {
         f"{prefix}.h": header_text(model, prefix, floats),
         f"{prefix}.c": source_text(prefix, steps, blocks),
@@ -188,12 +195,15 @@ def source_text(prefix: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:
     tables = "\n".join(_block_text(block) for block in blocks)
     limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
     code = "\n".join(part for part in (tables, limbs, function) if part)
-    about = f"/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n"
-    return "\n".join(part for part in (about + f'#include "{prefix}.h"\n', used_helpers(code), code) if part)
+    first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
+    pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
+    rom = ROM if any(block.arrays for block in blocks) else ""
+    return "\n".join(part for part in (first, pragma, rom, used_helpers(code), code) if part)
 
 
 def _block_text(block: BlockCode) -> str:
-    about = f"/* Table {block.number} of the plan, form {block.form.replace('_', '-')}: {block.bytes} bytes. */"
+    size = f": {block.bytes} bytes" if block.arrays else ""
+    about = f"/* Table {block.number} of the plan, form {block.form.replace('_', '-')}{size}. */"
     return "\n".join([about, *(array.text() for array in block.arrays), block.function])
 
 
