@@ -38,6 +38,7 @@ from bddtorque.cli.plan_command import plan_command
 from bddtorque.cli.report_command import report_command
 from bddtorque.cli.robots_command import robots_command
 from bddtorque.cli.sweep_command import sweep_command
+from bddtorque.cli.terms_command import terms_command
 from bddtorque.cli.verify_command import verify_command
 
 BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -58,6 +59,10 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "plan": (
         plan_command,
         "Example: bddtorque plan planar2r --bits 12\n\nExample: bddtorque plan ur5 --source recursive -o ur5.plan.json",
+    ),
+    "terms": (
+        terms_command,
+        "Example: bddtorque terms ur5 --bits 12\n\nExample: bddtorque terms planar2r.bdt --term J12 --svg j12.svg",
     ),
     "info": (info_command, "Example: bddtorque info planar2r.bdt --levels"),
     "eval": (

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from bddtorque.base.jit import njit
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, Nodes, memory_for_nodes
-from bddtorque.diagrams.validation import check_arrays, check_order
+from bddtorque.diagrams.validation import check_arrays, check_order, reached
 from bddtorque.plan.table import FrozenArrays, IntegerArray, Table, restore_bits, word_dtype
 
 Edges = tuple[Int16Array, Int32Array, Int32Array]
@@ -133,6 +133,11 @@ class Diagram(FrozenArrays):
     def level_widths(self) -> tuple[int, ...]:
         """Number of nodes at each level, top first."""
         return tuple(int(width) for width in np.bincount(self.level[1:], minlength=self.input_bits))
+
+    @cached_property
+    def bit_nodes(self) -> tuple[int, ...]:
+        """Number of nodes that each output bit needs, shared ones counted with every bit; least significant first."""
+        return tuple(int(reached(self.low, self.high, root).sum()) - 1 for root in self.roots[:, None])
 
     @cached_property
     def crossings(self) -> tuple[int, ...]:

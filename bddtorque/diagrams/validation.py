@@ -96,7 +96,7 @@ def check_arrays(
         refuse(inner & (level[edge >> 1] <= level), name, "must lead to a deeper level", edge)
     before = _precedes(level, low, high)
     refuse(~before, "level", "must belong to a node after its predecessor in (deeper level, low, high)", level)
-    refuse(~_reached(low, high, roots), "level", "must belong to a node that a root reaches", level)
+    refuse(~reached(low, high, roots), "level", "must belong to a node that a root reaches", level)
     return level.astype(np.int16), low.astype(np.int32), high.astype(np.int32), roots.astype(np.int32)
 
 
@@ -118,9 +118,10 @@ def _mark(reached: BoolArray, low: IntegerArray, high: IntegerArray) -> None:
             reached[high[node] >> 1] = True
 
 
-def _reached(low: IntegerArray, high: IntegerArray, roots: IntegerArray) -> BoolArray:
-    reached = np.zeros(len(low), np.bool_)
-    reached[0] = True
-    reached[roots >> 1] = True
-    _mark(reached, low, high)
-    return reached
+def reached(low: IntegerArray, high: IntegerArray, roots: IntegerArray) -> BoolArray:
+    """Tell for each node whether a root reaches it; for the constant it is always true."""
+    found = np.zeros(len(low), np.bool_)
+    found[0] = True
+    found[roots >> 1] = True
+    _mark(found, low, high)
+    return found

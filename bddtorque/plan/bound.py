@@ -176,6 +176,22 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
     return bounds
 
 
+def bound_summands(
+    plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
+) -> list[list[tuple[float, Fraction, Fraction]]]:
+    """Return error, low and high of every summand of every output, in units of the output's last bit."""
+    words = plan.evaluate(_Errors(plan, scales, facts))
+    found = []
+    for output in plan.outputs:
+        unit = Fraction(1, 1 << output.shift)
+        ranges = [words[wire].range * factor for wire, factor in output.parts]
+        errors = [
+            float(abs(factor) * unit / words[wire].lsb) * words[wire].error * ROOM for wire, factor in output.parts
+        ]
+        found.append([(error, at.low * unit, at.high * unit) for error, at in zip(errors, ranges, strict=True)])
+    return found
+
+
 def _summed(wire: Sum | Output, terms: Sequence[tuple[_Known, int]], errors: dict[str, float]) -> dict[str, float]:
     """Return the errors of a sum by part, in values, added to those given."""
     total = dict(errors)

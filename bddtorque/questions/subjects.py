@@ -22,7 +22,7 @@ from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.sweep.term_errors import ALONE, STANDING, groups_of, motions_of, name_of
+from bddtorque.sweep.term_errors import term_summands
 from bddtorque.words import Format
 from bddtorque.words.rounding import half_up_shift
 
@@ -231,23 +231,11 @@ def _terms(model: Model) -> dict[str, Subject]:
     if not isinstance(model.source, RobotSource) or model.plan.source != "terms":
         return {}
     found = {}
-    formats = model.source.words
-    off_centre = {name for name, word in formats.items() if name.startswith("qd") and word.dequantise(0) != 0.0}
-    motions = motions_of(model.plan, off_centre)
-    for torque, (output, word) in enumerate(zip(model.plan.outputs, model.formats.tau, strict=True)):
-        friction = (f"qd{torque + 1}",) if model.robot.joints[torque].friction else None
-        own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
-        for group in groups_of(own):
-            # one velocity alone is friction, or what a product with an off-centre velocity has besides: no term itself
-            terms = tuple(
-                motion for motion in sorted(group) if motion == friction or name_of(torque, motion) != f"F{torque + 1}"
-            )
-            name = "+".join(name_of(torque, motion) for motion in terms)
-            parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
-            constant = output.constant if STANDING in group else 0
-            plan = sliced(model.plan, unclamped(name, parts, constant, output.lsb / (1 << output.shift)))
-            title = f"term of {output.name}"
-            found[name] = Subject(
-                name, title, "term", plan, model.tables, None, word.unit, formats, 0, torque, terms, word
-            )
+    for term in term_summands(model):
+        output, word = model.plan.outputs[term.torque], model.formats.tau[term.torque]
+        whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))
+        found[term.name] = Subject(
+            term.name, f"term of {output.name}", "term", sliced(model.plan, whole), model.tables, None, word.unit,
+            model.source.words, 0, term.torque, term.motions, word,
+        )  # fmt: skip
     return found

@@ -41,6 +41,12 @@ def drawable_part(diagram: Diagram, most: int = MOST_NODES) -> Part:
     return Part(tuple(bits), tuple(sorted(nodes)))
 
 
+def bit_part(diagram: Diagram, bit: int, most: int) -> Part:
+    """Return one output bit with its nodes; no bit at all if it needs more nodes."""
+    nodes = _below(diagram, int(diagram.roots[bit]) >> 1, most)
+    return Part((bit,), tuple(sorted(nodes))) if len(nodes) <= most else Part((), ())
+
+
 def _below(diagram: Diagram, node: int, most: int) -> set[int]:
     """Return the nodes under a node, itself included, the constant not; no more than one above `most` of them."""
     found: set[int] = set()
@@ -53,8 +59,16 @@ def _below(diagram: Diagram, node: int, most: int) -> set[int]:
     return found
 
 
-def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...], label: str) -> Markup:
-    """Return some output bits of a diagram as SVG; `label` is for those who cannot see it."""
+def diagram_picture(
+    diagram: Diagram, part: Part, input_widths: tuple[int, ...], label: str, words: Sequence[str] = ()
+) -> Markup:
+    """Return some output bits of a diagram as SVG.
+
+    Parameters
+    ----------
+    label : for those who cannot see it
+    words : names of the input words; x0, x1, ... unless given
+    """
     levels = sorted({int(diagram.level[node]) for node in part.nodes})
     rows = [[f"root{bit}" for bit in part.bits]]
     rows += [[_name(node) for node in part.nodes if diagram.level[node] == level] for level in levels]
@@ -66,8 +80,10 @@ def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...],
     across, length = positions(
         drawing, {each: PASSING if is_bend(each) else STEP for row in drawing.layers for each in row}
     )
-    width = length + MARGIN
-    at = {each: (across[each] + MARGIN, 16.0 + ROW * place) for place, row in enumerate(drawing.layers) for each in row}
+    names = ["bit", *(_bit_name(diagram.order[level], input_widths, words) for level in levels)]
+    margin = max(MARGIN, 6.5 * max(map(len, names)))
+    width = length + margin
+    at = {each: (across[each] + margin, 16.0 + ROW * place) for place, row in enumerate(drawing.layers) for each in row}
     height = 44.0 + ROW * (len(rows) - 1)
     shapes = [
         _edge([at[each] for each in route], kind) for (_, _, kind), route in zip(inner, drawing.routes, strict=True)
@@ -77,7 +93,6 @@ def diagram_picture(diagram: Diagram, part: Part, input_widths: tuple[int, ...],
             shapes += _end(*at[one], edge, kind)
     shapes += [element("text", f"{bit}", x=at[f"root{bit}"][0], y=14.0, class_="root") for bit in part.bits]
     shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in part.nodes]
-    names = ["bit", *(_bit_name(diagram.order[level], input_widths) for level in levels)]
     shapes += [element("text", said, x=2.0, y=18.0 + ROW * k, class_="level") for k, said in enumerate(names)]
     return picture(shapes, width, height, "diagram", label)
 
@@ -114,11 +129,11 @@ def _kind(edge: int) -> str:
     return "negated" if edge & 1 else "high"
 
 
-def _bit_name(variable: int, input_widths: tuple[int, ...]) -> str:
+def _bit_name(variable: int, input_widths: tuple[int, ...], words: Sequence[str] = ()) -> str:
     """Return a variable as a bit of an input word: x0.11 is bit 11 of the first word."""
     ends = np.cumsum(input_widths)
     word = int(np.searchsorted(ends, variable, side="right"))
-    return f"x{word}.{int(ends[word]) - 1 - variable}"
+    return f"{words[word] if words else f'x{word}'}.{int(ends[word]) - 1 - variable}"
 
 
 def _edge(points: Sequence[tuple[float, float]], kind: str) -> Markup:

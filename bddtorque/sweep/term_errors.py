@@ -230,13 +230,65 @@ def groups_of(sets: Iterable[Motions]) -> list[Motions]:
     return groups
 
 
+@dataclass(frozen=True)
+class TermSummands:
+    """What a plan adds to one torque for one term, or for several that one table holds.
+
+    Attributes
+    ----------
+    torque : the joint, from 0
+    motions : of the terms: one each
+    parts : (wire, factor) of the output's summands that belong to them
+    constant : of the output, where it belongs to them
+    """
+
+    torque: int
+    motions: tuple[Motion, ...]
+    parts: tuple[tuple[int, int], ...]
+    constant: int
+
+    @property
+    def name(self) -> str:
+        """J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them."""
+        return "+".join(name_of(self.torque, motion) for motion in self.motions)
+
+    @property
+    def kind(self) -> str:
+        """Inertial, centripetal, Coriolis, gravity or friction; several with +."""
+        return "+".join(dict.fromkeys(map(kind_of, self.motions)))
+
+
+def term_summands(model: Model) -> list[TermSummands]:
+    """Return the summands of all torques by term, of a robot compiled from source `terms`."""
+    off_centre = {
+        name for name, word in model.source.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
+    }
+    motions = motions_of(model.plan, off_centre)
+    found = []
+    for torque, output in enumerate(model.plan.outputs):
+        friction = (f"qd{torque + 1}",) if model.robot.joints[torque].friction else None
+        own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
+        for group in groups_of(own):
+            # one velocity alone is friction, or what a product with an off-centre velocity has besides: no term itself
+            terms = tuple(motion for motion in sorted(group) if motion == friction or kind_of(motion) != "friction")
+            parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
+            found.append(TermSummands(torque, terms, parts, output.constant if STANDING in group else 0))
+    return found
+
+
+def kind_of(motion: Motion) -> str:
+    """Return the kind of a term by what moves in it."""
+    if not motion:
+        return "gravity"
+    if motion[0].startswith("qdd"):
+        return "inertial"
+    if len(motion) == 1:
+        return "friction"
+    return "centripetal" if motion[0] == motion[1] else "coriolis"
+
+
 def name_of(torque: int, motion: Motion) -> str:
     """Return what a term of a torque (from 0) is called by what moves in it: J12, C1_12, G1, F1."""
-    numbers = [name.lstrip("qd") for name in motion]
-    if not motion:
-        return f"G{torque + 1}"
-    if motion[0].startswith("qdd"):
-        return f"J{torque + 1}{''.join(numbers)}"
-    if len(motion) == 1:
-        return f"F{torque + 1}"
-    return f"C{torque + 1}_{''.join(numbers)}"
+    numbers = "".join(name.lstrip("qd") for name in motion)
+    letters = {"gravity": "G{}", "inertial": "J{}{}", "friction": "F{}"}
+    return letters.get(kind_of(motion), "C{}_{}").format(torque + 1, numbers)

@@ -1,0 +1,157 @@
+"""``bddtorque terms``: the terms of an arm one by one, and what a compiled model spends on each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.cli import options as opt
+from bddtorque.cli.compile_command import check_source
+from bddtorque.cli.console import output, plain_table, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bddtorque.report.term_facts import ModelTerm, RobotTerm
+
+MOST_DRAWN = 400
+"""Nodes in one picture."""
+KIND_NAMES = {"coriolis": "Coriolis"}
+
+
+@opt.takes_choices
+def terms_command(
+    file: Annotated[
+        str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
+    ],
+    term: Annotated[
+        str | None, typer.Option("--term", metavar="NAME", help="Show only this term: J12, C1_22, G1, ...")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the diagram of the --term of a compiled model.")
+    ] = None,
+    bit: Annotated[
+        int | None,
+        typer.Option(
+            "--bit", metavar="N", help="Output bit to draw, 0 the least significant; as many of the top ones as fit."
+        ),
+    ] = None,
+    bits: opt.BitsOption = None,
+    as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
+) -> None:
+    """List every inertial, Coriolis, centripetal and gravity term.
+
+    Of a robot or a specification: kind, input words and range. Of a model compiled from source terms also the share of
+    the error, tables, rows, nodes per output bit and levels of the diagrams.
+    """
+    chosen["bits"] = None if bits is None else opt.read_bits(bits)
+    if not opt.is_compiled(file):
+        check_source(file)
+        if svg is not None:
+            raise BddTorqueError("--svg draws the diagram of a compiled model: compile the robot first")
+    elif svg is not None and term is None:
+        raise BddTorqueError("--svg draws one term: say which with --term")
+    if bit is not None and svg is None:
+        raise BddTorqueError("--bit says which bit --svg draws: give --svg FILE too")
+    opt.check_outputs({"--svg": svg}, [file])
+    terms = _compiled_terms(file, chosen) if opt.is_compiled(file) else _terms(file, chosen)
+    shown: list[RobotTerm] | list[ModelTerm] = terms
+    if term is not None:
+        shown = [each for each in terms if each.name == term]  # type: ignore[assignment]
+        if not shown:
+            near = nearest(term, [each.name for each in terms])
+            raise BddTorqueError(f"--term {term!r:.40} is not among the {len(terms)} terms of {file}{near}")
+    if svg is not None:
+        _draw(shown[0], bit, svg)  # type: ignore[arg-type]
+    if as_json:
+        write_json({"source": file, "terms": [each.to_plain() for each in shown]})
+        return
+    console = output()
+    console.print(_table(shown))
+    if svg is not None:
+        console.print(f"written: {svg}", soft_wrap=True)
+
+
+def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
+    from bddtorque.compiler.robot_draft import draft_of_robot
+    from bddtorque.model.source import RobotSource
+    from bddtorque.report.term_facts import robot_terms
+    from bddtorque.spec.loading import spec_and_robot
+
+    spec, robot, _ = spec_and_robot(file, chosen)
+    if spec.accuracy == "paper":  # its rule gives the inputs their bits
+        return robot_terms(draft_of_robot(spec, robot).source)  # type: ignore[arg-type]
+    resolved = spec.resolve(robot)
+    return robot_terms(RobotSource(robot, resolved, resolved.formats(robot)))
+
+
+def _compiled_terms(file: str, chosen: dict[str, Any]) -> list[ModelTerm]:
+    from bddtorque.model.model import load
+    from bddtorque.report.term_facts import model_terms
+
+    opt.refuse_choices(file, chosen)
+    return model_terms(load(file), file)
+
+
+def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
+    """Return the terms, one a row."""
+    from bddtorque.report.term_facts import RobotTerm
+
+    table = plain_table("Terms")
+    table.add_column("term", no_wrap=True)
+    table.add_column("kind")
+    table.add_column("input words", overflow="fold")
+    table.add_column("range", justify="right")
+    last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
+    for name in last:
+        table.add_column(name, justify="right")
+    if len(last) > 1:
+        table.add_column("nodes per output bit", overflow="fold")
+        table.add_column("levels", justify="right")
+    for term in terms:
+        words = ", ".join(f"{name}:{bits}" for name, bits in term.inputs.items()) or "none"
+        kind = "+".join(KIND_NAMES.get(each, each) for each in term.kind.split("+"))
+        row = [term.name, kind, words, f"{term.low:.4g} to {term.high:.4g} {term.unit}"]
+        if isinstance(term, RobotTerm):
+            row.append(str(term.harmonics or "law"))
+        else:
+            row += [
+                f"{term.error:.3f} ({term.share:.0%})",
+                " ".join(f"b{each.block}" for each in term.blocks) or "none",
+                f"{sum(each.rows for each in term.blocks):,}",
+                "; ".join(" ".join(map(str, reversed(each.diagram.bit_nodes))) for each in term.blocks),
+                " ".join(str(each.diagram.depth) for each in term.blocks),
+            ]
+        table.add_row(*row)
+    return table
+
+
+def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
+    """Draw the diagram of a term's last table."""
+    from bddtorque.base.writing import write_whole
+    from bddtorque.report.diagram_picture import bit_part, diagram_picture, drawable_part
+    from bddtorque.report.standalone import DIAGRAM_NOTES, standalone_svg
+
+    if not term.blocks:
+        raise BddTorqueError(f"term {term.name} has no table to draw: it is an input word times a constant")
+    block = term.blocks[-1]
+    diagram = block.diagram
+    if bit is not None and not 0 <= bit < diagram.output_bits:
+        raise BddTorqueError(f"--bit must be between 0 and {diagram.output_bits - 1}, got {bit}")
+    part = drawable_part(diagram, MOST_DRAWN) if bit is None else bit_part(diagram, bit, MOST_DRAWN)
+    if not part.bits:
+        wanted = diagram.output_bits - 1 if bit is None else bit
+        raise BddTorqueError(
+            f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MOST_DRAWN} are "
+            "drawn: draw another --bit, or compile with fewer bits"
+        )
+    heading = (
+        f"{term.name}, table b{block.block}: {'bits' if len(part.bits) > 1 else 'bit'} {', '.join(map(str, part.bits))}"
+    )
+    picture = diagram_picture(diagram, part, block.input_bits, f"The diagram of {heading}", block.words)
+    write_whole(path, standalone_svg(picture, heading, DIAGRAM_NOTES))

@@ -1,0 +1,202 @@
+"""The terms of an arm one by one: words, ranges, and what a compiled model spends on each.
+
+tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i (+ friction)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.dynamics.terms import Expansion, terms_of
+from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
+from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
+from bddtorque.plan.wires import Input, Lookup, Product
+from bddtorque.sweep.term_errors import kind_of, name_of, term_summands
+from bddtorque.words.bounded import Interval
+
+
+@dataclass(frozen=True)
+class RobotTerm:
+    """One term of one torque, before any table exists.
+
+    Attributes
+    ----------
+    torque : the joint, from 0
+    name, kind : ``J12`` and ``"inertial"``, ...
+    inputs : bits of each input word that the term depends on, by name: q2, qd1, ...
+    low, high : a sound range of the term over all input words, in `unit`
+    unit : N·m or N
+    harmonics : of its coefficient
+    """
+
+    torque: int
+    name: str
+    kind: str
+    inputs: dict[str, int]
+    low: float
+    high: float
+    unit: str
+    harmonics: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return {**vars(self), "torque": self.torque + 1}
+
+
+@dataclass(frozen=True)
+class BlockOfTerm:
+    """A table that a term reads, the words at its inputs where it is first read, and its diagram."""
+
+    block: int
+    words: tuple[str, ...]
+    input_bits: tuple[int, ...]
+    diagram: Diagram
+
+    @property
+    def rows(self) -> int:
+        """Entries of the table."""
+        return 1 << sum(self.input_bits)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the figures by name; nodes per output bit from the least significant."""
+        return {
+            "block": self.block,
+            "words": list(self.words),
+            "input_bits": list(self.input_bits),
+            "output_bits": self.diagram.output_bits,
+            "rows": self.rows,
+            "nodes": self.diagram.node_count,
+            "nodes_per_bit": list(self.diagram.bit_nodes),
+            "levels": self.diagram.depth,
+        }
+
+
+@dataclass(frozen=True)
+class ModelTerm:
+    """What a compiled model computes for one term of one torque, or for several that one table holds.
+
+    Attributes
+    ----------
+    torque, name, kind, inputs, low, high, unit : as of `RobotTerm`; several names and kinds are joined with +
+    error : what its tables, products and sums can add to the torque's error, in units, final rounding not counted
+    share : of the torque's proved bound
+    blocks : the tables it reads, in the order of the plan; tables are shared between terms
+    """
+
+    torque: int
+    name: str
+    kind: str
+    inputs: dict[str, int]
+    low: float
+    high: float
+    unit: str
+    error: float
+    share: float
+    blocks: tuple[BlockOfTerm, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return {**vars(self), "torque": self.torque + 1, "blocks": [block.to_plain() for block in self.blocks]}
+
+
+def robot_terms(source: RobotSource) -> list[RobotTerm]:
+    """Return every term of every torque of an arm, for its words; an inertia J_ij stands in torques i and j."""
+    words, robot = source.words, source.robot
+    ranges = {name: argument.interval() for name, argument in source.arguments.items()}
+    found = []
+    for term in terms_of(robot).terms:
+        positions = [f"q{j + 1}" for j in term.expansion.depends_on]
+        for torque, motion in term.summands():
+            names = (*positions, *dict.fromkeys(motion))
+            reach = _coefficient_range(term.expansion, ranges)
+            reach = reach * _motion_range(motion, ranges)
+            found.append(
+                RobotTerm(
+                    torque, name_of(torque, motion), kind_of(motion), {name: words[name].bits for name in names},
+                    reach.low, reach.high, source.formats.tau[torque].unit, len(term.expansion),
+                )
+            )  # fmt: skip
+    for j, joint in enumerate(robot.joints):
+        if joint.friction is not None:
+            name, unit = f"qd{j + 1}", source.formats.tau[j].unit
+            word = words[name]
+            values = joint.friction(word.dequantise(np.arange(word.lowest, word.highest + 1)))
+            ends = float(values.min()), float(values.max())
+            found.append(RobotTerm(j, f"F{j + 1}", "friction", {name: word.bits}, *ends, unit, 0))
+    return sorted(found, key=lambda term: term.torque)
+
+
+def _coefficient_range(expansion: Expansion, ranges: dict[str, Interval]) -> Interval:
+    """Return a sound range of Σ (A cos m·q + B sin m·q) · Π q_p^power."""
+    total = Interval(0.0, 0.0)
+    for multipliers, powers, cosine, sine in zip(
+        expansion.multipliers, expansion.powers, expansion.cosine.tolist(), expansion.sine.tolist(), strict=True
+    ):
+        size = float(np.hypot(cosine, sine))
+        part = Interval(-size, size) if multipliers.any() else Interval(cosine, cosine)
+        for j in np.flatnonzero(powers):
+            at = ranges[f"q{j + 1}"]
+            part = part * (at * at if powers[j] == 2 else at)
+        total = total + part
+    return total
+
+
+def _motion_range(motion: tuple[str, ...], ranges: dict[str, Interval]) -> Interval:
+    product = Interval(1.0, 1.0)
+    if len(motion) == 2 and motion[0] == motion[1]:
+        return ranges[motion[0]] * ranges[motion[0]]
+    for name in motion:
+        product = product * ranges[name]
+    return product
+
+
+def model_terms(model: Model, where: str) -> list[ModelTerm]:
+    """Return what a model computes for each term; `where` names it in messages."""
+    source, plan = model.robot_source(where), model.plan
+    if plan.source != "terms":
+        raise BddTorqueError(
+            f"{where} was compiled from source '{plan.source}', which has no separate terms: "
+            "compile it with source 'terms'"
+        )
+    facts = [
+        BlockFacts(known.error, int(table.values.min()), int(table.values.max()))
+        for known, table in zip(planned_facts(plan), model.tables, strict=True)
+    ]
+    scales = {name: argument.scale for name, argument in source.arguments.items()}
+    known = {name: word.bits for name, word in source.words.items()}
+    bounds = bound_summands(plan, scales, facts)
+    found = []
+    for term in term_summands(model):
+        torque, output = term.torque, plan.outputs[term.torque]
+        own = [bound for part, bound in zip(output.parts, bounds[torque], strict=True) if part in term.parts]
+        shift = term.constant / (1 << output.shift)
+        word, error = model.formats.tau[torque], sum(each[0] for each in own)
+        ends = sorted(
+            word.sign * (float(sum(each[side] for each in own)) + shift) * word.lsb for side in (1, 2)
+        )  # the centre of the torque's range is none of the term's
+        wires = [plan.wires[wire] for wire in plan.needed(wire for wire, _ in term.parts)]
+        read = {wire.name for wire in wires if isinstance(wire, Input)}
+        blocks: dict[int, tuple[str, ...]] = {}
+        for wire in wires:
+            if isinstance(wire, Lookup):
+                names = (plan.wires[source].name for source in wire.sources)
+                blocks.setdefault(wire.block, tuple(f"({name})" if "+" in name else name for name in names))
+            elif isinstance(wire, Product):
+                blocks.setdefault(wire.block, tuple(f"x{k}" for k in range(len(plan.blocks[wire.block].input_widths))))
+        found.append(
+            ModelTerm(
+                torque, term.name, term.kind, {name: bits for name, bits in known.items() if name in read},
+                ends[0], ends[1], word.unit, error, error / model.certificate.bounds[torque],
+                tuple(
+                    BlockOfTerm(k, read_by, plan.blocks[k].input_widths, model.diagrams[k])
+                    for k, read_by in blocks.items()
+                ),
+            )
+        )  # fmt: skip
+    return found
