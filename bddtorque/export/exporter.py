@@ -12,6 +12,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
+from bddtorque.bench.c_call import MANIFEST, CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
@@ -20,7 +21,7 @@ from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of
 from bddtorque.export.c_steps import Steps, plan_steps
-from bddtorque.export.folder import MANIFEST, check_folder, write_folder
+from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.integer_ranges import checked_products
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
@@ -178,9 +179,18 @@ def c_files(
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),
         "built": f"{prefix}_selftest",
+        "call": _call(prefix, model.robot.degrees_of_freedom).to_plain(),
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     return files, blocks, all(block.constant for block in blocks)
+
+
+def _call(prefix: str, joints: int) -> CCall:
+    """Return how the function is called with all words of a state side by side."""
+    arrays = ", ".join(f"const int32_t {quantity}[{joints}]" for quantity in ("q", "qd", "qdd"))
+    prototype = f"int {prefix}_torque_words({arrays}, int32_t tau[{joints}])"
+    statement = f"{prefix}_torque_words(in, in + {joints}, in + {2 * joints}, out);"
+    return CCall(f"{prefix}.h", (f"{prefix}.c",), prototype, statement, 3 * joints, joints)
 
 
 def source_text(prefix: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:

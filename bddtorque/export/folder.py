@@ -10,9 +10,8 @@ from pathlib import Path
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.overwriting import refuse_overwriting
 from bddtorque.base.writing import beside
+from bddtorque.bench.c_call import MANIFEST
 
-MANIFEST = "bddtorque-export.json"
-"""Lists the files of an export, so that a later one knows which are its own."""
 BUILT = (".o", ".su", ".a", ".so")
 """What the Makefile and compilers leave beside the sources; made again from them."""
 

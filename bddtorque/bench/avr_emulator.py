@@ -1,0 +1,53 @@
+"""Programs for AVR in simavr, by a small program linked with it (`avr_runner.c`)."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.bench.binaries import SECONDS, Binary, Run, run_tool
+from bddtorque.bench.c_call import CCall
+from bddtorque.bench.chips import Chip
+
+LIBRARY = "libsimavr-dev libelf-dev"
+"""Debian packages of simavr as a library."""
+
+
+@cache
+def runner() -> bytes:
+    """Return the program that runs AVR code, built once per process."""
+    with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
+        program = Path(folder, "avr_runner")
+        source = Path(__file__).with_name("avr_runner.c")
+        try:
+            run_tool(["cc", "-O2", "-o", str(program), str(source), "-lsimavr", "-lelf"])
+        except (OSError, subprocess.CalledProcessError) as problem:
+            raise BddTorqueError(one_line(f"avr_runner.c does not compile: {problem}")) from None
+        return program.read_bytes()
+
+
+def run_avr(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
+    """Run an AVR program on states (N, inputs), with the cycles of the data sheet."""
+    program = binary.elf.with_name("avr_runner")
+    if not program.exists():
+        program.write_bytes(runner())
+        program.chmod(0o755)
+    symbols = binary.symbols()
+    places = [hex(symbols[name] & 0xFFFF) for name in ("in", "out")]
+    done = subprocess.run(
+        [program, binary.elf, chip.name, str(call.inputs), str(call.outputs), *places],
+        input=states.tobytes(), capture_output=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    told = np.frombuffer(done.stdout, "<i4").astype(np.int64)
+    if done.returncode or len(told) != len(states) * (call.outputs + 3):
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["ended early"]
+        raise BddTorqueError(one_line(f"simavr, chip '{chip.name}': {said[-1]}"))
+    rows = told.reshape(len(states), -1)
+    cycles, stack, instructions = rows[:, call.outputs :].T
+    return Run(rows[:, : call.outputs], cycles, instructions, int(stack.max()))

@@ -1,0 +1,72 @@
+"""How a folder of C is called: its manifest says so, and a program that calls it is written from that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, one_line
+
+MANIFEST = "bddtorque-export.json"
+"""Lists the files of a folder of generated C, and says how it is called."""
+
+
+@dataclass(frozen=True)
+class CCall:
+    """The function of a folder, and one call of it from words to words.
+
+    Attributes
+    ----------
+    header : declares the function
+    sources : what is compiled
+    prototype : of the function, as the header has it
+    statement : a call that reads ``in`` and writes ``out``, arrays of int32_t
+    inputs, outputs : words of these
+    """
+
+    header: str
+    sources: tuple[str, ...]
+    prototype: str
+    statement: str
+    inputs: int
+    outputs: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for a manifest, under its key ``call``."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, folder: Path) -> CCall:
+        """Return what the manifest of a folder says."""
+        try:
+            plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["call"]
+            return cls(**{**plain, "sources": tuple(plain["sources"])})
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise BddTorqueError(
+                one_line(
+                    f"{folder}: there must be a {MANIFEST} with the key 'call', as bddtorque export writes ({problem})"
+                )
+            ) from None
+
+    def main_text(self, avr: bool) -> str:
+        """Return a program that calls the function for ever; on AVR each call stands between two marks."""
+        text = f"""\
+#include "{self.header}"
+#include <stdint.h>
+
+int32_t in[{self.inputs}], out[{self.outputs}];
+
+__attribute__((noinline)) void call(void)
+{{
+    {self.statement}
+}}
+"""
+        if avr:
+            return f"#include <avr/io.h>\n{text}\nint main(void) {{ for (;;) {{ GPIOR0 = 1; call(); GPIOR0 = 2; }} }}\n"
+        return f"{text}\nvoid _start(void) {{ for (;;) call(); }}\n"
+
+    def stub_text(self) -> str:
+        """Return a function that does nothing, so that what is around it can be told apart."""
+        return f'#include "{self.header}"\n\n{self.prototype}\n{{\n    return 0;\n}}\n'
