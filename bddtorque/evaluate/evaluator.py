@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,14 @@ from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import count_outside, input_columns, out_of_range_message, state_words
+from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 OnRange = Literal["saturate", "raise"]
+SpreadBy = Literal["states", "terms", "bits"]
+SPREADS = get_args(SpreadBy)
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _REST = 0
 _array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
@@ -68,8 +71,11 @@ class Evaluator:
         compiled). By default straight for a plan made for a host, else chosen. For ``"bits"``: ``"lockstep"`` (all
         output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
-    processors : for ``"parallel"``: a batch is cut into as many pieces, but no more than there are cores; by default
-        as many as this process may use. `bddtorque.schedule.schedule_model` counts what so many make of one state
+    processors : for ``"parallel"``: how many share the work; by default as many as this process may use
+    spread : for ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than
+        there are cores. ``"terms"`` and ``"bits"``: each single state is computed by all of them, as
+        `bddtorque.schedule.schedule_model` spreads it and counts it: whole terms of the torques, or everything that
+        can be done apart. The form is then ``"lockstep"`` unless given, and not ``"straight"``
 
     Attributes
     ----------
@@ -87,13 +93,22 @@ class Evaluator:
         form: str | None = None,
         on_range: OnRange = "saturate",
         processors: int | None = None,
+        spread: SpreadBy = "states",
     ) -> None:
         if kind not in EVALUATORS:
             raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
+        if spread not in SPREADS:
+            raise BddTorqueError(not_among("spread", spread, SPREADS))
         forms = EVALUATORS[kind]
-        form = form or ("straight" if kind != "bits" and model.plan.target == "host" else forms[0])
+        if spread != "states":
+            if kind != "parallel":
+                raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
+            forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
+        of_host = kind != "bits" and spread == "states" and model.plan.target == "host"
+        form = form or ("straight" if of_host else forms[0])
         if form not in forms:
-            raise BddTorqueError(not_among(f"form of the evaluator '{kind}'", form, forms))
+            how = "" if spread == "states" else f" that spreads {spread}"
+            raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
         if on_range not in ("saturate", "raise"):
             raise BddTorqueError(f"on_range must be 'saturate' or 'raise', got {on_range!r}")
         if kind != "parallel" and processors is not None:
@@ -103,13 +118,19 @@ class Evaluator:
         self.kind = kind
         self.form = form
         self.on_range = on_range
+        self.spread = spread
         arm = model.runnable
         self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
         self._counts: Integers = np.zeros((3, self._joints), dtype=np.int64)
         self.out_of_range: Integers = self._counts[0] if self._of_function else self._counts
         self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
         if kind == "parallel":
-            self._runner = Spread(self._runner, min(self.processors, usable_processors()))
+            threads = min(self.processors, usable_processors())
+            if spread != "states" and isinstance(self._runner, Interpreted):
+                spreading = choose_spreading(arm, form, spread, self.processors)
+                self._runner = Team(self._runner, arm, spreading, threads)
+            else:
+                self._runner = Spread(self._runner, threads)
         read = {wire.name for wire in arm.plan.inputs}
         # no torque depends on these, and the program does not read them: they are counted apart
         self._unread = [
@@ -125,7 +146,7 @@ class Evaluator:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy is made from: it has compiled code, threads and addresses of its own."""
-        given = {name: vars(self)[name] for name in ("model", "kind", "form", "on_range")}
+        given = {name: vars(self)[name] for name in ("model", "kind", "form", "on_range", "spread")}
         processors = self.processors if self.kind == "parallel" else None
         return {**given, "processors": processors, "counts": self._counts.copy()}
 
@@ -271,7 +292,7 @@ class Evaluator:
     @property
     def program(self) -> Program:
         """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
-        runner = self._runner.runner if isinstance(self._runner, Spread) else self._runner
+        runner = self._runner.runner if isinstance(self._runner, Spread | Team) else self._runner
         if not isinstance(runner, Interpreted):
             raise BddTorqueError(f"a program needs a form of blocks: the evaluator has the form '{self.form}'")
         return runner.program

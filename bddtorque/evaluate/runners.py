@@ -1,8 +1,7 @@
 """What runs a plan: `Interpreted` under the one precompiled kernel, `Compiled` as code of its own, `Spread` in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
-copy nothing. What a machine of any number of processors would make of a *single* state is counted, not run: see
-`bddtorque.schedule`.
+copy nothing. Several processors on a *single* state: `bddtorque.evaluate.team`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def machine_single(program: Program, registers: int, common: Sequence[npt.NDArra
     if registers > MOST_REGISTERS:
         return None
     own = [registers, *(array.ctypes.data for array in program), *(len(array) for array in program)]
-    return _single(*_machine_calls(), common, raises, own, tuple(program))
+    return single_calls(*_machine_calls(), common, raises, own, tuple(program))
 
 
 def straight_single(code: Straight, directory: Path, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single:
@@ -91,7 +91,7 @@ def straight_single(code: Straight, directory: Path, common: Sequence[npt.NDArra
         directory,
     )
     own = [code.table.ctypes.data, code.constants.ctypes.data]
-    return _single(module.words, module.floats, common, raises, own, (code.table, code.constants))
+    return single_calls(module.words, module.floats, common, raises, own, (code.table, code.constants))
 
 
 def common_arrays(
@@ -107,7 +107,7 @@ def common_arrays(
     return counts, table, *(pack(each) for each in (*formats.inputs, formats.tau))
 
 
-def _single(
+def single_calls(
     words: One,
     floats: One,
     common: Sequence[npt.NDArray[Any]],
@@ -115,6 +115,7 @@ def _single(
     own: Sequence[int],
     arrays: tuple[npt.NDArray[Any], ...],
 ) -> Single:
+    """Return the compiled calls of an evaluator: `own` is what their plan reads at OWN, `arrays` what must live on."""
     counts, unread, *packed = common
     places = np.zeros(SIZE, dtype=np.int64)
     places[JOINTS], places[COUNTS] = counts.shape[1], counts.ctypes.data

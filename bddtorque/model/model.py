@@ -17,7 +17,7 @@ from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange
+from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange, SpreadBy
 from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
@@ -139,9 +139,10 @@ class Model:
         form: str | None = None,
         on_range: OnRange = "saturate",
         processors: int | None = None,
+        spread: SpreadBy = "states",
     ) -> Evaluator:
         """Return an evaluator with its own counts; see `Evaluator`."""
-        return Evaluator(self, kind, form, on_range, processors)
+        return Evaluator(self, kind, form, on_range, processors, spread)
 
     @cached_property
     def _words(self) -> Evaluator:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import BIT_SERIAL, WORD_STEPS, Costs, Operation
 from bddtorque.schedule.spreading import (
+    Grain,
     Spreading,
+    Way,
     delayed,
     messages,
     schedule_model,
@@ -24,8 +26,10 @@ __all__ = [
     "BIT_SERIAL",
     "WORD_STEPS",
     "Costs",
+    "Grain",
     "Operation",
     "Spreading",
+    "Way",
     "Word",
     "delayed",
     "messages",

@@ -24,6 +24,8 @@ from bddtorque.schedule.scheduling import Placement, Schedule, Task, list_schedu
 from bddtorque.work.processors import checked_processors
 
 Way = Literal["bits", "terms"]
+Grain = Literal["operation", "wire"]
+"""What stays on one processor: a single walk or addition, or all that makes one wire of the plan."""
 
 
 class Compiled(Protocol):
@@ -94,22 +96,55 @@ def tasks_of(
     return [Task(each.name, costs.duration(each), each.predecessors, where.get(each.name)) for each in operations]
 
 
-def spread_bits(operations: Sequence[Operation], processors: int, costs: Costs = WORD_STEPS) -> Spreading:
+def spread_bits(
+    operations: Sequence[Operation], processors: int, costs: Costs = WORD_STEPS, grain: Grain = "operation"
+) -> Spreading:
     """Return every operation once, on whichever processor is free: the one with the longest way to the end first.
 
     For walks that wait for nothing, the terms of the paper that are one table each, this is longest processing time.
+    With the grain ``"wire"`` all bits of a word are made on one processor: less is spread, and much less is sent.
     """
     tasks = tasks_of(operations, costs)
-    schedule = list_schedule(tasks, processors, "critical_path")
+    schedule = _schedule(tasks, processors, [each.owner if grain == "wire" else each.name for each in operations])
     serial = sum(task.duration for task in tasks)
     return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
 
 
-def spread_terms(plan: Plan, diagrams: Sequence[Diagram], processors: int, costs: Costs = WORD_STEPS) -> Spreading:
+def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str]) -> Schedule:
+    """Return a list schedule in which the tasks of a group run one after another on one processor."""
+    group_of = {task.name: group for task, group in zip(tasks, groups, strict=True)}
+    joined: dict[str, list[Task]] = {}
+    for task, group in zip(tasks, groups, strict=True):
+        joined.setdefault(group, []).append(task)
+    whole = [
+        Task(
+            group,
+            sum(task.duration for task in mine),
+            tuple({group_of[name]: None for task in mine for name in task.predecessors if group_of[name] != group}),
+            mine[0].processor,
+        )
+        for group, mine in joined.items()
+    ]
+    placements = []
+    for placed in list_schedule(whole, processors, "critical_path").placements:
+        start = placed.start
+        for task in joined[placed.task]:
+            placements.append(Placement(task.name, placed.processor, start, start + task.duration))
+            start += task.duration
+    return Schedule(tuple(sorted(placements, key=lambda one: (one.start, one.processor, one.end))), processors)
+
+
+def spread_terms(
+    plan: Plan,
+    diagrams: Sequence[Diagram],
+    processors: int,
+    costs: Costs = WORD_STEPS,
+    grain: Grain = "operation",
+) -> Spreading:
     """Return the summands of all torques on processors that compute them by themselves: the heaviest first.
 
     A summand goes to the processor that then has the least to do; what it shares with the summands already there
-    costs nothing more. More processors than summands find nothing to do.
+    costs nothing more. More processors than summands find nothing to do. The grain decides only the order of the work.
     """
     once = operations_of(plan, diagrams, costs)
     own = np.zeros(len(plan.wires))
@@ -119,7 +154,12 @@ def spread_terms(plan: Plan, diagrams: Sequence[Diagram], processors: int, costs
     owners = _lightest(plan, own, processors)
     operations, bound = operations_by_terms(plan, diagrams, owners, costs)
     tasks = tasks_of(operations, costs, bound)
-    schedule = list_schedule(tasks, processors, "critical_path")
+    # what is done by one processor for itself may stay together; the last sums of torques are of several
+    alone = [grain == "wire" and each.name.endswith(f"@{bound[each.name]}") for each in operations]
+    groups = [
+        f"{each.owner}@{bound[each.name]}" if own else each.name for each, own in zip(operations, alone, strict=True)
+    ]
+    schedule = _schedule(tasks, processors, groups)
     serial = sum(costs.duration(each) for each in once)
     return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
 
@@ -141,7 +181,11 @@ def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
 
 
 def schedule_model(
-    model: Compiled, processors: int | None = None, way: Way = "bits", costs: Costs = WORD_STEPS
+    model: Compiled,
+    processors: int | None = None,
+    way: Way = "bits",
+    costs: Costs = WORD_STEPS,
+    grain: Grain = "operation",
 ) -> Spreading:
     """Return how so many processors would compute one state of a compiled model.
 
@@ -150,13 +194,14 @@ def schedule_model(
     processors : 1 or more; by default as many as the evaluator ``"parallel"`` would use
     way : ``"bits"`` or ``"terms"``, see the module
     costs : steps of each operation
+    grain : ``"operation"`` or ``"wire"``: what stays on one processor
     """
     count = checked_processors(processors)
     if way == "terms":
-        return spread_terms(model.plan, model.diagrams, count, costs)
+        return spread_terms(model.plan, model.diagrams, count, costs, grain)
     if way != "bits":
         raise BddTorqueError(not_among("way of spreading", way, ("bits", "terms")))
-    return spread_bits(operations_of(model.plan, model.diagrams, costs), count, costs)
+    return spread_bits(operations_of(model.plan, model.diagrams, costs), count, costs, grain)
 
 
 def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, int]:

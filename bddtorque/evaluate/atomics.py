@@ -1,0 +1,88 @@
+"""Memory that threads share: loads, stores and exchanges that compiled code neither moves nor splits.
+
+An ordinary load may be hoisted out of a loop that waits for it, and ordinary stores may change places. What is written
+before a `publish` is seen by whoever has read the published value with `observe`; x86 does this for nothing, other
+processors with a barrier.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from bddtorque.evaluate.pointers import make_array
+
+WORD = ir.IntType(64)
+ALIGNED = 8
+
+
+def _place(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    """Return the address of an element of an int64 array (n,)."""
+    kind: Any = signature.args[0]
+    array = make_array(kind)(context, builder, given[0])
+    return builder.gep(array.data, [context.cast(builder, given[1], signature.args[1], types.intp)])
+
+
+def _observe(typing: Any, array: Any, place: Any) -> Any:
+    """Return an element; all that its writer had written before is seen from now on."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, given), "acquire", ALIGNED)
+
+    return types.int64(array, place), generate
+
+
+def _publish(typing: Any, array: Any, place: Any, value: Any) -> Any:
+    """Set an element, after all that was written before."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        word = context.cast(builder, given[2], signature.args[2], types.int64)
+        builder.store_atomic(word, _place(context, builder, signature, given), "release", ALIGNED)
+        return context.get_dummy_value()
+
+    return types.none(array, place, value), generate
+
+
+def _take(typing: Any, array: Any, place: Any, before: Any, after: Any) -> Any:
+    """Set an element to `after` if it is `before`, and return whether it was; of many threads one has it so."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        old, new = (context.cast(builder, given[k], signature.args[k], types.int64) for k in (2, 3))
+        done = builder.cmpxchg(_place(context, builder, signature, given), old, new, "acq_rel", "acquire")
+        return builder.extract_value(done, 1)
+
+    return types.boolean(array, place, before, after), generate
+
+
+def _call(typing: Any, address: Any) -> Any:
+    """Call the function at an address, which takes nothing; nothing is called at 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        with builder.if_then(builder.icmp_signed("!=", given[0], WORD(0))):
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(builder.inttoptr(given[0], kind.as_pointer()), [])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
+
+
+observe: Any = intrinsic(_observe)
+publish: Any = intrinsic(_publish)
+take: Any = intrinsic(_take)
+call_at: Any = intrinsic(_call)
+
+
+def yielding_function() -> int:
+    """Return the address of the system's function that lets another thread have the core; 0 if there is none."""
+    windows = sys.platform == "win32"
+    try:
+        library = ctypes.CDLL("kernel32" if windows else None)
+        function = library.SwitchToThread if windows else library.sched_yield
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+    except (OSError, AttributeError):
+        return 0

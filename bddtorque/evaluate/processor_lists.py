@@ -1,0 +1,318 @@
+"""`ProcessorLists`: what each of P processors does for one state, as plain arrays that compiled code runs.
+
+The lists come from a `Spreading`, the schedule that the counted model prices: each processor does its own operations in
+their scheduled order. What stands together is done together: walks of neighbouring bits of one look-up are one
+instruction, and an addition whose result only the next instruction reads is part of that one.
+
+A row is an instruction. It reads Σ factor·(slot >> shift) over rows of `operands` (slot, shift, factor, width); where
+there is a width, the sum so far is the next word of a table's index, of so many bits.
+
+    op         target  a      b      c       d       e
+    WALK       slot    first  end    block
+    SUM        slot    first  end
+    MAGNITUDE  slot    first  end
+    SIGN       slot    first  end                            the third word, negated where the others' signs differ
+    CLAMP      slot    first  end    shift   lowest  highest
+    WAIT       -       sender number                         until the sender has posted this number, or a later one
+    POST       -       number                                what was done up to here may be read by others
+
+Slots lie in one array, each processor's together: first what others read, in the order in which it is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.diagrams.forms.lockstep import LANES
+from bddtorque.evaluate.program import BITS, INPUT, LOCKSTEP, Program
+from bddtorque.schedule.operations import Operation
+from bddtorque.schedule.spreading import Spreading
+from bddtorque.schedule.wiring import Word
+
+WALK, SUM, MAGNITUDE, SIGN, CLAMP, WAIT, POST = range(7)
+KINDS = {"walk": WALK, "add": SUM, "magnitude": MAGNITUDE, "sign": SIGN, "clamp": CLAMP}
+COLUMNS = 7
+LINE = 16
+"""Words that lie together in the caches: what two processors write must not share a line, nor two neighbouring ones."""
+
+Integers = npt.NDArray[np.int64]
+Slot = tuple[str, object]
+"""A place in memory before it has a number: an input, the constant 1, or the result of an instruction."""
+Summand = tuple[Slot, int, int]
+"""factor · floor(slot / 2^shift), as (slot, shift, factor)."""
+ONE: Slot = ("one", -1)
+
+
+class ProcessorLists(NamedTuple):
+    """What compiled code reads.
+
+    Attributes
+    ----------
+    program : the blocks and their pools, with rows for parts of look-ups; its code reads the input words
+    code : (rows, 7) int64, processor after processor
+    starts : (P + 1,) int64, where the rows of each begin
+    operands : (m, 4) int64
+    torques : (n,) int64, the slots of the torque words
+    one : the slot that holds 1
+    slots : how many there are
+    meetings : how many waits for another processor there are
+    """
+
+    program: Program
+    code: Integers
+    starts: Integers
+    operands: Integers
+    torques: Integers
+    one: int
+    slots: int
+    meetings: int
+
+
+@dataclass
+class _Instruction:
+    """Operations that are done as one."""
+
+    operations: list[Operation]
+    processor: int
+    number: int = 0
+    """Counted from 1 on its processor."""
+    parts: list[list[Summand]] = field(default_factory=list)
+    """The words it reads."""
+    reads: set[int] = field(default_factory=set)
+    """Instructions whose results it reads, by their places in the list of all."""
+
+    @property
+    def last(self) -> Operation:
+        return self.operations[-1]
+
+
+def processor_lists(spreading: Spreading, program: Program, inputs: Sequence[str]) -> ProcessorLists:
+    """Return the lists of a schedule, for blocks in the forms of a program.
+
+    Bits of one look-up that are done apart need a form that walks bit by bit.
+
+    Parameters
+    ----------
+    program : of the plan that was spread
+    inputs : the names of its input words, in the order of its instructions
+    """
+    return _Lists(spreading, program).built(inputs)
+
+
+class _Lists:
+    """Lists in the making."""
+
+    def __init__(self, spreading: Spreading, program: Program) -> None:
+        self.program, self.processors = program, spreading.processors
+        self.instructions: list[_Instruction] = []
+        self.maker: dict[str, int] = {}
+        """The instruction that does an operation, by its place among all."""
+        self.widths = Counter(each.word for each in spreading.operations if each.kind == "walk")
+        self.blocks: list[list[int]] = program.blocks.tolist()
+        self.roots = program.roots
+        self.cut: dict[tuple[int, int, int], int] = {}
+        number = {each.name: k for k, each in enumerate(spreading.operations)}
+        by_name = {each.name: each for each in spreading.operations}
+        for placed in sorted(
+            spreading.schedule.placements, key=lambda one: (one.processor, one.start, one.end, number[one.task])
+        ):
+            self._place(by_name[placed.task], placed.processor)
+        self.inside = self._inside()
+        self.own: list[list[int]] = [[] for _ in range(self.processors)]
+        for place, each in enumerate(self.instructions):
+            if place not in self.inside:
+                self.own[each.processor].append(place)
+                each.number = len(self.own[each.processor])
+                self._read(each)
+
+    def built(self, inputs: Sequence[str]) -> ProcessorLists:
+        """Return the lists; `inputs` are the names of the program's input words, one after another."""
+        slots, torques, size = self._slots(inputs)
+        waits: list[dict[int, int]] = []
+        """Of each instruction: how far others must have come, where that is not known from before."""
+        for mine in self.own:
+            known = dict.fromkeys(range(self.processors), 0)
+            for place in mine:
+                wanted: dict[int, int] = {}
+                for maker in self.instructions[place].reads:
+                    made = self.instructions[maker]
+                    if made.processor != self.instructions[place].processor:
+                        wanted[made.processor] = max(made.number, wanted.get(made.processor, 0))
+                wanted = {sender: far for sender, far in wanted.items() if far > known[sender]}
+                known |= wanted
+                waits.append(wanted)
+        posts = {(sender, far) for wanted in waits for sender, far in wanted.items()}
+        code: list[list[int]] = []
+        operands: list[tuple[int, int, int, int]] = []
+        starts = [0]
+        waiting = iter(waits)
+        for processor, mine in enumerate(self.own):
+            for place in mine:
+                each = self.instructions[place]
+                code += [[WAIT, 0, sender, far] for sender, far in next(waiting).items()]
+                first = len(operands)
+                operands += self._operands(each, slots)
+                code.append([KINDS[each.last.kind], slots["made", place], first, len(operands), *self._settings(each)])
+                if (processor, each.number) in posts:
+                    code.append([POST, 0, each.number])
+            starts.append(len(code))
+        loads = self.program.code[self.program.code[:, 0] == INPUT]
+        loads[:, 1] = [slots["input", name] for name in inputs]
+        held = self.program._replace(code=loads, blocks=np.array(self.blocks, dtype=np.int64), roots=self.roots)
+        return ProcessorLists(
+            held,
+            np.array([row + [0] * (COLUMNS - len(row)) for row in code], dtype=np.int64).reshape(-1, COLUMNS),
+            np.array(starts, dtype=np.int64),
+            np.array(operands, dtype=np.int64).reshape(-1, 4),
+            np.array(torques, dtype=np.int64),
+            slots[ONE],
+            size,
+            sum(map(len, waits)),
+        )
+
+    def _place(self, operation: Operation, processor: int) -> None:
+        """Put an operation after those its processor has: into the last instruction, if that walks on here."""
+        last = self.instructions[-1] if self.instructions else None
+        if (
+            last is not None
+            and last.processor == processor
+            and operation.kind == last.last.kind == "walk"
+            and (operation.word, operation.bit) == (last.last.word, last.last.bit + 1)
+        ):
+            last.operations.append(operation)
+        else:
+            self.instructions.append(_Instruction([operation], processor))
+        self.maker[operation.name] = len(self.instructions) - 1
+
+    def _inside(self) -> set[int]:
+        """Return the additions that are part of the one instruction that reads them."""
+        readers: dict[int, set[int]] = {}
+        apart: set[int] = set()
+        for place, each in enumerate(self.instructions):
+            for operation in each.operations:
+                for word in operation.operands:
+                    for name in word.sources:
+                        readers.setdefault(self.maker[name], set()).add(place)
+                        if operation.kind not in ("add", "walk", "clamp") or (
+                            word.shift and (operation.kind != "clamp" or word.scale)
+                        ):
+                            apart.add(self.maker[name])
+        return {
+            place
+            for place, each in enumerate(self.instructions)
+            if each.last.kind == "add"
+            and place not in apart
+            and len(readers.get(place, ())) == 1
+            and self.instructions[min(readers[place])].processor == each.processor
+        }
+
+    def _read(self, each: _Instruction) -> None:
+        """Find what an instruction reads."""
+        needed = {name for operation in each.operations for name in operation.predecessors}
+        words = each.last.operands
+        if each.last.kind == "walk":
+            each.parts = [self._word(each, word, needed) for word in words]
+        elif each.last.kind == "sign":  # the word itself last
+            each.parts = [self._word(each, word, needed) for word in (*words[1:], words[0])]
+        else:
+            each.parts = [self._summands(each, each.last)]
+
+    def _summands(self, reader: _Instruction, operation: Operation) -> list[Summand]:
+        """Return what an operation adds up; one that reads a single word reads it so."""
+        needed = set(operation.predecessors)
+        return [
+            (slot, shift, sign * factor)
+            for word, sign in zip(operation.operands, operation.signs or (1,), strict=True)
+            for slot, shift, factor in self._word(reader, word, needed)
+        ]
+
+    def _word(self, reader: _Instruction, word: Word, needed: Set[str]) -> list[Summand]:
+        """Return a word as a sum of slots; of bits apart only those that are needed."""
+        factor = 1 << word.scale
+        if word.input is not None:
+            return [(("input", word.input), word.shift, factor)]
+        if not word.sources:
+            return [(ONE, 0, (word.constant >> word.shift) << word.scale)]
+        makers = dict.fromkeys(self.maker[name] for name in word.sources if name in needed)
+        if word.shift and len(makers) > 1:
+            raise ValueError("a word of several instructions is read as it is")
+        summands: list[Summand] = []
+        for maker in makers:
+            made = self.instructions[maker]
+            if maker in self.inside:
+                summands += [(slot, shift, factor * each) for slot, shift, each in self._summands(reader, made.last)]
+            else:
+                reader.reads.add(maker)
+                weight = 1 << made.operations[0].bit if word.bits_apart else 1
+                summands.append((("made", maker), word.shift, factor * weight))
+        return summands
+
+    def _operands(self, each: _Instruction, slots: Mapping[Slot, int]) -> list[tuple[int, int, int, int]]:
+        """Return the rows of what an instruction reads, equal slots once; a width ends each word but the last."""
+        widths = each.last.widths if each.last.kind == "walk" else (1,) * (len(each.parts) - 1) + (0,)
+        rows = []
+        for part, width in zip(each.parts, widths, strict=True):
+            factors: dict[tuple[Slot, int], int] = {}
+            for slot, shift, factor in part:
+                factors[slot, shift] = factors.get((slot, shift), 0) + factor
+            word = [(slots[slot], shift, factor, 0) for (slot, shift), factor in factors.items() if factor]
+            word = word or [(slots[ONE], 0, 0, 0)]
+            rows += [*word[:-1], (*word[-1][:3], width)]
+        return rows
+
+    def _settings(self, each: _Instruction) -> list[int]:
+        """Return what an instruction must know beside what it reads."""
+        if each.last.kind == "walk":
+            return [self._block(each)]
+        if each.last.kind == "clamp":
+            (word,) = each.last.operands
+            shift = word.shift if any(self.maker[name] in self.inside for name in word.sources) else 0
+            return [shift, each.last.low, each.last.high]
+        return []
+
+    def _block(self, each: _Instruction) -> int:
+        """Return the row of a look-up, or a new one of those of its bits that an instruction walks."""
+        block, first, count = each.last.block, each.operations[0].bit, len(each.operations)
+        bits = self.widths[each.last.word]
+        if count == bits:
+            return block
+        if (block, first, count) not in self.cut:
+            row = self.blocks[block]
+            if row[0] not in (BITS, LOCKSTEP):
+                raise ValueError("only walks bit by bit are done in parts")
+            roots = self.program.roots[row[1] + first : row[1] + first + count]
+            if row[0] == LOCKSTEP:
+                roots = np.append(roots, np.repeat(roots[:1], -count % LANES))
+            signed = row[5] if first + count == bits else 0
+            ends = (len(self.roots), len(self.roots) + len(roots))
+            self.cut[block, first, count] = len(self.blocks)
+            self.blocks.append([row[0], *ends, *row[3:5], signed, row[6], count if row[0] == LOCKSTEP else 0])
+            self.roots = np.append(self.roots, roots)
+        return self.cut[block, first, count]
+
+    def _slots(self, inputs: Sequence[str]) -> tuple[dict[Slot, int], list[int], int]:
+        """Return the place of each slot, the slots of torques, and how many there are."""
+        crossing = {
+            maker
+            for each in self.instructions
+            for maker in each.reads
+            if self.instructions[maker].processor != each.processor
+        }
+        outputs = {each.last.output: place for place, each in enumerate(self.instructions) if each.last.output >= 0}
+        crossing |= set(outputs.values())
+        regions: list[list[Slot]] = [[ONE, *(("input", name) for name in inputs)]]
+        regions += [[("made", place) for place in mine] for mine in self.own]
+        slots: dict[Slot, int] = {}
+        size = 0
+        for region in regions:
+            for name in sorted(region, key=lambda name: name[1] not in crossing):
+                slots[name] = size
+                size += 1
+            size += -size % LINE
+        return slots, [slots["made", outputs[k]] for k in sorted(outputs)], size

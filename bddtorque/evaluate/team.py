@@ -1,0 +1,169 @@
+"""`Team`: one state on P processors, each with its own list of walks and sums, in threads that stay.
+
+The lists come from the schedule that the counted model prices (`processor_lists`). A list runs in its own thread, or,
+where there are more lists than cores, a thread goes from one of its lists to another. Between states threads look for
+the next one in shared memory, for about 2 ms; then they sleep until a caller wakes them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+from weakref import WeakSet
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.jit import DISABLE_JIT, uncounted
+from bddtorque.diagrams.forms import BIT_FORMS
+from bddtorque.evaluate import team_kernel as kernel
+from bddtorque.evaluate.atomics import yielding_function
+from bddtorque.evaluate.pointers import array_at
+from bddtorque.evaluate.processor_lists import LINE, ProcessorLists, processor_lists
+from bddtorque.evaluate.runners import Interpreted, Runnable
+from bddtorque.evaluate.single import FLOATS, LEFT, OPTIONS, OWN, WORDS, One, Single, floats_by, single_calls, words_by
+from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
+
+Integers = npt.NDArray[np.int64]
+
+MEETING = 100.0
+"""What a value from another processor is late by, in tests of a bit: decides how finely a state is cut."""
+COSTS = {"bits": Costs(1.0, 1.0), "lockstep": Costs(0.25, 1.0)}
+"""What a test and an addition take, relative to each other."""
+
+
+class Team:
+    """Runs single states on the processors of a schedule, in at most so many threads; batches state after state.
+
+    Attributes
+    ----------
+    runner : does the same on one processor
+    spreading : the schedule
+    lists : what each processor does
+    """
+
+    takes_columns = False
+
+    def __init__(self, runner: Interpreted, model: Runnable, spreading: Spreading, threads: int) -> None:
+        self.runner, self.kernel = runner, runner.kernel
+        self.spreading = spreading
+        self.lists = processor_lists(spreading, runner.program, [wire.name for wire in model.plan.inputs])
+        self.threads = min(threads, spreading.processors)
+        self.book, self._shared = _book(self.lists, self.threads)
+        self._pool: ThreadPoolExecutor | None = None
+        self.forget_threads()
+        _teams.add(self)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+        """Run N states, one after another."""
+        if DISABLE_JIT:
+            self.runner.run(q, qd, qdd, tau, counts)
+            return
+        self._wake()
+        kernel.run_together(self.book, q, qd, qdd, tau, counts)
+
+    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+        """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
+        return single_calls(
+            *_calls(), common, raises, [self.book.ctypes.data], (self.book, self._shared, *self._held())
+        )
+
+    def forget_threads(self) -> None:
+        """Begin before the first state, without any threads: a forked child has none of them."""
+        self._shared[: self.book[kernel.NOTES]] = 0
+        self._shared[kernel.ASLEEP : self.book[kernel.LISTS]] = 1
+        self._pool, self._waking = None, threading.Lock()
+
+    def _held(self) -> tuple[npt.NDArray[Any], ...]:
+        return (*self.lists.program, self.lists.code, self.lists.starts, self.lists.operands, self.lists.torques)
+
+    def _wake(self) -> None:
+        """Start or wake the threads that sleep."""
+        for thread in range(1, self.threads):
+            place = kernel.ASLEEP + thread * LINE
+            if self._shared[place]:
+                with self._waking:
+                    if self._shared[place]:
+                        self._shared[place] = 0
+                        self._pool = self._pool or ThreadPoolExecutor(self.threads - 1, "bddtorque")
+                        try:
+                            self._pool.submit(self._attend, thread, int(self._shared[kernel.EPOCH]))
+                        except RuntimeError:  # no more threads, as when Python ends: the caller does it all
+                            self._shared[place] = 1
+
+    def _attend(self, thread: int, seen: int) -> None:
+        kernel.attend(self.book, thread, seen)
+
+
+_teams: WeakSet[Team] = WeakSet()
+
+
+def _forget_threads() -> None:
+    for team in list(_teams):
+        team.forget_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def choose_spreading(model: Runnable, form: str, way: Way, processors: int) -> Spreading:
+    """Return the schedule to run: as fine as pays where every meeting of processors takes its time.
+
+    Forms that give whole words at once are never cut into bits.
+    """
+    costs = COSTS.get(form, COSTS["lockstep"])
+    coarse = schedule_model(model, processors, way, costs, "wire")
+    if form not in BIT_FORMS or way == "terms":
+        return coarse
+    fine = schedule_model(model, processors, way, costs)
+    return min((coarse, fine), key=lambda each: delayed(each, MEETING).makespan)
+
+
+def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers]:
+    """Return the book of a team, and the memory that its threads share."""
+    processors = len(lists.starts) - 1
+    first_list = kernel.ASLEEP + threads * LINE
+    first_note = first_list + processors * LINE
+    first_slot = first_note + threads * (processors + LINE)
+    first_slot += -first_slot % LINE
+    space = np.zeros(first_slot + lists.slots + LINE, dtype=np.int64)
+    skipped = -(space.ctypes.data // space.itemsize) % LINE
+    shared = space[skipped : skipped + first_slot + lists.slots]
+    shared[first_slot + lists.one] = 1
+    arrays = (shared, shared[first_slot:], lists.code, lists.starts, lists.operands, lists.torques, *lists.program)
+    book = np.zeros(kernel.BOOK, dtype=np.int64)
+    numbers = (processors, threads, yielding_function(), first_list, first_note)
+    book[: kernel.ARRAYS] = numbers
+    book[kernel.ARRAYS :: 2] = [each.ctypes.data for each in arrays]
+    book[kernel.ARRAYS + 1 :: 2] = [len(each) for each in arrays]
+    return book, shared
+
+
+@uncounted
+def run_book(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> None:
+    """Run states by the team whose book lies at `places`."""
+    kernel.run_together(array_at(places[OWN], (kernel.BOOK,), np.int64), q, qd, qdd, tau, counts)
+
+
+def _team_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    if not kernel.all_awake(array_at(places[OWN], (kernel.BOOK,), np.int64)):
+        raise ValueError(LEFT)
+    words_by(run_book, q, qd, qdd, tau, places)
+
+
+def _team_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    if not kernel.all_awake(array_at(places[OWN], (kernel.BOOK,), np.int64)):
+        raise ValueError(LEFT)
+    floats_by(run_book, q, qd, qdd, tau, places)
+
+
+@cache
+def _calls() -> tuple[One, One]:
+    """Return the calls of any team; compiled once, then kept on disk."""
+    return numba.njit(WORDS, **OPTIONS)(_team_words), numba.njit(FLOATS, **OPTIONS)(_team_floats)

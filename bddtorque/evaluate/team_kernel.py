@@ -1,0 +1,203 @@
+"""Compiled code of a team: threads that together do the lists of one state, and meet where the lists say.
+
+Everything is reached from one int64 array, `book`: numbers, and the addresses and lengths of arrays. One of those is
+the memory that all threads share:
+
+    EPOCH               the number of the state that is computed; the caller counts it up to begin
+    BUSY                1 while a caller has the team
+    ASLEEP + thread     1 where a thread no longer looks for the next state
+    lists + processor   how far its list is done, and for which state it was taken
+    notes + thread      where a thread goes on in each list that it has taken
+    slots               inputs, and what the instructions make (`processor_lists`)
+
+A list is done by whoever takes it first, which is its own thread, unless that sleeps or the system has given its core
+to somebody else: then the caller takes it after a while. So no state waits for a thread that is not running, and a
+thread with several lists goes on with another one where one must wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.jit import inlined, uncounted
+from bddtorque.evaluate.atomics import call_at, observe, publish, take
+from bddtorque.evaluate.machine import look_up, run_states
+from bddtorque.evaluate.pointers import array_at
+from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, WAIT, WALK
+from bddtorque.evaluate.program import BLOCK_COLUMNS, Program
+from bddtorque.evaluate.program import COLUMNS as PROGRAM_COLUMNS
+
+PROCESSORS, THREADS, YIELD, LISTS, NOTES, ARRAYS = range(6)
+"""Numbers in `book`: of processors and threads, the address of what yields a core, where lines and notes begin in the
+shared memory. From ARRAYS on an address and a length for each array:"""
+SHARED, SLOTS, CODE, STARTS, OPERANDS, TORQUES, PROGRAM = range(ARRAYS, ARRAYS + 14, 2)
+BOOK = PROGRAM + 2 * len(Program._fields)
+"""Its length."""
+EPOCH, BUSY, ASLEEP = 0, LINE, 2 * LINE
+DONE, TAKEN = range(2)
+"""What is known of a list, in a line of its own: how far it is done, and the last state for which someone took it."""
+STATE_BITS = 32
+"""Below the epoch in DONE."""
+WHOLE = (1 << STATE_BITS) - 1
+PATIENCE = 1 << 12
+"""Looks at what is not there yet, a few microseconds, before something else is tried."""
+SHORT_PATIENCE = 1 << 4
+"""The same where a thread has other lists to go on with."""
+LIMIT = 1 << 21
+"""Looks for the next state, about 2 ms, before a thread sleeps: more than a control loop at 1 kHz lets it wait."""
+
+
+@inlined
+def array_of(book: Any, place: Any) -> Any:
+    """Return an int64 array (k,) of the book."""
+    return array_at(book[place], (book[place + 1],), np.int64)
+
+
+@inlined
+def program_of(book: Any) -> Program:
+    """Return the program of the book."""
+    return Program(
+        array_at(book[PROGRAM], (book[PROGRAM + 1], PROGRAM_COLUMNS), np.int64),
+        array_at(book[PROGRAM + 2], (book[PROGRAM + 3], 3), np.int64),
+        array_at(book[PROGRAM + 4], (book[PROGRAM + 5], BLOCK_COLUMNS), np.int64),
+        array_at(book[PROGRAM + 6], (book[PROGRAM + 7],), np.int32),
+        array_at(book[PROGRAM + 8], (book[PROGRAM + 9], 5), np.int64),
+        array_at(book[PROGRAM + 10], (book[PROGRAM + 11],), np.int8),
+        array_at(book[PROGRAM + 12], (book[PROGRAM + 13],), np.int32),
+        array_at(book[PROGRAM + 14], (book[PROGRAM + 15],), np.int32),
+        array_at(book[PROGRAM + 16], (book[PROGRAM + 17],), np.uint32),
+    )
+
+
+@uncounted
+def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bool:
+    """Do a processor's list from where its note says; return whether it is done, or else waits for another."""
+    shared, slots = array_of(book, SHARED), array_of(book, SLOTS)
+    starts = array_of(book, STARTS)
+    code = array_at(book[CODE], (book[CODE + 1], COLUMNS), np.int64)
+    operands = array_at(book[OPERANDS], (book[OPERANDS + 1], 4), np.int64)
+    own = program_of(book)
+    home, base = book[LISTS] + processor * LINE, epoch << STATE_BITS
+    place, end = shared[note], starts[processor + 1]
+    while place < end:
+        op, target, first, last = code[place, 0], code[place, 1], code[place, 2], code[place, 3]
+        if op == WAIT:
+            looks = 0
+            while observe(shared, book[LISTS] + first * LINE + DONE) < base + last:
+                looks += 1
+                if looks > patience:
+                    shared[note] = place
+                    return False
+        elif op == POST:
+            publish(shared, home + DONE, base + first)
+        else:
+            total, index, negative = np.int64(0), np.int64(0), False
+            for k in range(first, last):
+                total += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
+                width = operands[k, 3]
+                if width:
+                    index = (index << width) | (total & ((np.int64(1) << width) - 1))
+                    negative ^= total < 0
+                    total = np.int64(0)
+            if op == WALK:
+                total = look_up(
+                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
+                    code[place, 4], index,
+                )  # fmt: skip
+            elif op == CLAMP:
+                total = min(max(total >> code[place, 4], code[place, 5]), code[place, 6])
+            elif op == MAGNITUDE:
+                total = abs(total)
+            elif op == SIGN and negative:
+                total = -total
+            slots[target] = total
+        place += 1
+    publish(shared, home + DONE, base + WHOLE)
+    return True
+
+
+@inlined
+def take_lists(book: Any, shared: Any, first: Any, step: Any, notes: Any, epoch: Any) -> Any:
+    """Take those of some lists that nobody has taken for this state, and return how many."""
+    taken = 0
+    for processor in range(first, book[PROCESSORS], step):
+        if take(shared, book[LISTS] + processor * LINE + TAKEN, epoch - 1, epoch):
+            shared[notes + processor] = array_of(book, STARTS)[processor]
+            taken += 1
+    return taken
+
+
+@uncounted
+def do_lists(book: Any, thread: Any, epoch: Any) -> None:
+    """Do the lists of a thread for one state; the caller, thread 0, stays until all are done."""
+    shared, processors = array_of(book, SHARED), book[PROCESSORS]
+    notes = book[NOTES] + thread * (processors + LINE)  # where to go on in each list that this thread has taken, or −1
+    for processor in range(processors):
+        shared[notes + processor] = -1
+    left = take_lists(book, shared, thread, book[THREADS], notes, epoch)
+    looks = 0
+    while left or thread == 0:
+        moved, patience = False, PATIENCE if left == 1 else SHORT_PATIENCE
+        finished = True
+        for processor in range(processors):
+            at = shared[notes + processor]
+            if at >= 0:
+                if go_on(book, processor, notes + processor, epoch, patience):
+                    shared[notes + processor] = -1
+                    left -= 1
+                    moved = True
+                else:
+                    finished = False
+                    moved |= shared[notes + processor] != at
+            elif thread == 0 and finished:
+                finished = observe(shared, book[LISTS] + processor * LINE + DONE) == (epoch << STATE_BITS) + WHOLE
+        if thread == 0 and finished:
+            return
+        looks = 0 if moved else looks + (patience if left else processors)
+        if looks > PATIENCE:
+            looks = 0
+            if thread == 0:
+                left += take_lists(book, shared, 0, 1, notes, epoch)
+            call_at(book[YIELD])
+
+
+@uncounted
+def run_together(book: Any, q: Any, qd: Any, qdd: Any, tau: Any, counts: Any) -> None:
+    """Run N states, one after another, each by all threads that are awake; callers take turns."""
+    shared, slots, torques = array_of(book, SHARED), array_of(book, SLOTS), array_of(book, TORQUES)
+    for state in range(q.shape[0]):
+        rows = slice(state, state + 1)
+        while not take(shared, BUSY, 0, 1):
+            call_at(book[YIELD])
+        run_states(program_of(book), q[rows], qd[rows], qdd[rows], tau[rows], slots, counts)
+        epoch = shared[EPOCH] + 1
+        publish(shared, EPOCH, epoch)
+        do_lists(book, 0, epoch)
+        for k in range(len(torques)):
+            tau[state, k] = slots[torques[k]]
+        publish(shared, BUSY, 0)
+
+
+@uncounted
+def attend(book: Any, thread: Any, seen: Any) -> None:
+    """Take part in every state after the one that was seen last, until there is none for a while."""
+    shared = array_of(book, SHARED)
+    looks = 0
+    while looks < LIMIT:
+        epoch = observe(shared, EPOCH)
+        if epoch != seen:
+            do_lists(book, thread, epoch)
+            seen, looks = epoch, 0
+        looks += 1
+    publish(shared, ASLEEP + thread * LINE, 1)
+
+
+@inlined
+def all_awake(book: Any) -> bool:
+    """Whether every thread of the team looks for the next state."""
+    shared, awake = array_of(book, SHARED), True
+    for thread in range(1, book[THREADS]):
+        awake = awake and not observe(shared, ASLEEP + thread * LINE)
+    return awake
