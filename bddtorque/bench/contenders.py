@@ -82,7 +82,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     states, joints = words[0].shape
     evaluator = model.evaluator("words", "straight")
     kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
-    code = straight(model.plan, model.formats, model.tables, _folder())
+    code = straight(model.word_plan("a benchmark"), model.formats, model.tables, _folder())
     sizes = straight_sizes(model, native=True, item_bytes=code.table.itemsize)
     yield Contender(
         "words, one state at a time", lambda: kernel(*words, tau), states, proved=True, sizes=sizes, words=lambda: tau
@@ -117,7 +117,7 @@ def _evaluated(
 def _tables_only(model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
-    code = straight(model.plan, model.formats, model.tables, _folder(), native=False)
+    code = straight(model.word_plan("a benchmark"), model.formats, model.tables, _folder(), native=False)
     tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
     return Contender(
         "words, tables only",

@@ -36,21 +36,21 @@ def look_ups(plan: Plan, native: bool) -> dict[int, int]:
 
 def straight_sizes(model: Model, native: bool, item_bytes: int) -> Sizes:
     """Return the sizes of straight-line code: dense tables of items of so many bytes, one of which a look-up reads."""
-    used = blocks_read(model.plan, native)
-    tables = sum(len(model.tables[block].values) for block in used) * item_bytes
-    return Sizes(tables, sum(look_ups(model.plan, native).values()) * item_bytes)
+    plan = model.word_plan("a benchmark")
+    tables = sum(len(model.tables[block].values) for block in blocks_read(plan, native)) * item_bytes
+    return Sizes(tables, sum(look_ups(plan, native).values()) * item_bytes)
 
 
 def form_sizes(model: Model, form: str) -> Sizes:
     """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
     forms = lower_blocks(form, model.tables, model.diagrams, model.spec.memory)
-    native = form not in BIT_FORMS
-    counts = look_ups(model.plan, native=False)
+    native, plan = form not in BIT_FORMS, model.word_plan("a benchmark")
+    counts = look_ups(plan, native=False)
     if native:  # only products that the plan itself takes natively are
-        counts = look_ups(model.plan, native=True)
-        for wire in model.plan.wires:
+        counts = look_ups(plan, native=True)
+        for wire in plan.wires:
             if isinstance(wire, Product) and wire.method != "native":
-                counts[wire.block] = counts.get(wire.block, 0) + _pieces(model.plan, wire)
+                counts[wire.block] = counts.get(wire.block, 0) + _pieces(plan, wire)
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)
 

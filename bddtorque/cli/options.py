@@ -65,7 +65,10 @@ CHOICES: dict[str, Any] = {
     "block_bits": Annotated[int | None, _option("Input bits of one table, at most.", "--block-bits", metavar="N")],
     "memory": Annotated[str | None, _option("Budget, such as 2GiB or 500MB.", "--memory", metavar="SIZE")],
     "source": Annotated[str | None, _option("auto, terms or recursive.", "--source", metavar="NAME")],
-    "target": Annotated[str | None, _option("tables or host.", "--target", metavar="NAME")],
+    "target": Annotated[str | None, _option("tables, host or float.", "--target", metavar="NAME")],
+    "precision": Annotated[
+        str | None, _option("auto, single or double; for --target float.", "--precision", metavar="NAME")
+    ],
     "position": _range_option("position", "q-max", "position (rad, m)"),
     "velocity": _range_option("velocity", "qd-max", "velocity (rad/s, m/s)"),
     "acceleration": _range_option("acceleration", "qdd-max", "acceleration (rad/s², m/s²)"),

@@ -44,7 +44,7 @@ def plan_command(
     given, robot, notes = spec_and_robot(spec, chosen)
     with step(ShownProgress(), f"planning {robot.name}"):
         draft = draft_of_robot(given, robot)
-    plan, bounds = draft.plan, draft.bounds()
+    plan, bounds = draft.word_plan("this command"), draft.bounds()
     plain = plan_to_plain(plan, robot.name, bounds)
     if out is not None:
         save_plan(plain, out)

@@ -14,6 +14,7 @@ from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.engine import CuddEngine
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import output_format
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Product
 
 if TYPE_CHECKING:
@@ -31,7 +32,17 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
     figures = model.summary()
     inputs = ", ".join(f"{name} {_joined(figures['bits'][name])}" for name in ("q", "qd", "qdd"))
-    kinds = [name for name in ("lookups", "products", "sums", "angle_sums") if figures[name]]
+    plan = model.plan
+    if isinstance(plan, FloatPlan):
+        kinds, summed, how = (
+            ["fused", "products", "sums", "sines", "lookups", "angle_sums"],
+            "",
+            f"{plan.precision.name} precision",
+        )
+    else:
+        kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"
+        summed = f"{counted(figures['summands'], 'summands')} from "
+    kinds = [name for name in kinds if figures[name]]
     steps = [counted(figures[name], name) for name in kinds]
     worst = max(model.certificate.bounds)
     rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in model.robot.joints if joint.friction is not None]
@@ -39,11 +50,8 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
         ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
-        (
-            "plan",
-            f"source {model.plan.source}, target {model.plan.target}, blocks of at most {model.plan.block_bits} bits",
-        ),
-        ("steps", f"{counted(figures['summands'], 'summands')} from {', '.join(steps)}"),
+        ("plan", f"source {plan.source}, target {plan.target}, {how}"),
+        ("steps", summed + ", ".join(steps)),
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
         ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"),
         ("tables", decimal(figures["table_bytes"])),

@@ -16,7 +16,7 @@ from bddtorque.diagrams.forms import Bits, check_form
 from bddtorque.diagrams.reduction import reduce
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
@@ -38,7 +38,7 @@ class Blocks:
 
 
 def build_blocks(
-    plan: Plan, given: Table | None, engine: str, memory: int, team: Workers | None, what: str = "compiling"
+    plan: AnyPlan, given: Table | None, engine: str, memory: int, team: Workers | None, what: str = "compiling"
 ) -> Blocks:
     """Make every block, on the workers or, without any, here and now; `given` is the table of a `GivenBlock`."""
     tasks = [
@@ -102,7 +102,7 @@ def _restored(block: Block, built: dict[str, Any]) -> tuple[Table, Diagram, Bloc
     return table, diagram, BlockFacts(built["error"], int(table.values.min()), int(table.values.max()))
 
 
-def check_memory(plan: Plan, memory: int, workers: int) -> None:
+def check_memory(plan: AnyPlan, memory: int, workers: int) -> None:
     """Refuse a plan whose tables and the work on them would not fit the memory budget, before anything is made."""
     kept = sum(_rows(block) * word_dtype(*output_format(block)).itemsize for block in plan.blocks)
     needs = [
@@ -141,7 +141,7 @@ def _rows(block: Block) -> int:
     return 1 << sum(block.input_widths)
 
 
-def _with_block_names(message: str, plan: Plan) -> str:
+def _with_block_names(message: str, plan: AnyPlan) -> str:
     """Return a message of a worker, who knows a block by its key alone, with the block's place and name instead."""
     for k, key in enumerate(plan.keys):
         if key in message:
@@ -149,5 +149,5 @@ def _with_block_names(message: str, plan: Plan) -> str:
     return message
 
 
-def _block_name(plan: Plan, block: int) -> str:
+def _block_name(plan: AnyPlan, block: int) -> str:
     return next(wire.name for wire in plan.wires if getattr(wire, "block", None) == block)

@@ -31,7 +31,7 @@ def plan_document(source: Source) -> str:
             spec, why_not = spec.with_options(source="recursive"), f"\nWhy not terms\n  {reason}\n"
     draft = draft_of_robot(spec, robot)
     bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
-    return plan_text(draft.plan, f"{robot.name}, {bits} bits", draft.bounds()) + why_not
+    return plan_text(draft.word_plan("a cascade"), f"{robot.name}, {bits} bits", draft.bounds()) + why_not
 
 
 def write_cascades(folder: Path) -> list[Path]:

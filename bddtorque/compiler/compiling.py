@@ -56,7 +56,7 @@ def compile(
     with step(progress or NoProgress(), f"planning {robot.name}"), within_floats("robot", robot.name):
         draft = draft_of_robot(spec, robot)
     if pinned is not None:
-        check_pinned(pinned, draft.plan, "plan" if isinstance(plan, Plan) else str(plan))
+        check_pinned(pinned, draft.word_plan("plan"), "plan" if isinstance(plan, Plan) else str(plan))
     at_a_time = (workers or usable_processors()) if executor is None else 1
     return finish_model(draft, team, started, notes, engine=engine, memory=spec.memory, at_a_time=at_a_time)
 

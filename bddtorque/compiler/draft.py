@@ -13,12 +13,15 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.source import FunctionSource, RobotSource, Source
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
+from bddtorque.plan.float_bound import compose_floats
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.planner.builder import Target
 from bddtorque.proof.certificate import ROBOT, Certificate, Parts, ProvedBound, Saturation
 from bddtorque.proof.saturation import Witness, judge
 from bddtorque.words import Format
+from bddtorque.words.bounded import ROOM
 
 Verdict = tuple[Saturation, Witness | tuple[int, ...] | None]
 
@@ -40,7 +43,7 @@ class Draft:
     """
 
     source: Source
-    plan: Plan
+    plan: AnyPlan
     arithmetic: tuple[float, ...]
     relative_to: str = ROBOT
     direct: bool = False
@@ -49,10 +52,16 @@ class Draft:
     assumed: float = 0.0
     spread: float = 0.0
 
+    def word_plan(self, what: str) -> Plan:
+        """Return a plan in words; refuse one in floats, for `what` needs tables."""
+        return plan_in_words(self.plan, what, self.source.name)
+
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
-        scales = {name: argument.scale for name, argument in self.source.arguments.items()}
-        return compose(self.plan, scales, planned_facts(self.plan) if facts is None else facts)
+        known = planned_facts(self.plan.blocks) if facts is None else facts
+        if isinstance(self.plan, FloatPlan):
+            return compose_floats(self.plan, known)
+        return compose(self.plan, {name: argument.scale for name, argument in self.source.arguments.items()}, known)
 
 
 def target_of(word: Format, name: str) -> Target:
@@ -88,7 +97,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
             bound.products,
             bound.sums,
             bound.final_rounding,
-            arithmetic,
+            (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic,
         )
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or (bound.low, bound.high)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.function_words import Asked
 from bddtorque.graph.graph import Graph
@@ -27,12 +27,14 @@ from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
+from bddtorque.planner.float_planner import plan_floats
 from bddtorque.proof.truth import folding_errors
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
@@ -43,7 +45,7 @@ from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 Floats = npt.NDArray[np.float64]
 BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
-TARGETS = ("tables", "host")
+TARGETS = ("tables", "host", "float")
 WORD_SLACK = 1e-6
 """Units that a reach is taken wider: more than floats err, less than anybody minds."""
 
@@ -60,7 +62,7 @@ class Request:
     accuracy : ``"faithful"``, or the largest error allowed, in units
     assumed_error : how far the values of the function are off themselves, in the unit of the output
     block_bits : input bits of one table, at most
-    target : ``"tables"`` or ``"host"``
+    target : ``"tables"``, ``"host"`` or ``"float"``
     where : what messages start with; by default the name
     rules, spread : how samples were read, and how far those of the same words lie apart
     """
@@ -90,9 +92,7 @@ class Request:
                 f"{self.where}, block_bits must be between 2 and {MOST_BLOCK_BITS}, got {self.block_bits!r:.40}"
             )
         if self.target not in TARGETS:
-            raise BddTorqueError(
-                f"{self.where}, target must be {' or '.join(map(repr, TARGETS))}, got {self.target!r:.40}"
-            )
+            raise BddTorqueError(not_among(f"{self.where}, target", self.target, TARGETS))
         object.__setattr__(self, "accuracy", float(accuracy))
 
     @property
@@ -107,7 +107,7 @@ class Request:
 
     def draft(
         self,
-        plan: Plan,
+        plan: AnyPlan,
         output: Format,
         relative_to: str,
         arithmetic: float = 0.0,
@@ -124,7 +124,13 @@ class Request:
 
 
 def check_bits(request: Request, why_not: str = "") -> None:
-    """Refuse more input bits than one table may have, with what would do."""
+    """Refuse more input bits than one table may have, with what would do; and tables where floats are asked for."""
+    if request.target == "float":
+        reason = f": {why_not}" if why_not else ""
+        raise BddTorqueError(
+            f"{request.where}: target 'float' takes functions that can be traced, others are tables{reason}: use "
+            "target = 'tables'"
+        )
     total, most = request.bits, request.block_bits
     if total <= most:
         return
@@ -147,7 +153,7 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     word = source.output
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, source.words, out, source.accuracy, 0.0, plan.block_bits, plan.target,
+        source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
         rules=source.rules, spread=stated.spread,
     )  # fmt: skip
     block = plan.blocks[0] if len(plan.blocks) == 1 else None
@@ -174,6 +180,10 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
     (arithmetic,) = folding_errors(graph, ranges)
+    if request.target == "float":
+        spent = arithmetic / output.lsb * ROOM
+        floats = plan_floats(graph, arguments, [target], float(request.accuracy), "traced", "auto", [spent])
+        return request.draft(floats, output, "traced", arithmetic, graph, direct=False)
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
     if request.bits <= request.block_bits and not shifted:
         block = _graph_block(graph, arguments, target, reach)

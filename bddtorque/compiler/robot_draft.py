@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms
-from bddtorque.laws.joint_friction import check_reach
+from bddtorque.laws.joint_friction import JointFriction, check_reach
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Sum
@@ -15,6 +16,7 @@ from bddtorque.planner.budget import paper_extra_bits, plan_by_paper, plan_netwo
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import summand_counts
 from bddtorque.planner.extra_terms import COST, with_term
+from bddtorque.planner.float_planner import LawTerm, plan_floats
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
 from bddtorque.words.bounded import ROOM
@@ -24,14 +26,23 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
     """Return the plan of a robot, with its resolved spec and its words."""
     if spec.accuracy == "paper":
         return _draft_by_paper(spec, robot)
+    if spec.precision is not None and spec.target != "float":
+        raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
     resolved = spec.resolve(robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
     drafts = [_draft(source, origin) for origin in _origins(spec, robot)]
-    return min(drafts, key=lambda draft: _operations(draft.plan))
+    return drafts[0] if len(drafts) == 1 else min(drafts, key=_operations)
 
 
 def _draft(source: RobotSource, origin: Origin) -> Draft:
     spec, errors = source.spec, _arithmetic_errors(source, origin)
+    if spec.target == "float":
+        laws = [LawTerm(j, law, name) for j, law, name in _frictions(source)]
+        made = plan_floats(
+            origin.graph, source.arguments, output_targets(source), source.accuracy, origin.source,
+            spec.precision or "auto", errors, laws,
+        )  # fmt: skip
+        return Draft(source, made, errors)
     spent = max(errors) + (COST if source.robot.has_friction else 0.0)
     plan = plan_network(
         origin.graph, source.arguments, output_targets(source), source.accuracy, spec.block_bits, origin.source,
@@ -65,6 +76,8 @@ def _origins(spec: Spec, robot: Robot) -> list[Origin]:
         return [from_recursion(robot)]
     if spec.source == "terms":
         return [from_terms(robot)]
+    if spec.target == "float":
+        return [from_recursion(robot)]
     try:
         separate = from_terms(robot)
     except BddTorqueError:
@@ -77,8 +90,9 @@ def _origins(spec: Spec, robot: Robot) -> list[Origin]:
     return [origin for origin, own in zip(both, work, strict=True) if own <= 2 * min(work)]
 
 
-def _operations(plan: Plan) -> int:
+def _operations(draft: Draft) -> int:
     """Return what a plan costs a host: look-ups, products, and parts of sums."""
+    plan = draft.plan
     counts = plan.counts()
     parts = sum(len(wire.parts) for wire in plan.wires if isinstance(wire, Sum))
     return counts["lookups"] + counts["products"] + parts + counts["summands"]
@@ -86,12 +100,18 @@ def _operations(plan: Plan) -> int:
 
 def _with_friction(plan: Plan, source: RobotSource) -> Plan:
     """Return the plan with the friction of the joints added to their torques, one table of a velocity each."""
+    for j, law, name in _frictions(source):
+        plan = with_term(plan, j, law, name, source.arguments[name], source.formats.tau[j].sign)
+    return plan
+
+
+def _frictions(source: RobotSource) -> Iterator[tuple[int, JointFriction, str]]:
+    """Yield the joints that have friction, with its law and the name of their velocity."""
     for j, joint in enumerate(source.robot.joints):
         if joint.friction is not None:
             name = f"qd{j + 1}"
             check_reach(joint.friction, source.words[name], f"friction of joint '{joint.name}'")
-            plan = with_term(plan, j, joint.friction, name, source.arguments[name], source.formats.tau[j].sign)
-    return plan
+            yield j, joint.friction, name
 
 
 def output_targets(source: RobotSource) -> list[Target]:

@@ -19,6 +19,7 @@ from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, 
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import count_outside, input_columns, out_of_range_message, state_words
 from bddtorque.evaluate.team import Team, choose_spreading
+from bddtorque.plan.float_plan import FloatPlan, plan_in_words
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
@@ -68,8 +69,9 @@ class Evaluator:
     form : for ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
         precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
         memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
-        compiled). By default straight for a plan made for a host, else chosen. For ``"bits"``: ``"lockstep"`` (all
-        output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
+        compiled). By default straight for a plan made for a host or in floats, else chosen. For ``"bits"``:
+        ``"lockstep"`` (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes
+        these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
     processors : for ``"parallel"``: how many share the work; by default as many as this process may use
     spread : for ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than
@@ -104,8 +106,13 @@ class Evaluator:
             if kind != "parallel":
                 raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
             forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-        of_host = kind != "bits" and spread == "states" and model.plan.target == "host"
-        form = form or ("straight" if of_host else forms[0])
+        if isinstance(model.plan, FloatPlan) and (
+            kind == "bits" or spread != "states" or form not in (None, "straight")
+        ):
+            what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
+            plan_in_words(model.plan, f"the form '{form}'" if form else what, model.name)
+        by_words = kind != "bits" and spread == "states" and model.plan.target != "tables"
+        form = form or ("straight" if by_words else forms[0])
         if form not in forms:
             how = "" if spread == "states" else f" that spreads {spread}"
             raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))

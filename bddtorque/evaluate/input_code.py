@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bddtorque.evaluate.integer_code import wrapped
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.evaluate.table_pool import Pool
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup
 from bddtorque.words import Formats
@@ -41,7 +42,7 @@ class InputWord:
         return self.low > self.high
 
 
-def input_words(plan: Plan, formats: Formats) -> list[InputWord]:
+def input_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
     """Return the inputs of a plan."""
     found = []
     for k, wire in enumerate(plan.wires):

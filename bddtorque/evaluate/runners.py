@@ -18,13 +18,14 @@ import numpy.typing as npt
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import BIT_FORMS, check_form
+from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import Program, assemble
 from bddtorque.evaluate.single import Single, machine_single, straight_single
-from bddtorque.evaluate.straight import TILE, straight
-from bddtorque.plan.plan import Plan
+from bddtorque.evaluate.straight import straight
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.table import Table
 from bddtorque.words import Formats
 from bddtorque.work.caching import cache_directory
@@ -43,7 +44,7 @@ class Runnable(Protocol):
         """The words that go in and come out."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> AnyPlan:
         """What is computed, wire by wire."""
 
     @property
@@ -88,7 +89,8 @@ class Interpreted:
         forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
         for made, table in zip(forms, model.tables, strict=True):
             check_form(made, table)
-        self.program: Program = assemble(model.plan, model.formats, forms, tables_only=form in BIT_FORMS)
+        plan = plan_in_words(model.plan, f"the form '{form}'", "this model")
+        self.program: Program = assemble(plan, model.formats, forms, tables_only=form in BIT_FORMS)
         self.registers = len(model.plan.wires)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
@@ -110,20 +112,31 @@ class Compiled:
     def __init__(self, model: Runnable) -> None:
         cache = cache_directory()
         self.folder = private_folder() if cache is None else cache / "plans"
-        self.code = straight(model.plan, model.formats, model.tables, self.folder)
+        plan = model.plan
+        if isinstance(plan, FloatPlan):
+            self.code = float_straight(plan, model.formats, model.tables, self.folder)
+        else:
+            self.code = straight(plan, model.formats, model.tables, self.folder)
         self.takes_columns = self.code.columns is not None
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
         """Run N states."""
         code = self.code
-        if code.tiles is None or code.columns is None or len(q) < TILE:
+        if code.tiles is None or code.columns is None or len(q) < code.tile:
             code.states(q, qd, qdd, tau, code.table, code.constants, counts)
             return
-        rows, out = np.empty(code.rows * TILE), np.empty(code.words * TILE, dtype=np.int64)
+        rows, out = np.empty(code.rows * code.tile, code.kind), np.empty(code.words * code.tile, dtype=np.int64)
         if q.flags.c_contiguous:
             code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
         else:
             code.columns(q.T, qd.T, qdd.T, tau.T, code.table, code.constants, counts, rows, out)
+        rest = len(q) % code.tile if code.unchecked is not None else 0
+        if rest:  # code in floats takes whole tiles only
+            words = np.stack([q[-rest:], qd[-rest:], qdd[-rest:]])
+            words.flags.writeable = False  # as all states are: code is compiled once for both
+            found = np.empty_like(words[0])
+            code.states(*words, found, code.table, code.constants, counts)
+            tau[-rest:] = found
 
     def kernel(self, joints: int) -> Callable[..., None]:
         """Return the kernel of one state."""

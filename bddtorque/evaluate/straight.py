@@ -57,7 +57,9 @@ class Straight:
     states, bare : compiled when first called, as are the others
     tiles, columns : None where words are held in integers
     table, constants : what all take as such
-    rows, words : how many rows of TILE floats and of TILE integers a tile needs
+    rows, words : how many rows of `tile` floats and of `tile` integers a tile needs
+    unchecked : as `bare`, for words that are known to be in range; None where there is no such function
+    tile, kind : states of a tile, and the type of its floats
     """
 
     states: Callable[..., None]
@@ -68,6 +70,9 @@ class Straight:
     constants: Floats
     rows: int
     words: int
+    unchecked: Callable[..., None] | None = None
+    tile: int = TILE
+    kind: Any = np.float64
 
 
 def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: Path, native: bool = True) -> Straight:

@@ -46,7 +46,7 @@ class Steps:
 
 def plan_steps(model: Model, products: Products) -> Steps:
     """Return the statements of a model's plan."""
-    plan = model.plan
+    plan = model.word_plan("an export")
     check_products(plan, model.tables)
     words = known_words(plan, model.tables, products)
     live = plan.read
@@ -62,14 +62,15 @@ def plan_steps(model: Model, products: Products) -> Steps:
 
 def _inputs(model: Model) -> Iterator[str]:
     """Yield the statements that take every input word: masked or clamped, and counted where it is out of range."""
-    places = {wire.name: k for k, wire in enumerate(model.plan.wires) if isinstance(wire, Input)}
-    live = set(model.plan.read)  # a variable that nobody reads is an error to a strict compiler
+    plan = model.word_plan("an export")
+    places = {wire.name: k for k, wire in enumerate(plan.wires) if isinstance(wire, Input)}
+    live = set(plan.read)  # a variable that nobody reads is an error to a strict compiler
     for quantity in QUANTITIES:
         formats = getattr(model.formats, quantity)
         used = False
         for joint, word in enumerate(formats):
             k = places.get(f"{quantity}{joint + 1}", -1)
-            if k >= 0 and model.plan.bits_of(k) != word.bits:
+            if k >= 0 and plan.bits_of(k) != word.bits:
                 raise BddTorqueError(f"export, wire {k} must have the {word.bits} bits of its format")
             variable = f"w{k}" if k in live else None
             lines = list(_input(f"{quantity}[{joint}]", word, variable))

@@ -122,6 +122,7 @@ def export_c(
     if not isinstance(model, Model):
         raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("export")
+    model.word_plan("export to C")
     command = find_compiler(compiler)
     target = Path(directory)
     check_folder(target.resolve(), force)

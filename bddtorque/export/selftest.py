@@ -43,7 +43,7 @@ def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
         for quantity, words in zip(QUANTITIES, (q, qd, qdd), strict=True)
         for joint in range(words.shape[1])
     }
-    return np.stack(run_plan(model.plan, model.tables, named), axis=1)
+    return np.stack(run_plan(model.word_plan("an export"), model.tables, named), axis=1)
 
 
 def _states(formats: Any, count: int, rng: np.random.Generator) -> Words:

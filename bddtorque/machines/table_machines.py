@@ -49,7 +49,7 @@ def table_machines(model: Model, costs: CostModel) -> list[Machine]:
 
     Names tell the source of the plan: "terms by bits, spread", "recursive by words, serial".
     """
-    operations = operations_of(model.plan, model.diagrams, costs_of(costs))
+    operations = operations_of(model.word_plan("a machine of tables"), model.diagrams, costs_of(costs))
     table_bits = sum(len(table.values) * table.output_bits for table in model.tables)
     diagram_bytes = sum(diagram.bytes for diagram in model.diagrams)
     source, note = model.plan.source, f"proved {max(model.certificate.bounds):.2f} units"

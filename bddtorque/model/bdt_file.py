@@ -31,12 +31,13 @@ from bddtorque.model.source import (
     robot_source_from_plain,
 )
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Files with a plan in floats have it; all others are as they were in version 1."""
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -58,13 +59,13 @@ class Contents:
 
     header: dict[str, Any]
     source: Source
-    plan: Plan
+    plan: AnyPlan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
 
 
-def sections(source: Source, plan: Plan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
+def sections(source: Source, plan: AnyPlan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
     """Return all that the digest covers as plain data, by the names of a file's sections."""
     return {
         **source.to_plain(),
@@ -85,7 +86,7 @@ def encode(
     }
     header = {
         "format": next(magic for magic, kind in MAGIC.items() if isinstance(source, kind)),
-        "version": FORMAT_VERSION,
+        "version": FORMAT_VERSION if defining["plan"]["target"] == TARGET else 1,
         "package": package,
         "digest": digests[0],
         "diagram_digest": digests[1],
@@ -116,7 +117,7 @@ def decode(data: bytes, where: str, memory: int) -> Contents:
         source = robot_source_from_plain(header, where)
     else:
         source = function_source_from_plain(header, where)
-    plan = plan_from_plain(header["plan"], f"{where}, plan")
+    plan = _plan(header, where)
     of_robot = isinstance(source, RobotSource)
     certificate = certificate_from_plain(header["certificate"], of_robot, f"{where}, certificate")
     _check_words(source, plan, certificate, where)
@@ -125,6 +126,13 @@ def decode(data: bytes, where: str, memory: int) -> Contents:
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
     return Contents(header, source, plan, tables, diagrams, certificate)
+
+
+def _plan(header: dict[str, Any], where: str) -> AnyPlan:
+    plain = of_type(header["plan"], dict, f"{where}, plan")
+    if plain.get("target") != TARGET:
+        return plan_from_plain(plain, f"{where}, plan")
+    return float_plan_from_plain(plain, f"{where}, plan")
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
@@ -167,7 +175,7 @@ def _no_number(text: str) -> float:
 
 
 def _blocks(
-    plan: Plan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
+    plan: AnyPlan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
 ) -> tuple[tuple[Table, ...], tuple[Diagram, ...]]:
     """Return the tables and the diagrams of all blocks."""
     _check_memory(plan.blocks, memory, where)
@@ -197,7 +205,7 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     return expanded, diagram
 
 
-def _check_words(source: Source, plan: Plan, certificate: Certificate, where: str) -> None:
+def _check_words(source: Source, plan: AnyPlan, certificate: Certificate, where: str) -> None:
     """Refuse a plan or a certificate of other words than those of the source."""
     bounded = tuple(output.name for output in certificate.outputs)
     if bounded != tuple(source.outputs) or len(plan.outputs) != len(bounded):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.source import FunctionSource
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input
 from bddtorque.words import Formats, JointFormats
@@ -21,17 +22,19 @@ class Arm:
     """What an evaluator runs."""
 
     formats: Formats
-    plan: Plan
+    plan: AnyPlan
     tables: Sequence[Table]
     diagrams: Sequence[Diagram]
     memory: int
 
 
-def function_arm(source: FunctionSource, plan: Plan, tables: Sequence[Table], diagrams: Sequence[Diagram]) -> Arm:
+def function_arm(source: FunctionSource, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram]) -> Arm:
     """Return a function as an arm."""
     places = {name: f"q{k}" for k, name in enumerate(source.input_names, 1)}
-    wires = (replace(wire, name=places[wire.name]) if isinstance(wire, Input) else wire for wire in plan.wires)
+    wires: Any = tuple(
+        replace(wire, name=places[wire.name]) if isinstance(wire, Input) else wire for wire in plan.wires
+    )
     inputs = JointFormats("inputs", source.inputs)
     outputs = JointFormats("outputs", (source.output,) * len(source.inputs))
     formats = Formats(source.input_names, inputs, inputs, inputs, outputs)  # velocities and accelerations are not read
-    return Arm(formats, replace(plan, wires=tuple(wires)), tables, diagrams, source.memory)
+    return Arm(formats, replace(plan, wires=wires), tables, diagrams, source.memory)

@@ -24,6 +24,7 @@ from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.function_arm import function_arm
 from bddtorque.model.source import FunctionSource, RobotSource, Source
+from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
@@ -51,7 +52,7 @@ class Model:
     """
 
     source: Source
-    plan: Plan
+    plan: AnyPlan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
@@ -70,6 +71,10 @@ class Model:
             return self.source
         use = "" if where else ": use torque(...) or torque_words(...)"
         raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled robot, not a function{use}")
+
+    def word_plan(self, what: str) -> Plan:
+        """Return the plan of a model in words; refuse one in floats, for `what` needs tables or diagrams."""
+        return plan_in_words(self.plan, what, self.name)
 
     @property
     def name(self) -> str:

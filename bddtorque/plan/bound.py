@@ -53,11 +53,13 @@ class OutputBound:
     final_rounding: float
     low: float
     high: float
+    arithmetic: float = 0.0
+    """What rounded operations on floats can err."""
 
     @property
     def total(self) -> float:
         """The sum of the parts."""
-        return math.fsum(getattr(self, part) for part in (*PARTS, "final_rounding")) * ROOM
+        return math.fsum(getattr(self, part) for part in (*PARTS, "final_rounding", "arithmetic")) * ROOM
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,9 @@ class _Known:
         return {part: (self.errors.get(part, 0.0) + self.turned.errors.get(part, 0.0)) * ROOM for part in both}
 
 
-def planned_facts(plan: Plan) -> list[BlockFacts]:
+def planned_facts(blocks: Sequence[Block]) -> list[BlockFacts]:
     """Return what can be said of the blocks before any table is made: half a unit, and the planned range."""
-    return [BlockFacts(_planned_error(block), block.low, block.high) for block in plan.blocks]
+    return [BlockFacts(_planned_error(block), block.low, block.high) for block in blocks]
 
 
 def _planned_error(block: Block) -> float:

@@ -22,10 +22,12 @@ LARGEST_SHIFT = MOST_BITS
 def plan_from_plain(plain: object, where: str = "plan") -> Plan:
     """Return the plan that `Plan.to_plain` wrote."""
     given = table(plain, ("source", "target", "block_bits", "wires", "blocks", "outputs"), where)
-    blocks = tuple(_block(each, f"{where}, block {k}") for k, each in enumerate(listed(given["blocks"], where)))
+    blocks = tuple(
+        block_from_plain(each, f"{where}, block {k}") for k, each in enumerate(listed(given["blocks"], where))
+    )
     wires: list[Wire] = []
     for k, each in enumerate(listed(given["wires"], where)):
-        wires.append(_wire(each, k, blocks, f"{where}, wire {k}"))
+        wires.append(wire_from_plain(each, k, blocks, f"{where}, wire {k}"))
     plan = Plan(
         tuple(wires),
         blocks,
@@ -40,7 +42,8 @@ def plan_from_plain(plain: object, where: str = "plan") -> Plan:
     return plan
 
 
-def _wire(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Wire:
+def wire_from_plain(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Wire:
+    """Return the wire that its `to_plain` wrote; it may read only those before `place`."""
     kind = plain.get("kind") if isinstance(plain, dict) else None
     match kind:
         case "input":
@@ -116,7 +119,8 @@ def _parts(plain: object, wires: int, where: str) -> tuple[tuple[int, int], ...]
     return tuple(parts)
 
 
-def _block(plain: object, where: str) -> Block:
+def block_from_plain(plain: object, where: str) -> Block:
+    """Return the block that its `to_plain` wrote."""
     kind = plain.get("kind") if isinstance(plain, dict) else None
     block: Block
     if kind == "square":

@@ -77,7 +77,7 @@ def plan_network(
             plan = make(share)
             if plan is None:
                 break
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
+            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
             if max(bounds) < wanted:
                 return plan
             share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))

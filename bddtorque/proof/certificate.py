@@ -45,11 +45,13 @@ class Parts:
     ----------
     dropped : terms too small to matter that were left out
     constants : constants rounded to the grid of the words
-    tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated
+    tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated. Of
+        a plan in floats, its sines
     products : products of words, rounded by a shift
     sums : sums inside the cascade, exact and rounded once each
     final_rounding : to the word of the output
-    arithmetic : what float64 and the Fourier step behind the tables can err
+    arithmetic : what float64 and the Fourier step behind the tables can err; of a plan in floats, also what its own
+        operations can
     """
 
     dropped: float

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Saturation
@@ -31,13 +32,14 @@ STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
 def judge(
     robot: Robot,
     formats: Formats,
-    plan: Plan,
+    plan: AnyPlan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
 ) -> list[tuple[Saturation, Witness | None]]:
     """Return the verdict on each torque; `reach` is the sound range of its sum before clamping, in units."""
     verdicts: list[tuple[Saturation, Witness | None]] = []
-    for place, (output, (low, high)) in enumerate(zip(plan.outputs, reach, strict=True)):
+    for place, (low, high) in enumerate(reach):
+        output = plan.outputs[place]
         if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
             verdicts.append(("cannot", None))
             continue
@@ -46,7 +48,7 @@ def judge(
     return verdicts
 
 
-def find_witness(robot: Robot, formats: Formats, plan: Plan, tables: Sequence[Table], place: int) -> Witness | None:
+def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int) -> Witness | None:
     """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
 
     The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
@@ -88,11 +90,16 @@ def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> 
     return units
 
 
-def _sum(plan: Plan, tables: Sequence[Table], states: Words, place: int) -> Words:
+def _sum(plan: AnyPlan, tables: Sequence[Table], states: Words, place: int) -> Words:
     """Return the sum of an output before it is clamped, in units of its word, for states (N, 3n)."""
     n = states.shape[1] // 3
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
-    wires = run_wires(plan, tables, dict(zip(names, states.T, strict=True)))
-    output = plan.outputs[place]
-    words: Words = half_up_shift(run_sum(output, wires), output.shift)
+    inputs = dict(zip(names, states.T, strict=True))
+    words: Words
+    if isinstance(plan, FloatPlan):
+        value = run_float_wires(plan, tables, inputs)[plan.outputs[place].wire]
+        words = np.rint(value).astype(np.int64)
+        return words
+    wires, output = run_wires(plan, tables, inputs), plan.outputs[place]
+    words = half_up_shift(run_sum(output, wires), output.shift)
     return words

@@ -36,6 +36,8 @@ State = dict[str, int]
 Words = dict[str, Integers]
 """Input words of many states by name, of shapes that go together."""
 
+ASKING = "a question"
+"""What messages call it."""
 UNBOUNDED = 1 << 62
 """Ends of a word that nothing clamps: no sum of a plan needs more bits."""
 
@@ -160,19 +162,20 @@ def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     meant: ``tau2`` is the second torque, whatever joints are called.
     """
     if not names:
-        return [_output(model, place) for place in range(len(model.plan.outputs))]
+        return [_output(model, place) for place in range(len(model.word_plan(ASKING).outputs))]
     return [subject(model, name) for name in names]
 
 
 def subject(model: Model, name: str) -> Subject:
     """Return what a name stands for; see `subjects`."""
-    outputs = {output.name: k for k, output in enumerate(model.plan.outputs)}
+    plan = model.word_plan(ASKING)
+    outputs = {output.name: k for k, output in enumerate(plan.outputs)}
     if name in outputs:
         return _output(model, outputs[name])
     numbered = re.fullmatch(r"([wb])([0-9]{1,9})", name)
     if numbered:
         kind, place = numbered[1], int(numbered[2])
-        what, count = ("words", len(model.plan.wires)) if kind == "w" else ("blocks", len(model.plan.blocks))
+        what, count = ("words", len(plan.wires)) if kind == "w" else ("blocks", len(plan.blocks))
         if place >= count:
             raise BddTorqueError(f"ask: the {what} of this model are {kind}0 to {kind}{count - 1}, got {name}")
         return _word(model, place) if kind == "w" else _block(model, place)
@@ -186,15 +189,16 @@ def subject(model: Model, name: str) -> Subject:
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     raise BddTorqueError(
         f"ask: unknown name {name!r:.40}{nearest(name, known)}; outputs, joints and terms are {listed}; "
-        f"words are w0 to w{len(model.plan.wires) - 1}, blocks b0 to b{len(model.plan.blocks) - 1}"
+        f"words are w0 to w{len(plan.wires) - 1}, blocks b0 to b{len(plan.blocks) - 1}"
     )
 
 
 def _output(model: Model, place: int) -> Subject:
-    output, formats = model.plan.outputs[place], model.source.words
+    whole, formats = model.word_plan(ASKING), model.source.words
+    output = whole.outputs[place]
     title, word = list(model.source.outputs.items())[place]
     title = f"torque of {title}" if isinstance(model.source, RobotSource) else title
-    plan = sliced(model.plan, output)
+    plan = sliced(whole, output)
     read = {wire.name for wire in plan.inputs}
     unread = sum(each.bits for name, each in formats.items() if name not in read)
     return Subject(output.name, title, "output", plan, model.tables, word, word.unit, formats, unread, place)
@@ -206,9 +210,10 @@ def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, 
 
 
 def _word(model: Model, place: int) -> Subject:
-    wire = model.plan.wires[place]
+    whole = model.word_plan(ASKING)
+    wire = whole.wires[place]
     name = f"w{place}"
-    plan = sliced(model.plan, unclamped(name, ((place, 1),)))
+    plan = sliced(whole, unclamped(name, ((place, 1),)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
     return Subject(name, title, "word", plan, model.tables, None, "", model.source.words, 0, place)
 
@@ -220,7 +225,7 @@ def _block(model: Model, place: int) -> Subject:
     inputs = tuple(Input(f"x{k}", bits, kinds[k] == "angle") for k, bits in enumerate(block.input_widths))
     lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
     wires: tuple[Wire, ...] = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
-    plan = replace(model.plan, wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
+    plan = replace(model.word_plan(ASKING), wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
     return Subject(name, title, "block", plan, model.tables, None, "", {}, 0, place)
@@ -231,11 +236,12 @@ def _terms(model: Model) -> dict[str, Subject]:
     if not isinstance(model.source, RobotSource) or model.plan.source != "terms":
         return {}
     found = {}
+    plan = model.word_plan(ASKING)
     for term in term_summands(model):
-        output, word = model.plan.outputs[term.torque], model.formats.tau[term.torque]
+        output, word = plan.outputs[term.torque], model.formats.tau[term.torque]
         whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))
         found[term.name] = Subject(
-            term.name, f"term of {output.name}", "term", sliced(model.plan, whole), model.tables, None, word.unit,
+            term.name, f"term of {output.name}", "term", sliced(plan, whole), model.tables, None, word.unit,
             model.source.words, 0, term.torque, term.motions, word,
         )  # fmt: skip
     return found

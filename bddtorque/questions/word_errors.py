@@ -18,7 +18,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.enumeration import Piece, pieces, random_words, row_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import Integers, State, Subject, Words, subject
+from bddtorque.questions.subjects import ASKING, Integers, State, Subject, Words, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
 from bddtorque.sweep.measuring import subject_of
@@ -86,7 +86,7 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
 
 def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
-    output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
+    output, word = model.word_plan(ASKING).outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
     # only gravity asks where the first joint stands: all else turns, or slides, with it; friction asks for no position
     first = 1 if () in asked.motions else 2
@@ -121,10 +121,10 @@ def _term_bound(model: Model, asked: Subject) -> float:
     Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
     sum of what the terms contribute: no term has more.
     """
-    output = model.plan.outputs[asked.place]
+    output = model.word_plan(ASKING).outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
     scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
-    (bound,) = compose(plan, scales, planned_facts(plan))
+    (bound,) = compose(plan, scales, planned_facts(plan.blocks))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 

@@ -67,7 +67,8 @@ def _axis_name(model: Model, axis: Axis) -> str:
 
 def plan_section(model: Model) -> Markup:
     """Return the plan as a picture."""
-    counts = model.plan.counts()
+    plan = model.word_plan("a report")
+    counts = plan.counts()
     steps = ", ".join(
         f"{counts[name]:,} {one if counts[name] == 1 else many}"
         for name, one, many in (
@@ -82,14 +83,14 @@ def plan_section(model: Model) -> Markup:
     alike = (
         f"Words that are made alike stand in one box, and stages in at most {MOST_COLUMNS + 1} columns; a line is as "
         "thick as many words take that way."
-        if grouped(model.plan)
+        if grouped(plan)
         else "Every box is one word."
     )
     return element(
         "section",
         element("h2", "The plan"),
         element("p", f"How input words become torques: {steps}. {alike}"),
-        element("figure", plan_picture(model.plan)),
+        element("figure", plan_picture(plan)),
         id="plan",
     )
 

@@ -71,6 +71,7 @@ def write_report(
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("report")
+    model.word_plan("a report")
     text, report = report_page(model, progress or NoProgress(), most_table_bytes)
     write_whole(path, text)
     return report

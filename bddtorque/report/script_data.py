@@ -52,7 +52,7 @@ def script_data(
         "checks": None,
     }
     if packed is not None:
-        data["plan"] = plan_data(model.plan, model.tables)
+        data["plan"] = plan_data(model.word_plan("a report"), model.tables)
         data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
         data["checks"] = checks_of(model)
     return data

@@ -79,7 +79,7 @@ class BlockForms:
 
 def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
     """Return what the terms of every torque take, and the torques themselves."""
-    plan = model.plan
+    plan = model.word_plan("a report")
     operations = operations_of(plan, model.diagrams)
     ends = earliest_ends(tasks_of(operations))
     own, done = [0.0] * len(plan.wires), [0.0] * len(plan.wires)  # steps of each wire, and when it is there

@@ -158,7 +158,7 @@ def _motion_range(motion: tuple[str, ...], ranges: dict[str, Interval]) -> Inter
 
 def model_terms(model: Model, where: str) -> list[ModelTerm]:
     """Return what a model computes for each term; `where` names it in messages."""
-    source, plan = model.robot_source(where), model.plan
+    source, plan = model.robot_source(where), model.word_plan("a list of terms")
     if plan.source != "terms":
         raise BddTorqueError(
             f"{where} was compiled from source '{plan.source}', which has no separate terms: "
@@ -166,7 +166,7 @@ def model_terms(model: Model, where: str) -> list[ModelTerm]:
         )
     facts = [
         BlockFacts(known.error, int(table.values.min()), int(table.values.max()))
-        for known, table in zip(planned_facts(plan), model.tables, strict=True)
+        for known, table in zip(planned_facts(plan.blocks), model.tables, strict=True)
     ]
     scales = {name: argument.scale for name, argument in source.arguments.items()}
     known = {name: word.bits for name, word in source.words.items()}

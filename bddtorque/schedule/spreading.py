@@ -17,6 +17,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.schedule.building import operations_by_terms, operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Operation
@@ -32,7 +33,7 @@ class Compiled(Protocol):
     """What is spread: a plan, and one diagram per block."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> AnyPlan:
         """What is computed, wire by wire."""
 
     @property
@@ -196,12 +197,12 @@ def schedule_model(
     costs : steps of each operation
     grain : ``"operation"`` or ``"wire"``: what stays on one processor
     """
-    count = checked_processors(processors)
+    count, plan = checked_processors(processors), plan_in_words(model.plan, "a schedule of processors", "this model")
     if way == "terms":
-        return spread_terms(model.plan, model.diagrams, count, costs, grain)
+        return spread_terms(plan, model.diagrams, count, costs, grain)
     if way != "bits":
         raise BddTorqueError(not_among("way of spreading", way, ("bits", "terms")))
-    return spread_bits(operations_of(model.plan, model.diagrams, costs), count, costs, grain)
+    return spread_bits(operations_of(plan, model.diagrams, costs), count, costs, grain)
 
 
 def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, int]:

@@ -31,7 +31,8 @@ class CompileOptions(UrdfOptions, total=False):
     block_bits: int | None
     memory: int | str | None
     source: Literal["auto", "terms", "recursive"] | None
-    target: Literal["tables", "host"] | None
+    target: Literal["tables", "host", "float"] | None
+    precision: Literal["auto", "single", "double"] | None
     position: RangeOption
     velocity: RangeOption
     acceleration: RangeOption

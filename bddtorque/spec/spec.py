@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from bddtorque.spec.compile_options import CompileOptions
     from bddtorque.words import Formats
 
-TARGETS = ("tables", "host")
+TARGETS = ("tables", "host", "float")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class Spec(Record):
     block_bits : input bits of one table, at most; 4 to 28
     memory : budget in bytes (or text such as ``"2 GiB"``)
     source : ``"terms"``, ``"recursive"`` or ``"auto"``
-    target : ``"tables"`` or ``"host"``
+    target : ``"tables"``, ``"host"`` or ``"float"``
+    precision : for the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``, single where it keeps `accuracy`
     ranges : ranges for all joints
     joints : what holds for one joint; all in order from base to tip, or any of them by name
     directory : where a relative robot path starts; no part of what is compiled
@@ -98,6 +99,7 @@ class Spec(Record):
     memory: Annotated[int, as_memory] = 2 * 2**30
     source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
     target: Annotated[str, as_choice(*TARGETS)] = "tables"
+    precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
     directory: Path | None = field(default=None, compare=False)

@@ -111,7 +111,7 @@ def _found(torque: int, name: str, value: Floats, error: Floats, kept: bool) -> 
 def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floats, Floats, bool]]:
     """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
     _check(model)
-    plan = model.plan
+    plan = model.word_plan("a comparison by terms")
     inputs = dict(zip(model.source.words, np.concatenate(words, axis=1).T, strict=True))
     wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
     truths = _true_terms(model, terms_of(model.robot), words)
@@ -263,9 +263,10 @@ def term_summands(model: Model) -> list[TermSummands]:
     off_centre = {
         name for name, word in model.source.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
     }
-    motions = motions_of(model.plan, off_centre)
+    plan = model.word_plan("a list of terms")
+    motions = motions_of(plan, off_centre)
     found = []
-    for torque, output in enumerate(model.plan.outputs):
+    for torque, output in enumerate(plan.outputs):
         friction = (f"qd{torque + 1}",) if model.robot.joints[torque].friction else None
         own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
         for group in groups_of(own):

@@ -27,7 +27,7 @@ def plan_within(
     while True:
         for margin in MARGINS:
             plan = cover(graph, arguments, targets, Choices(tuple(guard), margin), block_bits)
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan))]
+            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
             if max(bounds) < wanted:
                 check_widths(plan)
                 return plan

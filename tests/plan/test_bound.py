@@ -43,7 +43,7 @@ def test_no_state_of_any_plan_errs_more_than_proved(planner, sample, accuracy, b
         assume(False)
     assert all(sum(block.input_widths) <= block_bits for block in plan.blocks)
     found, proved = found_and_proved(sample, plan)
-    planned = [bound.total for bound in compose(plan, _scales(sample), planned_facts(plan))]
+    planned = [bound.total for bound in compose(plan, _scales(sample), planned_facts(plan.blocks))]
     for error, bound, before in zip(found, proved, planned, strict=True):
         assert error <= bound < accuracy
         assert bound <= before * (1 + 1e-5) + 1e-5  # what was found of the tables only makes it smaller

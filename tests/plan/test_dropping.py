@@ -40,7 +40,7 @@ def sample_with(tiny: float) -> Sample:
 def test_a_tiny_term_is_dropped_and_charged(tiny, target):
     sample = sample_with(tiny)
     plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "recursive", target)
-    bounds = compose(plan, {name: each.scale for name, each in ARGUMENTS.items()}, planned_facts(plan))
+    bounds = compose(plan, {name: each.scale for name, each in ARGUMENTS.items()}, planned_facts(plan.blocks))
     read = {wire.name for wire in plan.wires}
     assert "b" not in read and "v" not in read  # nothing of it is left
     largest = tiny * (4 / 5) / (1 / 50)
@@ -59,7 +59,10 @@ def test_the_charge_is_needed():
         outputs=tuple(replace(output, dropped=Fraction(0)) for output in plan.outputs),
     )
     scales = {name: each.scale for name, each in ARGUMENTS.items()}
-    before, after = compose(plan, scales, planned_facts(plan)), compose(uncharged, scales, planned_facts(uncharged))
+    before, after = (
+        compose(plan, scales, planned_facts(plan.blocks)),
+        compose(uncharged, scales, planned_facts(uncharged.blocks)),
+    )
     assert all(
         with_.total > without.total and without.dropped == 0 for with_, without in zip(before, after, strict=True)
     )

@@ -1,0 +1,353 @@
+"""Straight-line code of a plan in floats, every wire a local variable.
+
+    states(q, qd, qdd, tau, table, constants, counts)            one state after another
+    bare(q, qd, qdd, tau, table, constants)                      the same, counting nothing: what a kernel runs
+    unchecked(q, qd, qdd, tau, table, constants)                 the same for words that are known to be in range
+    tiles(q, qd, qdd, tau, table, constants, counts, rows, out)  many at once, in the lanes of vector instructions
+    columns(...)                                                 the same for arrays (n, N), joint by joint
+
+The last two leave states beyond a multiple of `TILE` as they are.
+
+One state looks its sines up in a table, which the polynomial of `bddtorque.words.float_sine` has made; lanes compute
+the polynomial itself, and so does everything where words have more than `MOST_TABLE_BITS` bits. The words are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.evaluate.cutting import cut, is_large
+from bddtorque.evaluate.generated import generated_module
+from bddtorque.evaluate.ieee_code import warn_without_fma
+from bddtorque.evaluate.input_code import InputWord, check_inputs, input_words, load_inputs
+from bddtorque.evaluate.integer_code import wrapped
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.evaluate.straight import Straight
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_wires import Add, Constant, Fused, Multiply, Number, Sine
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.words import Formats
+from bddtorque.words.float_sine import angle_bits, sine_factors, sine_table, turn_on_grid
+
+MOST_TABLE_BITS = 14
+"""Bits of angle words whose sines are looked up: beyond, a table is slower than the polynomial."""
+TILE = 64
+"""States that `tiles` takes at once: what they need lies in the fastest cache."""
+
+HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
+from numba import int64, njit
+import numpy as np
+
+from bddtorque.evaluate.ieee_code import fma, lrint, rint
+from bddtorque.evaluate.pointers import array_at, space_of
+
+real = np.{dtype}
+'''
+DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
+"""No fast-math flag: every operation is rounded as it stands."""
+
+
+def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], directory: Path) -> Straight:
+    """Return the straight-line code of a plan in floats; compiled when first called, or found in `directory`."""
+    warn_without_fma()
+    pool = FloatPool(plan)
+    source = FloatSource(plan, formats, pool)
+    note = (
+        f"compiling straight-line code of {len(plan.wires)} wires in {source.parts} functions: this takes a while, once"
+    )
+    module = generated_module(source.text, directory, note if source.parts else "")
+    return Straight(
+        module.states, module.bare, module.tiles, module.columns, pool.values(tables), np.zeros(1), source.rows,
+        source.words, module.unchecked, TILE, plan.precision.dtype,
+    )  # fmt: skip
+
+
+class FloatPool:
+    """The tables of a plan in floats, one after another in one array, and the expressions that read them.
+
+    A table of sines is a quarter longer than a turn, so that one index serves sine and cosine.
+    """
+
+    def __init__(self, plan: FloatPlan) -> None:
+        self.plan = plan
+        self.places: dict[tuple[Any, ...], int] = {}
+        self.length = 1  # never empty: Numba wants a type
+        for wire in plan.wires:
+            if isinstance(wire, Sine) and self.tabled(wire):
+                self._place(self._key(wire), 5 << (plan.bits_of(wire.word) - 2))
+            elif isinstance(wire, Lookup):
+                self._place(("block", wire.block), 1 << plan.bits_of(wire.wires[0]))
+
+    def _place(self, key: tuple[Any, ...], rows: int) -> None:
+        if key not in self.places:
+            self.places[key] = self.length
+            self.length += rows
+
+    def _key(self, wire: Sine) -> tuple[Any, ...]:
+        return "sine", self.plan.bits_of(wire.word), wire.rest
+
+    def tabled(self, wire: Sine) -> bool:
+        """Whether one state looks a sine up."""
+        return self.plan.bits_of(wire.word) <= MOST_TABLE_BITS
+
+    def sine(self, wire: Sine) -> str:
+        """Return the expression that looks a sine up, at the index of its angle."""
+        start = self.places[self._key(wire)] + (wire.cosine << (self.plan.bits_of(wire.word) - 2))
+        return f"table[{start} + i{wire.word}]"
+
+    def lookup(self, wire: Lookup) -> str:
+        """Return the expression that looks the word of a law up, as a float."""
+        (word,) = wire.wires
+        return f"table[{self.places['block', wire.block]} + (x{word} & {(1 << self.plan.bits_of(word)) - 1})]"
+
+    def values(self, tables: Sequence[Table]) -> npt.NDArray[Any]:
+        """Return the array."""
+        pool = np.zeros(self.length, dtype=self.plan.precision.dtype)
+        for (kind, *which), start in self.places.items():
+            if kind == "block":
+                words = tables[which[0]].values
+                pool[start : start + len(words)] = words
+                continue
+            bits, rest = which
+            sines = sine_table(bits, turn_on_grid(rest, self.plan.precision), False, self.plan.precision)
+            pool[start : start + len(sines)] = sines
+            pool[start + len(sines) : start + 5 * len(sines) // 4] = sines[: len(sines) // 4]
+        return pool
+
+
+class FloatCode:
+    """The statements of a plan's wires: x<k> is a word, w<k> a float, r<k> a torque word.
+
+    With `lookups` sines of short words are read from the table at i<k>; else they are computed from a<k>, the angle in
+    quarter turns.
+    """
+
+    def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:
+        self.plan, self.pool, self.lookups = plan, pool, lookups
+        self._made: set[str] = set()
+        self.body = [line for k, wire in enumerate(plan.wires) for line in self._statements(k, wire)]
+
+    def number(self, value: float) -> str:
+        """Return a float as it is written: exactly."""
+        return f"real({value!r})"
+
+    def _statements(self, k: int, wire: Any) -> Iterator[str]:
+        match wire:
+            case AngleSum():
+                terms = " + ".join(
+                    f"x{source}" if factor << shift == 1 else f"{factor << shift} * x{source}"
+                    for source, factor, shift in wire.parts
+                )
+                yield f"x{k} = {wrapped(f'{terms} + {wire.constant}', wire.bits)}"
+            case Number() if isinstance(self.plan.wires[wire.word], Lookup):
+                yield f"w{k} = {self.pool.lookup(self.plan.wires[wire.word])}"  # type: ignore[arg-type]
+            case Number():
+                word = self.plan.wires[wire.word]
+                wraps = isinstance(word, Input) and word.wraps
+                x = wrapped(f"x{wire.word}", word.bits) if wraps else f"x{wire.word}"  # type: ignore[union-attr]
+                yield f"w{k} = real({x})"
+            case Sine() if self.lookups and self.pool.tabled(wire):
+                mask = (1 << self.plan.bits_of(wire.word)) - 1
+                yield from self._once(f"i{wire.word}", f"x{wire.word} & {mask}")
+                yield f"w{k} = {self.pool.sine(wire)}"
+            case Sine():
+                yield from self._sine(k, wire)
+            case Add():
+                yield f"w{k} = {self._value(wire.left)} {'+' if wire.sign > 0 else '-'} {self._value(wire.right)}"
+            case Multiply():
+                yield f"w{k} = {self._value(wire.left)} * {self._value(wire.right)}"
+            case Fused():
+                left, addend = self._value(wire.left), self._value(wire.addend)
+                left = left if wire.product_sign > 0 else f"-{left}"
+                addend = addend if wire.addend_sign > 0 else f"-{addend}"
+                yield f"w{k} = fma({left}, {self._value(wire.right)}, {addend})"
+
+    def _value(self, k: int) -> str:
+        wire = self.plan.wires[k]
+        return self.number(self.plan.precision.nearest(wire.value)) if isinstance(wire, Constant) else f"w{k}"
+
+    def _once(self, name: str, value: str) -> Iterator[str]:
+        if name not in self._made:
+            self._made.add(name)
+            yield f"{name} = {value}"
+
+    def _sine(self, k: int, wire: Sine) -> Iterator[str]:
+        """Yield the polynomial; an angle without a constant is folded as a float, which is exact."""
+        precision, bits = self.plan.precision, self.plan.bits_of(wire.word)
+        turn = turn_on_grid(wire.rest, precision)
+        wide = angle_bits(bits, turn, precision)
+        unit = self.number(2.0 ** (2 - wide))
+        x = wrapped(f"x{wire.word}", bits)
+        if turn:
+            half, quarter = 1 << (wide - 1), 1 << (wide - 2)
+            yield f"n{k} = {wrapped(f'(({x}) << {wide - bits}) + {turn}', wide)}"
+            if wire.cosine:
+                yield f"n{k} = {quarter} - abs(n{k})"
+            else:
+                yield f"n{k} = max(min(n{k}, {half} - n{k}), -{half} - n{k})"
+            yield f"y{k} = real(n{k}) * {unit}"
+        else:
+            a, two = f"a{wire.word}", self.number(2.0)
+            yield from self._once(a, f"real({x}) * {unit}")
+            if wire.cosine:
+                yield f"y{k} = {self.number(1.0)} - abs({a})"
+            else:
+                yield f"y{k} = max(min({a}, {two} - {a}), -{two} - {a})"
+        yield f"z{k} = y{k} * y{k}"
+        *factors, total = (self.number(factor) for factor in sine_factors(precision))
+        for place, factor in enumerate(reversed(factors)):
+            yield f"p{k}_{place} = fma({total}, z{k}, {factor})"
+            total = f"p{k}_{place}"
+        yield f"w{k} = fma(y{k}, {total}, y{k})"
+
+    def clamped(self, k: int) -> str:
+        """Return output k in units, clamped to the ends of its word."""
+        output = self.plan.outputs[k]
+        low, high = self.number(float(output.low)), self.number(float(output.high))
+        return f"min(max({self._value(output.wire)}, {low}), {high})"
+
+
+class FloatSource:
+    """The module of a plan in floats.
+
+    Attributes
+    ----------
+    text : what is written to a file
+    parts : how many functions the statements were cut into, 0 if they were not
+    rows, words : how many rows of TILE floats and of TILE integers a tile needs
+    """
+
+    def __init__(self, plan: FloatPlan, formats: Formats, pool: FloatPool) -> None:
+        self.plan, self.pool = plan, pool
+        self.dtype = plan.precision.dtype.__name__
+        self.inputs = input_words(plan, formats)
+        self.outputs = range(len(plan.outputs))
+        self.functions = [HEADER.format(dtype=self.dtype)]
+        self.parts = self.rows = 0
+        self.words = len(self.inputs)
+        self._add_states(FloatCode(plan, pool, lookups=True))
+        self._add_batches(FloatCode(plan, pool, lookups=False))
+        self.text = "\n\n".join(self.functions)
+
+    def _add_states(self, code: FloatCode) -> None:
+        """Add the functions that take one state after another."""
+        begin: list[str] = []
+        results = [f"r{k} = lrint({code.clamped(k)})" for k in self.outputs]
+        lines = [*code.body, *results, *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
+        if is_large(lines) and not DISABLE_JIT:
+            names = [f"x{word.wire}" for word in self.inputs]
+            places = {name: f"ints[{k}]" for k, name in enumerate([*names, *(f"r{k}" for k in self.outputs)])}
+            sizes = {"ints": len(places), "floats": 0}
+
+            def new_place(name: str) -> str:
+                kind = "ints" if name[0] in "xirn" else "floats"
+                sizes[kind] += 1
+                return f"{kind}[{sizes[kind] - 1}]"
+
+            bodies = cut([*code.body, *results], [], places, new_place)
+            calls = self._add_parts("part", "ints, floats, table", bodies)
+            begin = [
+                f"{kind} = array_at(space_of({size}), ({size},), np.{dtype})"
+                for (kind, size), dtype in zip(sizes.items(), ("int64", self.dtype), strict=True)
+            ]
+            lines = [*(f"{places[name]} = {name}" for name in names), *calls]
+            lines += [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
+        load = list(load_inputs(self.inputs))
+        for head, check in (
+            ("states(q, qd, qdd, tau, table, constants, counts)", list(check_inputs(self.inputs, True))),
+            ("bare(q, qd, qdd, tau, table, constants)", list(check_inputs(self.inputs, False))),
+            ("unchecked(q, qd, qdd, tau, table, constants)", []),
+        ):
+            self._add(head, [*begin, "for s in range(q.shape[0]):", *_indented([*load, *check, *lines])])
+
+    def _add_batches(self, code: FloatCode) -> None:
+        """Add the functions that take many states at once, for states in rows and in columns.
+
+        Words of a tile are read into one array, a constant apart: only so does the compiler see that nothing overlaps.
+        """
+        words = {word.wire: f"out[{row * TILE} + i]" for row, word in enumerate(self.inputs)}
+        results = {k: f"rows[{k * TILE} + i]" for k in self.outputs}
+        self.rows = len(results)
+        body = [*code.body, *(f"{place} = rint({code.clamped(k)})" for k, place in results.items())]
+        if is_large(body) and not DISABLE_JIT:
+            places = {f"x{wire}": place for wire, place in words.items()}
+            compute = self._add_parts("compute", "rows, out, table", map(_tile, cut(body, [], places, self._new_place)))
+        else:
+            compute = _tile([*(f"x{wire} = {place}" for wire, place in words.items()), *body])
+        checks = [line for word in self.inputs for line in self._checked(word, words[word.wire])]
+        counts = [line for word in self.inputs for line in self._counted(word, words[word.wire])]
+        for name, load, store, axis in (
+            ("tiles", "{}[first + i, {}]", "tau[first + i, {}]", 0),
+            ("columns", "{}[{}, first + i]", "tau[{}, first + i]", 1),
+        ):
+            tile = ["outside = int64(0)"]
+            for word in self.inputs:
+                tile += self._loaded(word, load.format(word.quantity, word.joint), words[word.wire])
+            tile += ["if outside:", *_indented(checks or ["pass"]), *counts, *compute]
+            for k, place in results.items():
+                tile += _tile([f"{store.format(k)} = int64({place})"])
+            head = f"{name}(q, qd, qdd, tau, table, constants, counts, rows, out)"
+            last = f"q.shape[{axis}] - q.shape[{axis}] % {TILE}"
+            self._add(head, [f"for first in range(0, {last}, {TILE}):", *_indented(tile)])
+
+    def _loaded(self, word: InputWord, given: str, place: str) -> list[str]:
+        """Return the loop that reads one word of every state, and looks for those out of range; angles are masked."""
+        if word.wraps:
+            return _tile([f"{place} = {wrapped(given, word.bits)}"])
+        return _tile([f"{place} = {given}", f"outside |= ({given} + {word.half}) & {-1 << word.bits}"])
+
+    def _checked(self, word: InputWord, place: str) -> list[str]:
+        """Return the loop that clamps and counts words out of range."""
+        if word.wraps:
+            return []
+        clamped = f"{place} = min(max({place}, {-word.half}), {word.half - 1})"
+        return [
+            *self._count(word, f"int64({place} < {-word.half}) | int64({place} > {word.half - 1})"),
+            *_tile([clamped]),
+        ]
+
+    def _counted(self, word: InputWord, place: str) -> list[str]:
+        """Return the loop that counts angles beyond their limits, which are used as they are."""
+        if not word.wraps or word.whole:
+            return []
+        both = "&" if word.around else "|"
+        return self._count(word, f"int64({place} < {word.low}) {both} int64({place} > {word.high})")
+
+    def _count(self, word: InputWord, test: str) -> list[str]:
+        name, place = f"n{word.wire}", f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+        return [f"{name} = int64(0)", *_tile([f"{name} += {test}"]), f"{place} += {name}"]
+
+    def _new_place(self, name: str) -> str:
+        if name[0] in "xirn":
+            self.words += 1
+            return f"out[{(self.words - 1) * TILE} + i]"
+        self.rows += 1
+        return f"rows[{(self.rows - 1) * TILE} + i]"
+
+    def _add_parts(self, name: str, arguments: str, bodies: Iterable[Sequence[str]]) -> list[str]:
+        """Add functions, and return the statements that call them."""
+        calls: list[str] = []
+        for body in bodies:
+            calls.append(f"{name}{len(calls)}({arguments})")
+            self._add(calls[-1], body)
+        self.parts += len(calls)
+        return calls
+
+    def _add(self, head: str, body: Sequence[str]) -> None:
+        self.functions.append("\n".join([f"{DECORATOR}def {head}:", *_indented(body), ""]))
+
+
+def _tile(lines: Sequence[str]) -> list[str]:
+    """Return a loop over the states of a tile."""
+    return [f"for i in range({TILE}):", *_indented(lines or ["pass"])]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,212 @@
+"""The proved error of a plan in floats: forward running error analysis, by parts.
+
+A wire stands for a real number: what its operations give without any rounding, constants as they were parsed, sines
+exact. With every wire go a range that holds this number, and a bound on the distance of its float from it.
+
+    constant        the distance of its float, exactly
+    sine            proved on every word, or of the polynomial (`bddtorque.words.float_sine`)
+    a·b             |a|·e_b + |b|·e_a + e_a·e_b, then one rounding
+    a + b           e_a + e_b, then one rounding
+    ±a·b ± c        the same, and one rounding for both
+    rounding of x   half a unit in the last place of |x| + error at most, underflow included
+
+Where c·x + s·y is a turn by an angle, c² + s² = 1, both the range and the errors of x and y count as √(X² + Y²). Floats
+only ever round a bound up (`ROOM`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.plan.blocks import RealBlock
+from bddtorque.plan.bound import BlockFacts, OutputBound
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
+from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.words.bounded import ROOM, TINY, Interval
+from bddtorque.words.float_sine import sine_error
+from bddtorque.words.integer_range import Range, word_range
+
+PARTS = ("constants", "tables", "arithmetic")
+"""Where an error can arise: constants rounded to floats, sines and tables, and the rounding of operations."""
+Errors = tuple[float, float, float]
+"""Bounds by part, in the order of `PARTS`."""
+NONE: Errors = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Turned:
+    """A product with a sine or cosine: its error is at most |sine or cosine|·errors + rest.
+
+    Attributes
+    ----------
+    angle : what identifies the angle
+    cosine : whether it is the cosine
+    magnitude, errors : of the other factor
+    rest : the errors of the sine or cosine itself, and of the product's rounding
+    """
+
+    angle: tuple[object, ...]
+    cosine: bool
+    magnitude: float
+    errors: Errors
+    rest: Errors
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is proved of a wire.
+
+    Attributes
+    ----------
+    range : holds the real number that the wire stands for
+    errors : how far its float can be from that number, by part
+    angle : of a sine or cosine: what identifies its angle, and whether it is the cosine
+    turned : of a product with a sine or cosine: each way to read it
+    """
+
+    range: Interval
+    errors: Errors = NONE
+    angle: tuple[tuple[object, ...], bool] | None = None
+    turned: tuple[Turned, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """All errors together."""
+        return math.fsum(self.errors) * ROOM
+
+    @property
+    def magnitude(self) -> float:
+        """The largest absolute value of the number itself."""
+        return self.range.magnitude
+
+
+class FloatErrors(FloatAlgebra[Known]):
+    """Ranges and errors of all wires; `facts` are those of the tables of laws."""
+
+    def __init__(self, plan: FloatPlan, facts: Sequence[BlockFacts]) -> None:
+        self.plan, self.facts, self.precision = plan, facts, plan.precision
+
+    def input(self, wire: Input) -> Known:
+        """Return the range of an input word."""
+        return _of_words(word_range(wire.bits))
+
+    def total(self, wire: object, terms: object) -> Known:
+        """Return nothing that matters: sums of angles are used as angles only."""
+        return Known(Interval(0.0, 0.0))
+
+    def wrapped(self, total: Known, wire: AngleSum) -> Known:
+        """Return the range of a sum of angles."""
+        return _of_words(word_range(wire.bits))
+
+    def table(self, wire: Lookup, words: Sequence[Known]) -> Known:
+        """Return the range of the words of a law, and how far they are off, in units of theirs."""
+        block, fact = self.plan.blocks[wire.block], self.facts[wire.block]
+        lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
+        error = fact.error / float(lsb) * ROOM
+        held = _of_words(Range(fact.low, fact.high))
+        return Known(Interval(held.range.low - error, held.range.high + error), (0.0, error, 0.0))
+
+    def number(self, wire: Number, word: Known) -> Known:
+        """Return what is known of the word: it is held exactly."""
+        return word
+
+    def constant(self, wire: Constant) -> Known:
+        """Return a constant as it was meant, and the distance of its float."""
+        apart = abs(Fraction(self.precision.nearest(wire.value)) - wire.value)
+        value = float(wire.value)
+        exact = Interval(math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
+        held = Interval(value, value) if Fraction(value) == wire.value else exact
+        return Known(held, (float(apart) * ROOM, 0.0, 0.0))
+
+    def sine(self, wire: Sine, word: Known) -> Known:
+        """Return the range of a sine, and how far the floats of all words can be off."""
+        error = sine_error(self.plan.bits_of(wire.word), wire.rest, wire.cosine, self.precision)
+        return Known(Interval(-1.0, 1.0), (0.0, error, 0.0), ((wire.word, wire.rest), wire.cosine))
+
+    def add(self, wire: Add, left: Known, right: Known) -> Known:
+        """Return the range and the errors of a sum."""
+        return self._rounded(_sum(left, right, wire.sign))
+
+    def multiply(self, wire: Multiply, left: Known, right: Known) -> Known:
+        """Return the range and the errors of a product."""
+        return self._rounded(_product(left, right, wire.left == wire.right))
+
+    def fused(self, wire: Fused, left: Known, right: Known, addend: Known) -> Known:
+        """Return the range and the errors of a product and a sum, rounded once."""
+        product = _product(left, right, wire.left == wire.right)
+        if wire.product_sign < 0:
+            product = replace(product, range=-product.range)
+        return self._rounded(_sum(product, addend, wire.addend_sign))
+
+    def _rounded(self, exact: Known) -> Known:
+        """Return what one rounding makes of a number."""
+        most = (exact.magnitude + exact.error) * ROOM
+        if not most < self.precision.largest:
+            raise BddTorqueError(
+                f"plan: values reach {most:.3g}, beyond {self.precision.name} precision: use narrower ranges"
+            )
+        rounding: Errors = (0.0, 0.0, self.precision.rounding_error(most))
+        turned = tuple(replace(each, rest=_added(each.rest, rounding)) for each in exact.turned)
+        return Known(exact.range, _added(exact.errors, rounding), turned=turned)
+
+
+def _of_words(words: Range) -> Known:
+    return Known(Interval(float(words.low), float(words.high)))
+
+
+def _square(factor: Interval) -> Interval:
+    least = 0.0 if factor.low <= 0.0 <= factor.high else min(abs(factor.low), abs(factor.high))
+    return Interval(least**2 / ROOM, factor.magnitude**2 * ROOM)
+
+
+def _added(left: Errors, right: Errors) -> Errors:
+    a, b, c = ((x + y) * ROOM for x, y in zip(left, right, strict=True))
+    return a, b, c
+
+
+def _scaled(errors: Errors, factor: float) -> Errors:
+    a, b, c = (error * factor * ROOM for error in errors)
+    return a, b, c
+
+
+def _product(left: Known, right: Known, square: bool) -> Known:
+    """Return an exact product: |ab − a'b'| is at most |a|·e_b + |b|·e_a + e_a·e_b."""
+    turned = []
+    for one, other in ((left, right), (right, left)):
+        own = _added(_scaled(one.errors, other.magnitude + other.error), (0.0, 0.0, TINY))
+        if one.angle is not None:
+            turned.append(Turned(*one.angle, other.magnitude, other.errors, own))
+    errors = _added(own, _scaled(left.errors, right.magnitude))
+    return Known(_square(left.range) if square else left.range * right.range, errors, turned=tuple(turned))
+
+
+def _sum(left: Known, right: Known, sign: int) -> Known:
+    """Return an exact sum; of a turned vector's coordinate, the sharpest way to read it."""
+    total = left.range + (right.range if sign > 0 else -right.range)
+    errors = _added(left.errors, right.errors)
+    for first in left.turned:
+        for second in right.turned:
+            if first.angle == second.angle and first.cosine != second.cosine:
+                reach = math.hypot(first.magnitude, second.magnitude) * ROOM
+                total = Interval(max(total.low, -reach), min(total.high, reach))
+                a, b, c = (math.hypot(x, y) * ROOM for x, y in zip(first.errors, second.errors, strict=True))
+                sharper = _added(_added(first.rest, second.rest), (a, b, c))
+                errors = min(errors, sharper, key=sum)
+    return Known(total, errors)
+
+
+def compose_floats(plan: FloatPlan, facts: Sequence[BlockFacts]) -> list[OutputBound]:
+    """Return the bound of every output; `facts` are those of the tables of laws."""
+    values = plan.evaluate(FloatErrors(plan, facts))
+    bounds = []
+    for output in plan.outputs:
+        value = values[output.wire]
+        constants, tables, arithmetic = value.errors
+        reach = Interval(value.range.low, value.range.high) + Interval(-value.error, value.error)
+        bounds.append(OutputBound(0.0, constants, tables, 0.0, 0.0, 0.5, reach.low, reach.high, arithmetic))
+    return bounds

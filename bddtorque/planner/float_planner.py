@@ -1,0 +1,239 @@
+"""Plans in floats: the graph itself, operation by operation, with products contracted into the sums that they feed.
+
+Precision is the only choice: binary32 where its proved bound keeps the accuracy asked for, else binary64.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph, Op
+from bddtorque.laws.law import Law
+from bddtorque.plan.blocks import Block, LawBlock
+from bddtorque.plan.bound import planned_facts
+from bddtorque.plan.float_bound import compose_floats
+from bddtorque.plan.float_plan import MOST_WORD_BITS, FloatPlan
+from bddtorque.plan.float_wires import Add, Constant, FloatOutput, FloatWire, Fused, Multiply, Number, Sine
+from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.planner.angles import Combination, with_angle_sums
+from bddtorque.planner.builder import Target
+from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import Bounded
+from bddtorque.words.ieee import DOUBLE, PRECISIONS, SINGLE
+from bddtorque.words.rounding import nearest_words
+
+LAW_BITS = 23
+"""Bits of the magnitude of a law's words: the finest unit with which every float holds them."""
+MOST_LAW_BITS = 20
+"""Bits of the word that a law is tabulated over."""
+
+
+@dataclass(frozen=True)
+class LawTerm:
+    """A law of one input word that is added to an output: friction."""
+
+    output: int
+    law: Law
+    name: str
+
+
+class _Writer:
+    """Writes the wires of a graph in the order they are needed, equal ones once."""
+
+    def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
+        self.graph, self.sums = with_angle_sums(graph, arguments)
+        self.arguments = arguments
+        self.wires: list[FloatWire] = []
+        self.blocks: list[Block] = []
+        self._places: dict[FloatWire, int] = {}
+        self._values: dict[int, int] = {}
+        operands = (reference >> 1 for node in self.graph.nodes for reference in node.operands)
+        self._uses = Counter([*operands, *(reference >> 1 for reference in self.graph.outputs)])
+
+    def wire(self, wire: FloatWire) -> int:
+        """Return the place of a wire."""
+        if wire not in self._places:
+            self._places[wire] = len(self.wires)
+            self.wires.append(wire)
+        return self._places[wire]
+
+    def constant(self, value: Fraction) -> int:
+        """Return the wire of a constant."""
+        return self.wire(Constant(value))
+
+    def value(self, node: int) -> int:
+        """Return the wire of a node of the graph; those before it are written first, without recursion."""
+        waiting = [node]
+        while waiting:
+            top = waiting[-1]
+            missing = [each for each in self._needs(top) if each not in self._values]
+            if top in self._values:
+                waiting.pop()
+            elif missing:
+                waiting.extend(reversed(missing))
+            else:
+                self._values[top] = self._write(top)
+        return self._values[node]
+
+    def _fused(self, node: int) -> tuple[int, int] | None:
+        """Return of a sum the side (0 or 1) that is a product fed into it alone, and the product; or None."""
+        operation = self.graph.nodes[node]
+        if operation.op is not Op.SUM:
+            return None
+        products = [
+            (side, operand >> 1)
+            for side, operand in enumerate(operation.operands)
+            if self.graph.nodes[operand >> 1].op is Op.PRODUCT and self._uses[operand >> 1] == 1
+        ]
+        return products[-1] if products else None
+
+    def _needs(self, node: int) -> Iterator[int]:
+        """Yield the nodes whose wires a node reads."""
+        operation, contracted = self.graph.nodes[node], self._fused(node)
+        if operation.op in (Op.SINE, Op.COSINE):
+            return
+        for side, operand in enumerate(operation.operands):
+            if contracted and side == contracted[0]:
+                yield from (each >> 1 for each in self.graph.nodes[contracted[1]].operands)
+            else:
+                yield operand >> 1
+
+    def _write(self, node: int) -> int:
+        operation = self.graph.nodes[node]
+        left, right = operation.left >> 1, operation.right >> 1
+        match operation.op:
+            case Op.INPUT:
+                return self._input(operation.name)
+            case Op.CONSTANT:
+                return self.constant(Fraction(operation.value))
+            case Op.SINE | Op.COSINE:
+                return self._sine(operation.left >> 1, operation.op is Op.COSINE)
+            case Op.PRODUCT:  # the tracer pulls signs out of products
+                return self.wire(Multiply(self._values[left], self._values[right]))
+        signs = [-1 if operand & 1 else 1 for operand in operation.operands]
+        contracted = self._fused(node)
+        if contracted is None:
+            first, second = self._values[left], self._values[right]
+            if signs[0] > 0:
+                return self.wire(Add(first, second, signs[1]))
+            return self.wire(Add(second, first, -1))
+        side, product = contracted
+        first, second = (self._values[each >> 1] for each in self.graph.nodes[product].operands)
+        addend = self._values[(left, right)[1 - side]]
+        return self.wire(Fused(first, second, addend, signs[side], signs[1 - side]))
+
+    def _input(self, name: str) -> int:
+        """Return the value of an input: its word times its unit, plus what the word 0 stands for."""
+        argument = self.arguments[name]
+        word = self.wire(Number(self.word(name)))
+        scale = self.constant(argument.scale)
+        if argument.centre:
+            return self.wire(Fused(word, scale, self.constant(argument.centre)))
+        return self.wire(Multiply(word, scale))
+
+    def word(self, name: str) -> int:
+        """Return the wire of an input word."""
+        argument = self.arguments[name]
+        if argument.bits > MOST_WORD_BITS:
+            raise BddTorqueError(
+                f"plan: input {name} must have at most {MOST_WORD_BITS} bits for target 'float', got {argument.bits}"
+            )
+        return self.wire(Input(name, argument.bits, argument.kind == "angle"))
+
+    def _sine(self, node: int, cosine: bool) -> int:
+        """Return the sine or cosine of a sum of angles, or of a whole multiple of one."""
+        operation, factor = self.graph.nodes[node], 1
+        if operation.op is Op.PRODUCT:
+            factor = int(self.graph.nodes[operation.left >> 1].value)
+            operation = self.graph.nodes[operation.right >> 1]
+        combination = self.sums.get(operation.name, Combination(((operation.name, factor),)))
+        whole = [(name, multiplier * int(self.arguments[name].scale)) for name, multiplier in combination.multipliers]
+        rest = combination.argument(self.arguments).centre
+        if len(whole) == 1 and whole[0][1] == 1:
+            return self.wire(Sine(self.word(whole[0][0]), cosine, rest))
+        bits = max(self.arguments[name].bits for name, _ in whole)
+        parts = tuple((self.word(name), factor, bits - self.arguments[name].bits) for name, factor in whole)
+        return self.wire(Sine(self.wire(AngleSum(operation.name, bits, parts)), cosine, rest))
+
+    def output(self, reference: int, target: Target, laws: Sequence[LawTerm]) -> FloatOutput:
+        """Return an output: the value of a reference, and the laws added to it, in units of its word."""
+        value, sign = self.value(reference >> 1), -1 if reference & 1 else 1
+        scale = sign * target.sign / target.lsb
+        units = self.constant(scale)
+        total: int | None = None
+        for term in laws:
+            total = self._law(term, target, total)
+        if target.centre:
+            centre = -target.centre / target.lsb
+            total = self.constant(centre) if total is None else self.wire(Add(total, self.constant(centre)))
+        wire = Multiply(value, units) if total is None else Fused(value, units, total)
+        return FloatOutput(target.name, self.wire(wire), target.low, target.high, target.lsb)
+
+    def _law(self, term: LawTerm, target: Target, total: int | None) -> int:
+        """Return a law in units of an output, added to what is there: its table, times the unit of its words."""
+        argument = self.arguments[term.name]
+        if argument.bits > MOST_LAW_BITS:
+            raise BddTorqueError(
+                f"plan: a {term.law.kind} of {term.name} needs {argument.bits} input bits and a table has at most "
+                f"{MOST_LAW_BITS}: lower input_bits"
+            )
+        found = argument.bounded(argument.words())
+        if not isinstance(found, Bounded):
+            raise BddTorqueError(f"plan: a term of kind {term.law.kind} must be of a word with a range, got an angle")
+        value = term.law.bounded([found])
+        low, high = float(np.min(value.value - value.radius)), float(np.max(value.value + value.radius))
+        largest = max(abs(low), abs(high), float(target.lsb))
+        lsb = Fraction(2) ** (int(np.frexp(largest)[1]) - LAW_BITS)
+        block = LawBlock(term.law, (argument,), lsb, *nearest_words(low, high, lsb))
+        if block not in self.blocks:
+            self.blocks.append(block)
+        lookup = Lookup(f"{term.law.kind}({term.name})", self.blocks.index(block), (self.word(term.name),))
+        number, scale = self.wire(Number(self.wire(lookup))), self.constant(target.sign * lsb / target.lsb)
+        return self.wire(Multiply(number, scale) if total is None else Fused(number, scale, total))
+
+
+def plan_floats(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    accuracy: float,
+    source: str,
+    precision: str = "auto",
+    spent: Sequence[float] = (),
+    laws: Sequence[LawTerm] = (),
+) -> FloatPlan:
+    """Return the plan of a graph in floats.
+
+    Parameters
+    ----------
+    arguments, targets : what the words of inputs and outputs stand for
+    accuracy : the bound that every output must keep, in units
+    precision : ``"single"``, ``"double"``, or ``"auto"``: single if its bound keeps the accuracy
+    spent : what the graph itself can be off, for each output, in units
+    laws : what is added to outputs
+    """
+    writer = _Writer(graph, arguments)
+    outputs = tuple(
+        writer.output(reference, target, [term for term in laws if term.output == place])
+        for place, (reference, target) in enumerate(zip(writer.graph.outputs, targets, strict=True))
+    )
+    plan = FloatPlan(tuple(writer.wires), tuple(writer.blocks), outputs, source, DOUBLE)
+    if precision != "auto":
+        return replace(plan, precision=PRECISIONS[precision])
+    single = replace(plan, precision=SINGLE)
+    return single if _keeps(single, accuracy, spent or [0.0] * len(outputs)) else plan
+
+
+def _keeps(plan: FloatPlan, accuracy: float, spent: Sequence[float]) -> bool:
+    """Whether the bounds of a plan are below an accuracy."""
+    try:
+        bounds = compose_floats(plan, planned_facts(plan.blocks))
+    except BddTorqueError:  # values beyond this precision
+        return False
+    return all(bound.total + other < accuracy for bound, other in zip(bounds, spent, strict=True))

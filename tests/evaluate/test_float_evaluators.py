@@ -1,0 +1,101 @@
+"""Evaluators of plans in floats: the words of the plain interpreter from every one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import arm, found_errors, random_words, reference
+
+import bddtorque as bt
+from bddtorque.questions import largest
+from bddtorque.words import Format
+
+OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
+
+
+def test_same_words_from_all() -> None:
+    """In rows, in columns, one by one, in threads and from a kernel; words out of range too, and these counted."""
+    model = arm(8, target="float")
+    words = random_words(model, 200)
+    for each in words:  # in the first tile, in the second and beyond the last whole one
+        each[[5, 70, 199]] *= 3
+    expected = reference(model, words)
+    evaluator = model.evaluator()
+    assert np.array_equal(evaluator.torque_words(*words), expected)
+    outside = evaluator.out_of_range.copy()
+    assert np.array_equal(evaluator.torque_words(*map(np.asfortranarray, words)), expected)
+    assert np.array_equal(evaluator.out_of_range, 2 * outside)
+    singles = [evaluator.torque_words(*(each[k] for each in words)) for k in range(200)]
+    assert np.array_equal(singles, expected)
+    assert np.array_equal(evaluator.out_of_range, 3 * outside)
+    for place, kind in enumerate(model.formats.inputs):
+        beyond = [(words[place][:, j] != kind.held(words[place])[:, j]).sum() for j in range(2)]
+        assert place == 0 or outside[place].tolist() == beyond
+    tau = np.empty_like(expected)
+    model.kernel()(*words, tau)
+    assert np.array_equal(tau, expected)
+    assert np.array_equal(model.evaluator("parallel", processors=2).torque_words(*words), expected)
+    assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
+
+
+def test_double_precision_and_long_words() -> None:
+    """Beyond 14 bits sines are not looked up; the words are those of the interpreter all the same."""
+    model = arm(18, target="float", precision="double")
+    words = random_words(model, 60)
+    expected = reference(model, words)
+    assert np.array_equal(model.torque_words(*words), expected)
+    assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
+
+
+def test_functions_of_angles() -> None:
+    """Sums of angles, multiples, constants: of a traced function, against all of its words."""
+    model = bt.compile_function(
+        lambda a, b, v: np.sin(2 * a - b) * v + np.cos(a + 0.3),
+        inputs={"a": (5, "angle"), "b": Format("angle", 4, sign=-1, offset=0.2, name="b", unit="rad"), "v": (4, 2.0)},
+        output=(8, 4.0),
+        target="float",
+    )
+    assert model.certificate.bound < 0.51
+    assert model.error_of(lambda a, b, v: np.sin(2 * a - b) * v + np.cos(a + 0.3)) <= model.certificate.bound
+    assert all(check.passed for check in bt.verify(model))
+
+
+def test_what_has_no_floats_is_refused_by_name() -> None:
+    """Functions that cannot be traced, laws and samples."""
+    with pytest.raises(bt.BddTorqueError, match="target 'float' takes functions that can be traced"):
+        bt.compile_function(abs, inputs={"x": (6, 1.0)}, output=(6, 1.0), target="float")
+    with pytest.raises(bt.BddTorqueError, match="target 'float' takes functions that can be traced"):
+        bt.compile_function(bt.Friction(0.1, 0.2), inputs={"x": (6, 1.0)}, output=(6, 1.0), target="float")
+
+
+def test_friction_is_a_table_that_floats_look_up(tmp_path: Path) -> None:
+    """One table per law; the bound holds, the file comes back, and it is proved again."""
+    rubbing = {"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05), "elbow": bt.Friction(0.3)}
+    model = bt.compile(bt.load_robot("planar2r").with_friction(rubbing), bits=8, target="float", workers=1)
+    assert model.plan.blocks
+    words = random_words(model, 60)
+    expected = reference(model, words)
+    assert np.array_equal(model.torque_words(*words), expected)
+    assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
+    model.save(tmp_path / "arm.bdt")
+    loaded = bt.load(tmp_path / "arm.bdt")
+    assert loaded.digest == model.digest
+    assert np.array_equal(loaded.torque_words(*words), expected)
+    assert all(check.passed for check in bt.verify(loaded))
+
+
+def test_other_consumers_refuse_floats_in_one_line(tmp_path: Path) -> None:
+    """With what to compile instead."""
+    model = arm(8, target="float")
+    for consumer in (
+        lambda: model.evaluator("bits"),
+        lambda: model.evaluator("words", "dense"),
+        lambda: bt.export_c(model, tmp_path / "c"),
+        lambda: bt.write_report(model, tmp_path / "report.html"),
+        lambda: largest(model, "torque"),
+        lambda: bt.compile("planar2r", bits=8, target="float", plan=arm(8).plan),
+    ):
+        with pytest.raises(bt.BddTorqueError, match=OTHERS):
+            consumer()
