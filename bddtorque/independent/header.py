@@ -31,6 +31,7 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
         raise RefusedError("a header in JSON, of few levels, required") from None
     require(written == data, "a header written as specified required: spaces, digits or keys differ")
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "a known format required")
+    require(header.get("version") != 2, "format version 2 (a plan in floats): this checker proves version 1 only")
     require(type(header.get("version")) is int and header["version"] == 1, "format version 1 required")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "the sections of the format, in order, required")
     package = header["package"]
