@@ -41,7 +41,7 @@ DONE, TAKEN = range(2)
 STATE_BITS = 32
 """Below the epoch in DONE."""
 WHOLE = (1 << STATE_BITS) - 1
-PATIENCE = 1 << 12
+PATIENCE = 1 << 11
 """Looks at what is not there yet, a few microseconds, before something else is tried."""
 SHORT_PATIENCE = 1 << 4
 """The same where a thread has other lists to go on with."""
@@ -158,9 +158,10 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
         looks = 0 if moved else looks + (patience if left else processors)
         if looks > PATIENCE:
             looks = 0
-            if thread == 0:
-                left += take_lists(book, shared, 0, 1, notes, epoch)
-            call_at(book[YIELD])
+            more = take_lists(book, shared, 0, 1, notes, epoch) if thread == 0 else 0
+            left += more
+            if not more:  # who has what is waited for may need this core
+                call_at(book[YIELD])
 
 
 @uncounted

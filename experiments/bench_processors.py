@@ -1,0 +1,221 @@
+"""One state on several cores: how much faster it is than on one, measured beside the counted model.
+
+The Boolean/BDD paper claims a speed-up proportional to the number of processors. `speedup.py` counts it; here the same
+schedules run, `model.evaluator("parallel", form, processors=P, spread=...)`: single states at 8 bits, one bit at a time
+and all bits of a block side by side, terms apart and everything apart, interleaved with the evaluator ``"bits"`` of the
+same form, which uses one core. Run it on a machine that does nothing else: a thread that loses its core for a moment
+stops all others. What a meeting costs is measured on a chain of additions that goes to and fro between two processors.
+
+    python experiments/bench_processors.py [--quick] [--rounds 31]
+"""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+from typing import Any
+
+import matplotlib
+import numpy as np
+from reporting import TIMED, Check, Rule, finish, near, parser, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.evaluate.runners import Interpreted
+from bddtorque.evaluate.team import Team, choose_spreading
+from bddtorque.schedule import WORD_STEPS, Operation, Spreading, Word, schedule_model
+from bddtorque.schedule.scheduling import Placement, Schedule
+from bddtorque.work import usable_processors
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ARMS = ("planar3r_a", "puma560", "ur5")
+BITS = 8
+FORMS = {"bits": "one bit at a time", "lockstep": "bits side by side"}
+WAYS = ("bits", "terms")
+GOALS = {"bits": 0.8, "lockstep": 0.65}
+"""Efficiency of two processors on arms of six joints, with everything apart."""
+STATES = 40
+CHAIN = 2000
+"""Additions that each wait for the other processor."""
+RECORDED = {
+    "planar2r": ((0.993, 0.951), (3, 2)),
+    "planar3r_a": ((0.992, 0.908), (15, 3)),
+    "puma560": ((0.999, 0.837), (55, 5)),
+    "ur5": ((1.0, 0.864), (35, 6)),
+}
+"""Of two processors, one bit at a time, everything apart and terms apart: efficiency in steps, and meetings."""
+
+
+def states_of(model: bt.Model) -> list[list[Any]]:
+    """Return random states, the words of each as arrays (n,)."""
+    rng = np.random.default_rng(0)
+    return [
+        [rng.integers(kind.lowest, kind.highest, len(kind), endpoint=True) for kind in model.formats.inputs]
+        for _ in range(STATES)
+    ]
+
+
+def timed(evaluator: Any, states: list[list[Any]]) -> float:
+    """Return microseconds of one state; the first is not counted, and wakes what sleeps."""
+    evaluator.torque_words(*states[-1])
+    evaluator.torque_words(*states[-1])
+    begun = time.perf_counter()
+    for q, qd, qdd in states:
+        evaluator.torque_words(q, qd, qdd)
+    return (time.perf_counter() - begun) / len(states) * 1e6
+
+
+def measured(model: bt.Model, form: str, counts: list[int], rounds: int) -> list[dict[str, Any]]:
+    """Return a row for every way and number of processors, each interleaved with one processor."""
+    states = states_of(model)
+    alone = model.evaluator("bits", form)
+    expected = [alone.torque_words(*state) for state in states]
+    teams = {(way, P): model.evaluator("parallel", form, processors=P, spread=way) for way in WAYS for P in counts}
+    for each in teams.values():
+        assert all(np.array_equal(each.torque_words(*s), tau) for s, tau in zip(states, expected, strict=True))
+    times: dict[Any, list[float]] = {key: [] for key in ("alone", *teams)}
+    used, begun = time.process_time(), time.perf_counter()
+    for _ in range(rounds):
+        for key, each in (("alone", alone), *teams.items()):
+            times[key].append(timed(each, states))
+    cores = (time.process_time() - used) / (time.perf_counter() - begun)
+    rows = []
+    for way, P in teams:
+        spreading = choose_spreading(model, form, way, P)
+        ratios = sorted(one / many for one, many in zip(times["alone"], times[way, P], strict=True))
+        few = rounds // 10
+        rows.append(
+            {
+                "arm": model.robot.name,
+                "form": FORMS[form],
+                "apart": way,
+                "processors": P,
+                "µs on one": round(median(times["alone"]), 1),
+                "µs": round(median(times[way, P]), 1),
+                "speed-up": round(median(ratios), 2),
+                "eight of ten": f"{ratios[few]:.2f} to {ratios[-1 - few]:.2f}",
+                "efficiency": round(median(ratios) / P, 2),
+                "counted efficiency": round(spreading.efficiency, 3),
+                "meetings": meetings(model, form, spreading),
+                "messages": spreading.messages,
+                "cores got": round(cores, 2),
+            }
+        )
+    return rows
+
+
+def meetings(model: bt.Model, form: str, spreading: Spreading) -> int:
+    """Return how often a processor waits for another in one state."""
+    return Team(Interpreted(model, form), model, spreading, 1).lists.meetings
+
+
+def chain(processors: int, length: int) -> Spreading:
+    """Return additions of 1, each on the processor after the one before; the last two are the torques of a 2R arm."""
+    one = Word(constant=1, low=1, high=1)
+    operations, placements, word = [], [], one
+    for k in range(length):
+        name = f"step{k}"
+        before = word.sources
+        operations.append(
+            Operation(name, name, name, "add", (word, one), before, (1, 1), bits=32, low=1, high=length + 1)
+        )
+        placements.append(Placement(name, k % processors, float(k), k + 1.0))
+        word = Word((name,), low=1, high=length + 1)
+    for k in range(2):
+        name = f"tau{k + 1}"
+        operations.append(Operation(name, name, name, "clamp", (word,), word.sources, low=-128, high=127, output=k))
+        placements.append(Placement(name, 0, length + k, length + k + 1.0))
+    return Spreading(tuple(operations), Schedule(tuple(placements), processors), WORD_STEPS, length, length, 0, 0)
+
+
+def meeting_cost(rounds: int) -> float:
+    """Return nanoseconds from the end of an addition on one processor to the end of the next on another."""
+    model = bt.compile("planar2r", bits=4)
+    team = Team(Interpreted(model, "bits"), model, chain(2, CHAIN), 2)
+    given = [np.zeros((1, 2), dtype=np.int64) for _ in range(3)]
+    for each in given:
+        each.flags.writeable = False
+    tau, counts = np.empty((1, 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64)
+    times = []
+    for _ in range(rounds):
+        team.run(*given, tau, counts)
+        time.sleep(0.0005)
+        begun = time.perf_counter()
+        team.run(*given, tau, counts)
+        times.append((time.perf_counter() - begun) / CHAIN * 1e9)
+    assert (tau == 127).all()
+    return median(times)
+
+
+def draw(rows: list[dict[str, Any]], arms: tuple[str, ...], cores: int) -> None:
+    """Draw the measured speed-up beside the counted curve of each arm."""
+    figure, axes = plt.subplots(1, len(arms), figsize=(4.6 * len(arms), 4.6), layout="constrained", squeeze=False)
+    for axis, arm in zip(axes[0], arms, strict=True):
+        model = bt.compile(arm, bits=BITS)
+        P = sorted({1, 2, 3, 4, 6, 8, cores})
+        for way, colour in (("bits", "tab:red"), ("terms", "tab:orange")):
+            counted = [schedule_model(model, count, way).speed_up for count in P]
+            axis.plot(P, counted, color=colour, lw=1, label=f"counted, {way} apart")
+            for form, marker in (("bits", "o"), ("lockstep", "s")):
+                mine = [each for each in rows if (each["arm"], each["form"], each["apart"]) == (arm, FORMS[form], way)]
+                points = [(1, 1.0), *((each["processors"], each["speed-up"]) for each in mine)]
+                label = f"measured, {way} apart, {FORMS[form]}"
+                axis.plot(*zip(*points, strict=True), color=colour, marker=marker, ls=":", mfc="none", label=label)
+        axis.plot(P, P, "k:", lw=0.8, label="proportional, as claimed")
+        axis.set_title(arm)
+        axis.set_xlabel("processors")
+        axis.set_ylabel("times faster than on one processor")
+        axis.grid(alpha=0.3)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3)
+    figure.suptitle(f"One state of {BITS} bits on several processors: measured on {cores} cores, and counted")
+    save_figure("bench_processors", figure)
+
+
+def checks_of(rows: list[dict[str, Any]], meeting: float, arms: tuple[str, ...]) -> list[Check]:
+    checks = [Check("ours", "ns from one processor to another", round(meeting), TIMED)]
+    for arm in arms:
+        two = {(each["form"], each["apart"]): each for each in rows if each["arm"] == arm and each["processors"] == 2}
+        ways = [two[FORMS["bits"], way] for way in WAYS]
+        efficiency, met = RECORDED[arm]
+        checks += [
+            Check("ours", f"{arm}: counted efficiency of 2 processors, everything and terms apart",
+                  [each["counted efficiency"] for each in ways], near(efficiency, absolute=0.002)),
+            Check("ours", f"{arm}: meetings of 2 processors", [each["meetings"] for each in ways], list(met)),
+        ]  # fmt: skip
+        for form, name in FORMS.items():
+            goal = GOALS[form] if arm in ("puma560", "ur5") else None
+            rule = None if goal is None else Rule(f"at least {goal}", lambda ours, goal=goal: ours >= goal)
+            figures = two[name, "bits"]
+            checks.append(
+                Check("BDD2R", f"{arm}, {name}: efficiency of 2 processors", figures["efficiency"], TIMED, goal=rule,
+                      note=f"{figures['µs on one']} and {figures['µs']} µs; {figures['cores got']} cores")
+            )  # fmt: skip
+    return checks
+
+
+def main() -> None:
+    made = parser(__doc__)
+    made.add_argument("--rounds", type=int, default=31)
+    options = made.parse_args()
+    arms = ("planar2r",) if options.quick else ARMS
+    rounds = 3 if options.quick else options.rounds
+    cores = max(2, usable_processors())
+    counts = sorted({2, min(4, cores), cores})
+    meeting = meeting_cost(rounds)
+    rows: list[dict[str, Any]] = []
+    for arm in arms:
+        model = bt.compile(arm, bits=BITS)
+        for form in FORMS:
+            rows += measured(model, form, counts, rounds)
+    show_table(rows)
+    print(f"\nFrom one processor to another: {meeting:.0f} ns. A state of T µs on one processor gains from two only if")
+    print("its meetings, one after another on the longest way, take less than T/2: see docs/parallel.md\n")
+    write_csv("bench_processors", rows)
+    draw(rows, arms, cores)
+    finish(checks_of(rows, meeting, arms))
+
+
+if __name__ == "__main__":
+    main()
