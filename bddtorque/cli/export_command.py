@@ -21,6 +21,12 @@ def export_command(
     c: Annotated[
         Path | None, typer.Option("--c", metavar="DIR", help="Write C99 to this folder, which is made if need be.")
     ] = None,
+    term: Annotated[
+        str | None,
+        typer.Option(
+            "--term", metavar="NAME", help="Only this term (as `bddtorque terms` names it): words to its word."
+        ),
+    ] = None,
     floats: Annotated[
         bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
     ] = False,
@@ -69,6 +75,7 @@ def export_command(
         model,
         c,
         name=name,
+        term=term,
         form=form,
         memory=memory,
         products=products,
@@ -78,7 +85,13 @@ def export_command(
         compiler=cc,
     )
     if as_json:
-        write_json({"file": str(file), **exported.to_plain(), "bound": list(model.certificate.bounds)})
+        write_json(
+            {
+                "file": str(file),
+                **exported.to_plain(),
+                "bound": list(model.certificate.bounds) if term is None else exported.bound,
+            }
+        )
         return
     output().print(grid(export_lines(model, exported)))
 
@@ -95,10 +108,10 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     constant = "the same operations for every state" if exported.constant else "walks end sooner for some states"
     lines = [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
-        ("function", f"{exported.prefix}_torque_words"),
+        ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
         ("products", products),
-        ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
+        ("bound", f"{exported.bound:.4f} units of the last bit at most"),
     ]
     measured = exported.measured
     if isinstance(measured, str):

@@ -48,13 +48,14 @@ def _words(model: Model, prefix: str, quantity: str) -> str:
     macro = f"{prefix.upper()}_{quantity.upper()}"
     lines, defined = [f"Words {quantity}[i] ({QUANTITIES[quantity]}), two's complement:"], []
     for joint, word in enumerate(getattr(model.formats, quantity)):
-        lines.append(f"  {quantity}[{joint}]: {_meaning(word)}")
+        lines.append(f"  {quantity}[{joint}]: {word_meaning(word)}")
         defined.append(f"#define {macro}{joint + 1}_BITS {word.bits}")
         defined.append(f"#define {macro}{joint + 1}_LSB {float(word.lsb)!r} /* {safe_unit(word.unit)} */")
     return comment(lines) + "\n" + "\n".join(defined)
 
 
-def _meaning(word: Format) -> str:
+def word_meaning(word: Format) -> str:
+    """Return what a word stands for, in a formula, and what becomes of other numbers."""
     unit = safe_unit(word.unit)
     if word.kind == "angle":
         raw, ends = f"word * 2 pi / 2^{word.bits}", "wraps"

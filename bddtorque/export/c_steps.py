@@ -6,7 +6,7 @@ are computed in unsigned numbers. Every operation has the type that `integer_ran
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bddtorque.base.errors import BddTorqueError
@@ -23,6 +23,7 @@ from bddtorque.export.integer_ranges import (
 )
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words import Format
 from bddtorque.words.integer_range import INT32, Range
@@ -44,23 +45,24 @@ class Steps:
     limbs: dict[int, int]
 
 
-def plan_steps(model: Model, products: Products) -> Steps:
-    """Return the statements of a model's plan."""
-    plan = model.word_plan("an export")
-    check_products(plan, model.tables)
-    words = known_words(plan, model.tables, products)
+def plan_steps(
+    plan: Plan, tables: Sequence[Table], products: Products, inputs: Iterable[str], clamp: bool = True
+) -> Steps:
+    """Return the statements of a plan after those of its `inputs`; without `clamp`, only what needs it is clamped."""
+    check_products(plan, tables)
+    words = known_words(plan, tables, products)
     live = plan.read
-    lines = list(_inputs(model))
+    lines = list(inputs)
     lines += [_wire(plan, k, words, products) for k in live if not isinstance(plan.wires[k], Input)]
-    lines += [_output(k, output, words) for k, output in enumerate(plan.outputs)]
+    lines += [_output(k, output, words, clamp) for k, output in enumerate(plan.outputs)]
     taken = [wire for k in live if isinstance(wire := plan.wires[k], Product)]
     limbs = {wire.block: wire.limb_bits for wire in taken if method_of(wire, products) == "limbs"}
-    tables = {wire.block for wire in taken if method_of(wire, products) != "native"}
-    tables |= {wire.block for k in live if isinstance(wire := plan.wires[k], Lookup)}
-    return Steps(tuple(lines), tuple(sorted(tables)), dict(sorted(limbs.items())))
+    blocks = {wire.block for wire in taken if method_of(wire, products) != "native"}
+    blocks |= {wire.block for k in live if isinstance(wire := plan.wires[k], Lookup)}
+    return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())))
 
 
-def _inputs(model: Model) -> Iterator[str]:
+def state_inputs(model: Model) -> Iterator[str]:
     """Yield the statements that take every input word: masked or clamped, and counted where it is out of range."""
     plan = model.word_plan("an export")
     places = {wire.name: k for k, wire in enumerate(plan.wires) if isinstance(wire, Input)}
@@ -197,11 +199,16 @@ def _rounded(declared: str, terms: list[str], shift: int, how: Arithmetic, after
     return statement(before, terms, behind)
 
 
-def _output(k: int, output: Output, words: Sequence[Word]) -> str:
+def _output(k: int, output: Output, words: Sequence[Word], clamp: bool) -> str:
     how = sum_arithmetic(output, [(words[wire], factor) for wire, factor in output.parts], f"output {k}")
     if not Range(output.low, output.high).within(INT32):
         raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
     terms = _terms(output, how, words)
+    start = Range(output.constant, output.constant)
+    certain = sum((words[wire].certain * factor for wire, factor in output.parts), start=start).rounded(output.shift)
+    if not (clamp or how.modular) and certain.within(Range(output.low, output.high)):
+        before, after = ("(int32_t)(", ")") if how.wide else ("", "")
+        return _rounded(f"tau[{k}] = {before}", terms, output.shift, how, after)
     ends = f"{integer(output.low, how.bits)}, {integer(output.high, how.bits)}"
     kept = "(int32_t)" if how.wide else ""
     return _rounded(f"tau[{k}] = {kept}clamped{how.bits}(", terms, output.shift, how, f", {ends})")

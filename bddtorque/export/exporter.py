@@ -19,8 +19,9 @@ from bddtorque.export.c_header import header_text
 from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
-from bddtorque.export.c_names import prefix_of
-from bddtorque.export.c_steps import Steps, plan_steps
+from bddtorque.export.c_names import prefix_of, safe_name
+from bddtorque.export.c_steps import Steps, plan_steps, state_inputs
+from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.integer_ranges import checked_products
 from bddtorque.export.selftest import selftest_text
@@ -44,6 +45,8 @@ class Exported:
     ----------
     directory : where
     prefix : what public names and file names begin with
+    function : the name of the function
+    bound : the largest proved error of its words, in their units
     files : names of the files, and the bytes of each
     forms : form of each table that the code reads, by its number in the plan
     table_bytes : of all tables together
@@ -54,6 +57,8 @@ class Exported:
 
     directory: Path
     prefix: str
+    function: str
+    bound: float
     files: Mapping[str, int]
     forms: Mapping[int, str]
     table_bytes: int
@@ -67,6 +72,7 @@ class Exported:
         return {
             "directory": str(self.directory),
             "prefix": self.prefix,
+            "function": self.function,
             "files": dict(self.files),
             "forms": {str(block): form for block, form in self.forms.items()},
             "table_bytes": self.table_bytes,
@@ -81,6 +87,7 @@ def export_c(
     directory: str | PathLike[str],
     *,
     name: str | None = None,
+    term: str | None = None,
     form: str = "chosen",
     memory: int | str | None = None,
     products: str = "plan",
@@ -97,6 +104,9 @@ def export_c(
         A folder to make, or one of an earlier export, which is replaced.
     name
         What the names of functions and files begin with; like the robot's unless given.
+    term
+        Write this term alone, such as ``"C1_22"``, as `bddtorque terms` names them: a function of its own input words.
+        The model must come from source ``"terms"``.
     form, memory
         Form of the tables: ``"chosen"`` (of least cost within `memory` bytes; by default the spec's), ``"dense"``,
         ``"folded"``, ``"classes"``, ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``,
@@ -126,49 +136,68 @@ def export_c(
     command = find_compiler(compiler)
     target = Path(directory)
     check_folder(target.resolve(), force)
-    files, blocks, constant = c_files(
-        model, name=name, form=form, memory=memory, products=products, floats=floats, vectors=vectors
+    code = c_files(
+        model, name=name, term=term, form=form, memory=memory, products=products, floats=floats, vectors=vectors
     )
-    prefix = prefix_of(model.robot.name, name)
-    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
-    measured = measure(files, sources, command) if command else "no C compiler found"
-    write_folder(target, files, force)
+    measured = measure(code.files, code.sources, command) if command else "no C compiler found"
+    write_folder(target, code.files, force)
     return Exported(
         target,
-        prefix,
-        {each: len(text) for each, text in files.items()},
-        {block.number: block.form for block in blocks},
-        sum(block.bytes for block in blocks),
+        code.prefix,
+        code.function,
+        code.bound,
+        {each: len(text) for each, text in code.files.items()},
+        {block.number: block.form for block in code.blocks},
+        sum(block.bytes for block in code.blocks),
         products,
-        constant,
+        all(block.constant for block in code.blocks),
         measured,
     )
+
+
+@dataclass(frozen=True)
+class CFiles:
+    """What an export writes: files by name, the tables in them, and which files are the code; else as `Exported`."""
+
+    files: dict[str, str]
+    blocks: list[BlockCode]
+    sources: list[str]
+    prefix: str
+    function: str
+    bound: float
 
 
 def c_files(
     model: Model,
     *,
     name: str | None = None,
+    term: str | None = None,
     form: str = "chosen",
     memory: int | str | None = None,
     products: str = "plan",
     floats: bool = False,
     vectors: int = VECTORS,
-) -> tuple[dict[str, str], list[BlockCode], bool]:
-    """Return the files by name, the tables in them, and whether every state takes the same operations.
-
-    Nothing is written; a model gives the same files each time. Parameters are those of `export_c`.
-    """
+) -> CFiles:
+    """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
     if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
         raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    alone = None if term is None else TermFunction.of(model, term)
+    if alone and floats:
+        raise BddTorqueError("floats is only valid for a whole model, not for one term")
     prefix = prefix_of(model.robot.name, name)
+    if alone and name is None:
+        prefix = f"{prefix}_{safe_name(alone.summands.name).lower()}"
+    plan, inputs = (alone.plan, alone.lines()) if alone else (model.word_plan("an export"), state_inputs(model))
+    steps = plan_steps(plan, model.tables, checked_products(products), inputs, clamp=alone is None)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
-    steps = plan_steps(model, checked_products(products))
     blocks = block_codes(model, steps.blocks, form, budget)
+    function = alone.function_text(prefix, steps.lines) if alone else _state_function(prefix, steps.lines)
     files = {
-        f"{prefix}.h": header_text(model, prefix, floats),
-        f"{prefix}.c": source_text(prefix, steps, blocks),
-        f"{prefix}_selftest.c": selftest_text(model, prefix, vectors, floats),
+        f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, floats),
+        f"{prefix}.c": source_text(prefix, function, steps, blocks),
+        f"{prefix}_selftest.c": alone.selftest_text(prefix, vectors)
+        if alone
+        else selftest_text(model, prefix, vectors, floats),
         "Makefile": makefile_text(prefix, floats),
     }
     if floats:
@@ -176,14 +205,18 @@ def c_files(
     manifest = {
         "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
+        **({"term": alone.summands.name} if alone else {}),
         "products": products,
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),
         "built": f"{prefix}_selftest",
-        "call": _call(prefix, model.robot.degrees_of_freedom).to_plain(),
+        "call": (alone.call(prefix) if alone else _call(prefix, model.robot.degrees_of_freedom)).to_plain(),
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
-    return files, blocks, all(block.constant for block in blocks)
+    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
+    called = prefix if alone else f"{prefix}_torque_words"
+    bound = alone.bound if alone else max(model.certificate.bounds)
+    return CFiles(files, blocks, sources, prefix, called, bound)
 
 
 def _call(prefix: str, joints: int) -> CCall:
@@ -194,15 +227,18 @@ def _call(prefix: str, joints: int) -> CCall:
     return CCall(f"{prefix}.h", (f"{prefix}.c",), prototype, statement, 3 * joints, joints)
 
 
-def source_text(prefix: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:
-    """Return the C file."""
-    macro = prefix.upper()
-    body = "\n".join(steps.lines)
-    function = (
+def _state_function(prefix: str, lines: Sequence[str]) -> str:
+    """Return the function of a whole state."""
+    macro, body = prefix.upper(), "\n".join(lines)
+    return (
         f"int {prefix}_torque_words(const int32_t q[{macro}_JOINTS], const int32_t qd[{macro}_JOINTS],\n"
         f"    const int32_t qdd[{macro}_JOINTS], int32_t tau[{macro}_JOINTS])\n"
         f"{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
     )
+
+
+def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:
+    """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
     limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
     code = "\n".join(part for part in (tables, limbs, function) if part)

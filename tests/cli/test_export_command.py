@@ -33,6 +33,15 @@ def test_export_writes_a_folder_that_checks_itself(run, model_file, tmp_path):
     assert not (folder / "planar2r_float.c").exists()
 
 
+def test_one_term(run, model_file, tmp_path):
+    ran = run("export", model_file, "--c", tmp_path / "c", "--term", "C1_22", "--form", "ifs", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    told = json.loads(ran.out)
+    assert told["function"] == told["prefix"] == "planar2r_c1_22"
+    assert isinstance(told["bound"], float) and set(told["forms"].values()) == {"ifs"}
+    assert (tmp_path / "c" / "planar2r_c1_22.h").exists()
+
+
 def test_export_as_json(run, model_file, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)

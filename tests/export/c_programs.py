@@ -78,7 +78,7 @@ def compiled(files: Mapping[str, str], sources: list[str], folder: Path, flags: 
 
 def run_words(model: bt.Model, words: list[np.ndarray], folder: Path, flags: list[str] | None = None, **options):
     """Return torque words (N, n) and counts of words out of range (N,) from C; `options` are those of the export."""
-    files, *_ = c_files(model, **options)
+    files = c_files(model, **options).files
     n, prefix = len(model.formats.q), prefix_of(model.robot.name, options.get("name"))
     files["main.c"] = WORDS_MAIN.format(prefix=prefix, n=n)
     program = compiled(files, [f"{prefix}.c", "main.c"], folder, flags)
@@ -89,7 +89,7 @@ def run_words(model: bt.Model, words: list[np.ndarray], folder: Path, flags: lis
 
 def run_floats(model: bt.Model, states: list[np.ndarray], folder: Path):
     """Return torques (N, n) and what the function returned (N,), from the float front end in C."""
-    files, *_ = c_files(model, floats=True)
+    files = c_files(model, floats=True).files
     n, prefix = len(model.formats.q), prefix_of(model.robot.name)
     files["main.c"] = FLOATS_MAIN.format(prefix=prefix, n=n)
     program = compiled(files, [f"{prefix}.c", f"{prefix}_float.c", "main.c"], folder)

@@ -67,7 +67,7 @@ def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
 @pytest.mark.parametrize("name", EVIL)
 def test_names_cannot_break_out(name, tmp_path):
     model = renamed(arm(3, workers=1), name, [name or "a", f"{name}!"])
-    files, *_ = c_files(model, vectors=8, floats=True)
+    files = c_files(model, vectors=8, floats=True).files
     prefix = prefix_of(model.robot.name)
     assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", prefix)
     for file, text in files.items():
@@ -123,7 +123,7 @@ def test_chosen_names_must_be_identifiers():
 @pytest.mark.parametrize("options", [{}, {"target": "host"}], ids=str)
 def test_nothing_is_needed_but_stdint(options, tmp_path):
     """No heap, no libm, no variables; the float front end calls the words and nothing else."""
-    files, *_ = c_files(arm(6, workers=1, **options), floats=True)
+    files = c_files(arm(6, workers=1, **options), floats=True).files
     assert set(re.findall(r"#include\s+(\S+)", files["planar2r.c"] + files["planar2r.h"])) == {
         "<stdint.h>",
         '"planar2r.h"',
@@ -143,7 +143,7 @@ def test_nothing_is_needed_but_stdint(options, tmp_path):
 def test_a_cpp_program_can_include_the_header(tmp_path):
     if shutil.which("c++") is None:
         pytest.skip("no C++ compiler (c++) on this machine")
-    files, *_ = c_files(arm(3, workers=1), floats=True)
+    files = c_files(arm(3, workers=1), floats=True).files
     (tmp_path / "planar2r.h").write_text(files["planar2r.h"])
     (tmp_path / "main.cpp").write_text(
         '#include "planar2r.h"\nint main() { double x[2] = {0, 0}; return planar2r_torque(x, x, x, x); }\n'
@@ -153,7 +153,7 @@ def test_a_cpp_program_can_include_the_header(tmp_path):
 
 def test_the_header_says_what_is_proved():
     model = arm(6, workers=1)
-    header = c_files(model)[0]["planar2r.h"]
+    header = c_files(model).files["planar2r.h"]
     assert model.digest in header
     for k, torque in enumerate(model.certificate.torques, 1):
         assert float(re.search(rf"PLANAR2R_TAU{k}_BOUND (\S+)", header)[1]) == torque.bound
@@ -165,13 +165,13 @@ def test_the_header_says_what_is_proved():
             assert float(re.search(rf"{name}_LSB (\S+)", header)[1]) == word.lsb
     assert "(faithful): yes" in header
     assert "planar2r_torque(" not in header
-    assert "planar2r_torque(" in c_files(model, floats=True)[0]["planar2r.h"]
+    assert "planar2r_torque(" in c_files(model, floats=True).files["planar2r.h"]
     assert all(len(line) <= 120 for line in header.splitlines())
 
 
 @needs_compiler
 def test_the_self_test_finds_one_wrong_word(tmp_path):
-    files, *_ = c_files(arm(6, workers=1), floats=True, vectors=64)
+    files = c_files(arm(6, workers=1), floats=True, vectors=64).files
     sources = ["planar2r.c", "planar2r_float.c", "planar2r_selftest.c"]
     good = subprocess.run([compiled(files, sources, tmp_path / "good")], capture_output=True, text=True, check=False)
     assert (good.returncode, good.stdout) == (0, "OK: 64 states\n")
@@ -190,7 +190,7 @@ def test_the_self_test_finds_one_wrong_word(tmp_path):
 
 def test_the_same_model_gives_the_same_files():
     model = arm(6, workers=1)
-    assert c_files(model, floats=True)[0] == c_files(model, floats=True)[0]
+    assert c_files(model, floats=True).files == c_files(model, floats=True).files
 
 
 @needs_compiler

@@ -14,13 +14,13 @@ from bddtorque.export.exporter import c_files
 
 def test_a_test_per_node_and_output_bit():
     model = arm(4, workers=1, accuracy="paper")
-    files, blocks, constant = c_files(model, form="ifs", vectors=1)
-    source = files["planar2r.c"]
+    code = c_files(model, form="ifs", vectors=1)
+    source = code.files["planar2r.c"]
     walks = [Bits.from_diagram(diagram) for diagram in model.diagrams]
     tests = sum(int(reached_edges(walk.successors, walk.roots)[:, 2:].sum()) for walk in walks)
     assert len(re.findall(r"\bif \(!?\(?x\d & UINT32_C", source)) == tests == 3094
-    assert {block.form for block in blocks} == {"ifs"}
-    assert not constant and not any(block.bytes for block in blocks)
+    assert {block.form for block in code.blocks} == {"ifs"}
+    assert not any(block.constant or block.bytes for block in code.blocks)
     assert "const BDDTORQUE_ROM" not in source and '#pragma GCC optimize ("O1")' in source
     labels = re.findall(r"^(\w+):$", source, re.MULTILINE)
     assert set(re.findall(r"goto (\w+);", source)) == set(labels)

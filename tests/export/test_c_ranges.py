@@ -111,15 +111,15 @@ def finer(model: bt.Model, bits: int) -> bt.Model:
 def test_sums_of_more_than_32_bits(tmp_path):
     model = arm(6, workers=1)
     words = random_words(model, 5_000)
-    source = c_files(finer(model, 24))[0]["planar2r.c"]
-    assert "clamped64(floor64(" in source and "clamped64(" not in c_files(model)[0]["planar2r.c"]
+    source = c_files(finer(model, 24)).files["planar2r.c"]
+    assert "clamped64(floor64(" in source and "clamped64(" not in c_files(model).files["planar2r.c"]
     assert np.array_equal(run_words(finer(model, 24), words, tmp_path)[0], reference(model, words))
 
 
 def test_every_helper_is_used_somewhere():
     models = [arm(6, workers=1), arm(6, workers=1, block_bits=6), finer(arm(6, workers=1), 24)]
-    texts = [c_files(model)[0]["planar2r.c"] for model in models]
-    texts.append(c_files(models[0], form="edge_valued")[0]["planar2r.c"])
+    texts = [c_files(model).files["planar2r.c"] for model in models]
+    texts.append(c_files(models[0], form="edge_valued").files["planar2r.c"])
     for name in HELPERS:
         assert any(text.count(f"{name}(") > 1 for text in texts), name
 
@@ -165,7 +165,7 @@ def test_sums_that_are_not_certain_to_fit_are_taken_modulo_a_power_of_two(tmp_pa
     output = replace(model.plan.outputs[0], parts=((large, factor),), constant=-5, shift=7)
     plan = replace(model.plan, wires=tuple(wires), outputs=(output, model.plan.outputs[1]))
     changed = replace(model, plan=plan)
-    source = c_files(changed)[0]["planar2r.c"]
+    source = c_files(changed).files["planar2r.c"]
     assert "signed32(UINT32_C(" in source
     states = random_words(model, 20_000)
     expected = reference(changed, states)

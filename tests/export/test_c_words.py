@@ -51,7 +51,7 @@ def test_forms_are_chosen_within_the_memory(tmp_path):
     dense = run_words(model, words, tmp_path / "dense", form="dense")[0]
     taken = set()
     for memory in (10_000, 1_000_000):
-        _, blocks, _ = c_files(model, memory=memory)
+        blocks = c_files(model, memory=memory).blocks
         assert sum(block.bytes for block in blocks) <= memory
         taken |= {block.form for block in blocks}
         assert np.array_equal(run_words(model, words, tmp_path / str(memory), memory=memory)[0], dense)
