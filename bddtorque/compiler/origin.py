@@ -56,17 +56,17 @@ class Origin:
         return rounded
 
 
-def from_terms(robot: Robot) -> Origin:
+def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
     """Return the torques as sums of separate terms; refused, with the counts, where there are too many harmonics."""
     terms = shortened(terms_of(robot))
     counts = terms.counts()
     if counts["harmonics"] > MOST_HARMONICS:
         raise BddTorqueError(
-            f"source terms of robot '{robot.name}': at most {MOST_HARMONICS:,} harmonics required, "
-            f"{counts['harmonics']:,} found ({counts['terms']} terms, {counts['phases']:,} phases): "
-            'source = "recursive" would do'
+            f"robot '{robot.name}' has {counts['harmonics']:,} harmonics in its {counts['terms']} terms "
+            f"({counts['phases']:,} phases) and source 'terms' takes {MOST_HARMONICS:,} at most: "
+            'source = "recursive" would do (with accuracy "faithful")'
         )
-    return Origin(robot, "terms", trace_terms(terms), terms)
+    return Origin(robot, "terms", trace_terms(terms, by_powers), terms)
 
 
 def from_recursion(robot: Robot) -> Origin:

@@ -12,9 +12,9 @@ from bddtorque.laws.joint_friction import JointFriction, check_reach
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Sum
-from bddtorque.planner.budget import paper_extra_bits, plan_by_paper, plan_network
+from bddtorque.planner.budget import plan_by_paper, plan_network
 from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import summand_counts
+from bddtorque.planner.cover import extra_bits, summand_counts
 from bddtorque.planner.extra_terms import COST, with_term
 from bddtorque.planner.float_planner import LawTerm, plan_floats
 from bddtorque.robots.robot import Robot
@@ -57,11 +57,11 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
         raise BddTorqueError(
             f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
-    origin, resolved = from_terms(robot), spec.resolve(robot)
+    origin, resolved = from_terms(robot, by_powers=True), spec.resolve(robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
     terms = summand_counts(origin.graph, source.arguments)
     rubbing = [joint.friction is not None for joint in robot.joints]  # one term more each
-    extra = [paper_extra_bits(count + more) for count, more in zip(terms, rubbing, strict=True)]
+    extra = [extra_bits(count + more) for count, more in zip(terms, rubbing, strict=True)]
     if spec.input_bits is None:
         wide = tuple(bits + max(extra) for bits in source.formats.tau.bits)
         resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))

@@ -19,7 +19,7 @@ from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import word_dtype
 from bddtorque.plan.wires import Product
-from bddtorque.planner.layout import WIDEST_SQUARE
+from bddtorque.planner.builder import WIDEST_SQUARE
 
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""

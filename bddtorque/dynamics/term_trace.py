@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,15 @@ def _rounded(amplitudes: Floats) -> Floats:
     return rounded
 
 
-def trace_terms(terms: Terms) -> Graph:
-    """Return the graph of all torques as sums of terms, names as in `trace_torques`."""
+def trace_terms(terms: Terms, by_powers: bool = False) -> Graph:
+    """Return the graph of all torques as sums of terms, names as in `trace_torques`.
+
+    With `by_powers`, all harmonics that are multiplied with the same powers of positions are summed first.
+    """
     n, tracer = terms.robot.degrees_of_freedom, Tracer()
     tau: list[Number] = [0.0] * n
     for term in terms.terms:
-        coefficient = _traced(term.expansion, tracer, n)
+        coefficient = _traced(term.expansion, tracer, n, by_powers)
         for torque, motion in term.summands():
             moved: Number = 1.0  # the motion first: a product of velocities serves many terms
             for name in motion:
@@ -50,17 +54,23 @@ def trace_terms(terms: Terms) -> Graph:
     return tracer.graph(tau, [f"tau{i + 1}" for i in range(n)])
 
 
-def _traced(expansion: Expansion, tracer: Tracer, n: int) -> Number:
-    """Return Σ (A cos m·q + B sin m·q) Π q^power under trace."""
+def _traced(expansion: Expansion, tracer: Tracer, n: int, by_powers: bool) -> Number:
+    """Return Σ (A cos m·q + B sin m·q) Π q^power under trace; harmonics of the same powers stand side by side."""
     q: list[Any] = [tracer.input(f"q{j + 1}") for j in range(n)]
+    places = range(len(expansion))
     total: Number = 0.0
-    for m, powers, A, B in zip(expansion.multipliers, expansion.powers, expansion.cosine, expansion.sine, strict=True):
-        phase: Number = 0.0
-        for j in np.flatnonzero(m):
-            phase = phase + float(m[j]) * q[j]
-        harmonic = float(A) * tracer.cos(phase) + float(B) * tracer.sin(phase)
+    for _, alike in groupby(places, lambda k: tuple(expansion.powers[k]) if by_powers else k):
+        group = list(alike)
+        waves: Number = 0.0
+        for k in group:
+            phase: Number = 0.0
+            for j in np.flatnonzero(expansion.multipliers[k]):
+                phase = phase + float(expansion.multipliers[k, j]) * q[j]
+            cosine, sine = float(expansion.cosine[k]), float(expansion.sine[k])
+            waves = waves + (cosine * tracer.cos(phase) + sine * tracer.sin(phase))
+        powers = expansion.powers[group[0]]
         for j in np.flatnonzero(powers):
             for _ in range(powers[j]):
-                harmonic = harmonic * q[j]
-        total = total + harmonic
+                waves = waves * q[j]
+        total = total + waves
     return total

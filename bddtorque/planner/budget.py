@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
@@ -27,11 +25,6 @@ RESERVE = 1e-3
 """Units left for what only shows later: errors of tables as found, rounded up."""
 
 
-def paper_extra_bits(summands: int) -> int:
-    """Return m = int(log2(p + 1)), the paper's extra bits for p terms (BDD2R, digest 4.3)."""
-    return int(math.log2(summands + 1))
-
-
 def plan_network(
     graph: Graph,
     arguments: Mapping[str, Argument],
@@ -41,12 +34,13 @@ def plan_network(
     source: str,
     target: str = "tables",
     spent: float = 0.0,
+    products: str = "auto",
 ) -> Plan:
     """Return a plan whose bound is below `accuracy` units for every output, with words no finer than it takes.
 
     Words are sized for first-order errors; constants and products of errors come on top, so the share given to
     roundings is reduced until the composed bound holds. `spent` is what the graph itself can be off, in units of an
-    output: so much less is left for the plan.
+    output: so much less is left for the plan. `products` is how tables multiply two words.
     """
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
@@ -66,7 +60,9 @@ def plan_network(
     def of_any(share: float) -> Plan:
         rounding = share * (HOST_SHARE if target == "host" else 1.0)
         sizes = size(network, [float(each.lsb) for each in targets], rounding)
-        plan = Layout(network, sizes, sums, block_bits, share).plan(targets, source, target)
+        plan = Layout(network, sizes, sums, block_bits, share, "native" if target == "host" else products).plan(
+            targets, source, target
+        )
         check_widths(plan)
         return plan
 
@@ -89,12 +85,17 @@ def plan_network(
 
 
 def plan_by_paper(
-    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[Target], extra: Sequence[int], block_bits: int
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    extra: Sequence[int],
+    block_bits: int,
+    products: str = "auto",
 ) -> Plan:
     """Return the paper's plan: summands of r + m bits, and words of r + m bits inside cascades."""
     widths = tuple(
         (target.high - target.low + 1).bit_length() - 1 + m for target, m in zip(targets, extra, strict=True)
     )
-    plan = cover(graph, arguments, targets, Choices(tuple(extra), 0, widths), block_bits)
+    plan = cover(graph, arguments, targets, Choices(tuple(extra), 0, widths), block_bits, products)
     check_widths(plan)
-    return replace(plan, source="terms")
+    return plan

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
-from bddtorque.plan.blocks import Block, FunctionBlock
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Wire
+from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBlock
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Product, Wire
 from bddtorque.planner.angles import Combination
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Interval
-from bddtorque.words.integer_range import Range
+from bddtorque.words.integer_range import Range, word_range
 from bddtorque.words.rounding import nearest_words
+
+HOST_LIMB = 8
+"""Bits of a limb for a host, where only `bits` takes products apart: a small table is made at once."""
+WIDEST_SQUARE = 14
+"""Input bits of the table of quarter squares, at most, unless asked for: beyond, its diagram outgrows four look-ups of
+partial products."""
+MOST_SQUARE_BITS = 17
+"""Input bits of a table of quarter squares: its words still fit 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +45,23 @@ class PlanBuilder:
     arguments : what the words of inputs and of sums of angles stand for, by name
     sums : the sums of angles, by name
     block_bits : input bits that a block may have
+    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for a host,
+        ``"native"``
+    where : what messages call that which is being laid out
     """
 
-    def __init__(self, arguments: Mapping[str, Argument], sums: Mapping[str, Combination], block_bits: int) -> None:
+    def __init__(
+        self,
+        arguments: Mapping[str, Argument],
+        sums: Mapping[str, Combination],
+        block_bits: int,
+        products: str = "auto",
+    ) -> None:
         self.arguments = arguments
         self.sums = sums
         self.block_bits = block_bits
+        self.products = products
+        self.where = "plan"
         self.wires: list[Wire] = []
         self.blocks: list[Block] = []
         self._places: dict[Wire | Block, int] = {}
@@ -84,3 +104,57 @@ class PlanBuilder:
         """Return the wire of a table of a function whose value is within `reach`, in units of `lsb`."""
         block = self.block(FunctionBlock(graph, arguments, lsb, *nearest_words(reach.low, reach.high, lsb)))
         return self.wire(Lookup(label, block, words))
+
+    def product(self, left: int, right: int, shift: int) -> int:
+        """Return the wire of a rounded product; `with_shared_tables` gives it the table it shares with others."""
+        words = self.range_of(left), self.range_of(right)
+        low, high = (words[0] * words[1]).rounded(shift)
+        widths = words[0].bits, words[1].bits
+        name = f"{self.wires[left].name}·{self.wires[right].name}"
+        method, block = self.method_of(name, widths), -1
+        if method == "block":
+            # the table answers for every pattern of its input bits, also those the wires never carry
+            reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
+            block = self.block(ProductBlock(widths, True, shift, *reach))
+        return self.wire(Product(name, left, right, shift, method, block, 0, low, high))
+
+    def method_of(self, name: str, widths: tuple[int, int]) -> Method:
+        """Return how words of these widths are multiplied, or refuse what `products` asks for."""
+        if self.products == "native":
+            return "native"
+        if self.products == "partial":
+            return "limbs"
+        if self.products == "squares":
+            bits, most = max(widths) + 1, min(self.block_bits, MOST_SQUARE_BITS)
+            self._check_fits(name, widths, "quarter squares need", bits, most)
+            return "squares"
+        if self.products == "blocks":
+            self._check_fits(name, widths, "one table of both needs", sum(widths), self.block_bits)
+            return "block"
+        return self.best_method(widths)
+
+    def best_method(self, widths: tuple[int, int]) -> Method:
+        """Return what ``"auto"`` stands for: quarter squares where one small table serves, else partial products."""
+        return "squares" if max(widths) < min(self.block_bits, WIDEST_SQUARE) else "limbs"
+
+    def _check_fits(self, name: str, widths: tuple[int, int], what: str, bits: int, most: int) -> None:
+        if bits > most:
+            more = f"block_bits = {bits}, " if most == self.block_bits else ""
+            raise BddTorqueError(
+                f"{self.where}: '{name:.60}' multiplies words of {widths[0]} and {widths[1]} bits; {what} {bits} "
+                f'input bits and {most} are the most: {more}fewer bits, or products = "auto" or "partial" would do'
+            )
+
+    def with_shared_tables(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
+        """Return wires and blocks, with one table of quarter squares and one of partial products for all products."""
+        products = [wire for wire in self.wires if isinstance(wire, Product)]
+        widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
+        squared = [wire for wire in products if wire.method == "squares"]
+        others = [wire for wire in products if wire.method in ("limbs", "native")]
+        square = self.block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
+        most = min(self.block_bits // 2, HOST_LIMB if self.products == "native" else self.block_bits)
+        limb = min(most, -(-max((widths[wire] for wire in others), default=2) // 2))
+        limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
+        taken: dict[Wire, Wire] = {wire: replace(wire, block=square) for wire in squared}
+        taken |= {wire: replace(wire, block=limbs, limb_bits=limb) for wire in others}
+        return tuple(taken.get(wire, wire) for wire in self.wires), tuple(self.blocks)

@@ -1,32 +1,35 @@
-"""Cover a graph with blocks of few input bits: the planner.
+"""Cover a graph with blocks of few input bits, term by term, as the paper on the 2R arm does.
 
-Each output is a sum; its summands are products. A summand whose input words together have at most `block_bits` bits
-becomes one table, rounded once (the paper's first option). A wider one becomes a cascade: as many of its factors as
-fit become the first table, and the remaining words are multiplied on, one after the other (the paper's Fig. 4b). Sums
-stay ordinary arithmetic.
+Each output is a sum; its summands are the terms, products of a coefficient and of motions. A term whose distinct input
+words have at most `block_bits` bits together becomes one table, rounded once (the paper's first option). A wider one
+becomes a cascade: as many of its factors as fit become the first table, and the remaining words are multiplied on, one
+after the other (the paper's Fig. 4b). A coefficient of several words that no factor fits a table with is a sum of
+tables of its harmonics, rounded to one word. Sums stay ordinary arithmetic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
 from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.plan.blocks import Block, ProductBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import Method, Output, Product, Wire
+from bddtorque.plan.wires import Method, Output, Sum
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.builder import PlanBuilder, Target
 from bddtorque.planner.network import node_supports, ordered
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import IntervalArithmetic
-from bddtorque.words.integer_range import word_range
+from bddtorque.words.integer_range import Range
 from bddtorque.words.rounding import half_up
+
+SUM_ROOM = 2
+"""Units by which the word of a sum can be beyond its value: what its summands are off, and its own rounding."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,23 @@ class _Factor(NamedTuple):
     names: tuple[str, ...]
 
 
+def extra_bits(summands: int) -> int:
+    """Return m = int(log2(p + 1)), the paper's extra bits for words that are summands of p (BDD2R)."""
+    return int(math.log2(summands + 1))
+
+
 def cover(
     graph: Graph,
     arguments: Mapping[str, Argument],
     targets: Sequence[Target],
     choices: Choices,
     block_bits: int,
-    source: str = "terms",
+    products: str = "auto",
 ) -> Plan:
     """Return the plan of a graph whose inputs are the words described by `arguments`."""
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
-    builder = _Builder(rewritten, sums, known, block_bits)
+    builder = _Builder(rewritten, sums, known, block_bits, products)
     outputs = []
     for place, (reference, target) in enumerate(zip(rewritten.outputs, targets, strict=True)):
         guard = choices.guard[place]
@@ -75,13 +83,12 @@ def cover(
             if node.op is Op.CONSTANT:
                 constant += Fraction(node.value) * (-target.sign if summand & 1 else target.sign)
             else:
-                wire, sign = builder.cover_summand(summand, lsb, choices.margin, width)
+                wire, sign = builder.cover_term(target.name, summand, lsb, choices.margin, width)
                 parts.append((wire, sign * target.sign))
         rounded = half_up(constant / lsb)
         off = abs(constant / lsb - rounded) / (1 << guard)
         outputs.append(Output(target.name, tuple(parts), rounded, off, guard, target.low, target.high, target.lsb))
-    wires, blocks = builder.with_one_limb_block()
-    return Plan(wires, blocks, tuple(outputs), source, "tables", block_bits)
+    return Plan(*builder.with_shared_tables(), tuple(outputs), "terms", "tables", block_bits)
 
 
 def summand_counts(graph: Graph, arguments: Mapping[str, Argument]) -> list[int]:
@@ -103,20 +110,38 @@ class _Builder(PlanBuilder):
     """Covers summands."""
 
     def __init__(
-        self, graph: Graph, sums: Mapping[str, Combination], arguments: Mapping[str, Argument], block_bits: int
+        self,
+        graph: Graph,
+        sums: Mapping[str, Combination],
+        arguments: Mapping[str, Argument],
+        block_bits: int,
+        products: str,
     ) -> None:
-        super().__init__(arguments, sums, block_bits)
+        super().__init__(arguments, sums, block_bits, products)
         self.graph = graph
         self.support = node_supports(graph)
 
-    def cover_summand(self, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
-        """Return the wire of one summand in units of `lsb`, and the sign it enters with."""
+    def best_method(self, widths: tuple[int, int]) -> Method:
+        """Return what ``"auto"`` stands for: one block of both words where they fit, else partial products."""
+        return "block" if sum(widths) <= self.block_bits else "limbs"
+
+    def cover_term(self, output: str, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
+        """Return the wire of one summand of an output in units of `lsb`, and the sign it enters with."""
         constant, factors = self._factors(reference)
-        names = tuple(dict.fromkeys(name for factor in factors for name in factor.names))
+        self.where = f"{output}, term {'·'.join(self._label(r) for factor in factors for r in factor.references):.60}"
+        return self._cascade(constant, factors, lsb, margin, width)
+
+    def _cascade(
+        self, constant: float, factors: Sequence[_Factor], lsb: Fraction, margin: int, width: int | None
+    ) -> tuple[int, int]:
+        """Return the wire of constant · product of factors in units of |lsb|, and its sign."""
+        names = frozenset(name for factor in factors for name in factor.names)
         if self._bits(names) <= self.block_bits:
-            return self._lookup([r for factor in factors for r in factor.references], constant, names, lsb)
+            return self._lookup([[r for factor in factors for r in factor.references]], constant, names, lsb)
         first, rest = self._split(factors)
-        operands = [self._operand(factor, factors, constant, lsb, margin) for factor in rest]
+        if not rest:
+            return self._sum(first[0].references[0], constant, lsb, width)
+        operands = [self._operand(factor, factors, constant, lsb, margin, width) for factor in rest]
         # each operand is lsb_o units a word; the first table takes what makes the last product come out in `lsb`
         words = [max(abs(low), abs(high)) for _, low, high, _ in operands]
         shifts = [math.ceil(math.log2(max(most, 1))) for most in words]  # 0: a table too small to matter
@@ -125,26 +150,63 @@ class _Builder(PlanBuilder):
         for _, _, _, operand_lsb in operands:
             first_lsb /= operand_lsb
         references = [r for factor in first for r in factor.references]
-        first_names = tuple(dict.fromkeys(name for factor in first for name in factor.names))
+        first_names = frozenset(name for factor in first for name in factor.names)
+        # no other factor fits a table with it
+        summed = len(references) == 1 and len(first_names) > 1
         if width is not None:  # the rule gives the word of the first table so many bits
             most, spare = Fraction(self._magnitude(references, constant)) / abs(first_lsb), -shifts[-1]
-            while half_up(most * Fraction(2) ** (spare + 1)).bit_length() < width:
+            room = SUM_ROOM if summed else 0
+            while half_up(most * Fraction(2) ** (spare + 1) + room).bit_length() < width:
                 spare += 1
             shifts[-1] += spare
             first_lsb /= Fraction(2) ** spare
-        wire, sign = self._lookup(references, constant, first_names, first_lsb)
+        if summed:
+            wire, sign = self._sum(references[0], constant, first_lsb, width)
+        else:
+            wire, sign = self._lookup([references], constant, first_names, first_lsb)
         for (operand, _, _, _), shift in zip(operands, shifts, strict=True):
-            wire = self._product(wire, operand, shift)
+            wire = self.product(wire, operand, shift)
         return wire, sign
+
+    def _sum(self, reference: int, constant: float, lsb: Fraction, width: int | None) -> tuple[int, int]:
+        """Return the wire of constant times a sum in units of |lsb|, each of its summands a table; and its sign."""
+        groups: dict[frozenset[str], list[int]] = {}
+        offset = Fraction(0)
+        for summand in summands(self.graph, reference):
+            node = self.graph.nodes[summand >> 1]
+            if node.op is Op.CONSTANT:
+                offset += Fraction(node.value) * Fraction(constant) * (-1 if summand & 1 else 1)
+            else:
+                groups.setdefault(self.support[summand >> 1], []).append(summand)
+        shift = extra_bits(len(groups))
+        fine = abs(lsb) / (1 << shift)
+        parts = []
+        for names, references in groups.items():
+            if self._bits(names) <= self.block_bits:  # the sine and the cosine of an angle share a table
+                parts.append(self._lookup([[r] for r in references], constant, names, fine))
+            else:
+                for r in references:
+                    own, factors = self._factors(r)
+                    parts.append(self._cascade(own * constant, factors, fine, 0, width))
+        whole = half_up(offset / fine)
+        exact = sum((self.range_of(wire) * sign for wire, sign in parts), start=Range(whole, whole))
+        off = abs(offset / fine - whole) / (1 << shift)
+        name = f"f({','.join(self._inputs(self.support[reference >> 1]))})"
+        low, high = exact.rounded(shift)
+        wire = self.wire(Sum(name, tuple(parts), whole, shift, low, high, abs(lsb), off))
+        return wire, -1 if lsb < 0 else 1
 
     def _split(self, factors: Sequence[_Factor]) -> tuple[list[_Factor], list[_Factor]]:
         """Return the factors of the first table and those that are multiplied on: functions first, plain words last."""
         ordered = sorted(factors, key=lambda factor: (self._plain(factor), -self._bits(factor.names), factor.names))
         first, rest, names = [ordered[0]], [], set(ordered[0].names)
-        if self._bits(ordered[0].names) > self.block_bits:
+        words = self._words(ordered[0].names)
+        bits = max(self.arguments[name].bits for name in words)
+        sum_or_word = ordered[0].references[0]
+        if bits > self.block_bits or (len(words) > 1 and self.graph.nodes[sum_or_word >> 1].op is not Op.SUM):
             raise BddTorqueError(
-                f"plan: a function of {', '.join(ordered[0].names)} needs {self._bits(ordered[0].names)} input bits "
-                f"and block_bits is {self.block_bits}: raise block_bits or lower input_bits"
+                f"{self.where}: a function of {', '.join(words)} needs {self._bits(words)} input bits and block_bits "
+                f"is {self.block_bits}: raise block_bits or lower input_bits"
             )
         for factor in ordered[1:]:
             if self._bits(names.union(factor.names)) <= self.block_bits:
@@ -155,17 +217,27 @@ class _Builder(PlanBuilder):
         return first, rest
 
     def _operand(
-        self, factor: _Factor, factors: Sequence[_Factor], constant: float, lsb: Fraction, margin: int
+        self,
+        factor: _Factor,
+        factors: Sequence[_Factor],
+        constant: float,
+        lsb: Fraction,
+        margin: int,
+        width: int | None,
     ) -> tuple[int, int, int, Fraction]:
         """Return wire, lowest and highest word and lsb of a factor: the input word itself, or a table of its own."""
         if self._plain(factor):
             (name,) = factor.names
             argument = self.arguments[name]
             return self.word(name), argument.lowest, argument.highest, argument.scale
-        others = [r for other in factors if other is not factor for r in other.references]
-        share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
+        if width is None:
+            others = [r for other in factors if other is not factor for r in other.references]
+            share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
+        else:
+            share = Fraction(self._magnitude(factor.references, 1.0)) / ((1 << (width - 1)) - 1)
+            share *= 2  # rounded down below
         own_lsb = Fraction(2) ** math.floor(math.log2(share))
-        wire, sign = self._lookup(list(factor.references), 1.0, factor.names, own_lsb)
+        wire, sign = self._cascade(1.0, [factor], own_lsb, margin, width)
         return wire, *self.range_of(wire), sign * own_lsb
 
     def _plain(self, factor: _Factor) -> bool:
@@ -174,7 +246,7 @@ class _Builder(PlanBuilder):
         return len(factor.references) == 1 and node.op is Op.INPUT and self.arguments[node.name].centre == 0
 
     def _factors(self, reference: int) -> tuple[float, list[_Factor]]:
-        """Return the constant of a product and its factors, those of the same inputs together."""
+        """Return the constant of a product and its factors, those of the same few inputs together."""
         constant, found, waiting = 1.0, [], [reference]
         while waiting:
             current = waiting.pop()
@@ -186,43 +258,68 @@ class _Builder(PlanBuilder):
                 constant *= node.value
             else:
                 found.append(current & ~1)
-        groups: dict[frozenset[str], list[int]] = {}
+        groups: dict[tuple[frozenset[str], int], list[int]] = {}
         for factor in found:
-            groups.setdefault(self.support[factor >> 1], []).append(factor)
-        return constant, [_Factor(tuple(refs), ordered(support, self.arguments)) for support, refs in groups.items()]
+            support = self.support[factor >> 1]
+            together = self._bits(support) <= self.block_bits  # in one table; else each for itself
+            groups.setdefault((support, 0 if together else factor), []).append(factor)
+        return constant, [_Factor(tuple(refs), ordered(names, self.arguments)) for (names, _), refs in groups.items()]
 
-    def _bits(self, names: Sequence[str] | set[str]) -> int:
-        return sum(self.arguments[name].bits for name in names)
+    def _inputs(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the input words that some words depend on: sums of angles are taken apart."""
+        inputs = {n for name in names for n, _ in (self.sums[name].multipliers if name in self.sums else ((name, 1),))}
+        return ordered(frozenset(inputs), self.arguments)
 
-    def _traced(self, references: Sequence[int], constant: float, names: Sequence[str]) -> Graph:
-        """Return constant times the product of references as a graph of its own, over x0, x1, ..."""
+    def _words(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the words that a table of some words reads: those, or the inputs behind them if they have fewer bits.
+
+        q2, q3 and q2+q3 are two words; q1+q2 alone is one.
+        """
+        given = ordered(frozenset(names), self.arguments)
+        if any(self.sums[name].rest for name in given if name in self.sums):
+            return given
+        return min(given, self._inputs(given), key=lambda words: sum(self.arguments[name].bits for name in words))
+
+    def _bits(self, names: Iterable[str]) -> int:
+        """Return the bits of the distinct words."""
+        return sum(self.arguments[name].bits for name in self._words(names))
+
+    def _traced(self, products: Sequence[Sequence[int]], constant: float, names: Sequence[str]) -> Graph:
+        """Return constant times a sum of products of references as a graph of its own, over x0, x1, ..."""
         tracer = Tracer()
-        inputs = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
-        part = kept(self.graph.nodes, references, [str(r) for r in references])
-        product: Number = 1.0
-        for factor in part.evaluate(inputs, tracer):
-            product = tracer.product(product, factor)
-        return tracer.graph([tracer.product(constant, product)], ["f"])  # last, so that x·x is seen as a square
+        inputs: dict[str, Number] = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
+        for name, combination in self.sums.items():
+            if name not in inputs and all(n in inputs for n, _ in combination.multipliers):
+                inputs[name] = sum((m * inputs[n] for n, m in combination.multipliers), 0.0)
+        total: Number = 0.0
+        for references in products:
+            part = kept(self.graph.nodes, references, [str(r) for r in references])
+            product: Number = 1.0
+            for factor in part.evaluate(inputs, tracer):
+                product = tracer.product(product, factor)
+            total = tracer.sum(total, product)
+        return tracer.graph([tracer.product(constant, total)], ["f"])  # last, so that x·x is seen as a square
 
     def _magnitude(self, references: Sequence[int], constant: float) -> float:
         """Return a sound bound on |constant · product|."""
         names = sorted(frozenset().union(*(self.support[r >> 1] for r in references)))
-        graph = self._traced(references, constant, names)
+        graph = self._traced([references], constant, names)
         inputs = {f"x{k}": self.arguments[name].interval() for k, name in enumerate(names)}
         magnitude: float = graph.evaluate(inputs, IntervalArithmetic)[0].magnitude
         return magnitude
 
     def _lookup(
-        self, references: Sequence[int], constant: float, names: Sequence[str], lsb: Fraction
+        self, products: Sequence[Sequence[int]], constant: float, names: Iterable[str], lsb: Fraction
     ) -> tuple[int, int]:
-        """Return the wire of a table of constant · product in units of |lsb|, and its sign."""
-        names = ordered(frozenset(names), self.arguments)
-        graph = self._traced(references, constant, names)
+        """Return the wire of a table of constant · sum of products in units of |lsb|, and its sign."""
+        names = self._words(names)
+        graph = self._traced(products, constant, names)
         sign = -1 if (graph.outputs[0] & 1) != (lsb < 0) else 1
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
         arguments = tuple(self.arguments[name] for name in names)
         reach = graph.evaluate({f"x{k}": a.interval() for k, a in enumerate(arguments)}, IntervalArithmetic)[0]
-        label = "·".join(self._label(r) for r in references)
+        one = len(products) == 1
+        label = "·".join(self._label(r) for r in products[0]) if one else f"f({','.join(names)})"
         words = tuple(self.word(name) for name in names)
         return self.table(label, graph, arguments, words, abs(lsb), reach), sign
 
@@ -230,35 +327,7 @@ class _Builder(PlanBuilder):
         node = self.graph.nodes[reference >> 1]
         if node.op is Op.INPUT:
             return node.name
-        names = ",".join(ordered(self.support[reference >> 1], self.arguments))
+        names = ",".join(self._words(self.support[reference >> 1]))
         if node.op in (Op.SINE, Op.COSINE) and self.graph.nodes[node.left >> 1].op is Op.INPUT:
             return f"{'sin' if node.op is Op.SINE else 'cos'}({names})"
         return f"f({names})"
-
-    def _product(self, left: int, right: int, shift: int) -> int:
-        """Return the wire of a rounded product: one block where both words fit it, else limbs."""
-        words = self.range_of(left), self.range_of(right)
-        low, high = (words[0] * words[1]).rounded(shift)
-        widths = words[0].bits, words[1].bits
-        name = f"{self.wires[left].name}·{self.wires[right].name}"
-        method: Method = "block"
-        if sum(widths) <= self.block_bits:
-            # the table answers for every pattern of its input bits, also those the wires never carry
-            reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
-            block, limb = self.block(ProductBlock(widths, True, shift, *reach)), 0
-        else:
-            magnitude = max(word.magnitude.bit_length() for word in words)
-            method, block, limb = "limbs", -1, min(self.block_bits // 2, -(-magnitude // 2))
-        return self.wire(Product(name, left, right, shift, method, block, limb, low, high))
-
-    def with_one_limb_block(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
-        """Return wires and blocks with one limb table for all wide products: the widest that any of them asks for."""
-        limb = max((wire.limb_bits for wire in self.wires if isinstance(wire, Product)), default=0)
-        if not limb:
-            return tuple(self.wires), tuple(self.blocks)
-        block = self.block(ProductBlock.of_limbs(limb))
-        wires = (
-            replace(wire, block=block, limb_bits=limb) if isinstance(wire, Product) and wire.limb_bits else wire
-            for wire in self.wires
-        )
-        return tuple(wires), tuple(self.blocks)

@@ -235,7 +235,7 @@ class HostLayout(Layout):
         self, sizer: Sizer, exponents: dict[int, int], sums: Mapping[str, Combination], block_bits: int
     ) -> None:
         sizes = Sizes({node: exponents[node] for node in sizer.live}, sizer.dropped)
-        super().__init__(sizer.network, sizes, sums, block_bits, 1.0)
+        super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
         self.sizer = sizer
 
     def step_of(self, node: int) -> Fraction:

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Method, Output, Product, Sum, Wire
+from bddtorque.plan.wires import AngleSum, Output, Sum
 from bddtorque.planner.angles import Combination
 from bddtorque.planner.builder import PlanBuilder, Target
 from bddtorque.planner.network import Form, Monomial, Network, TableValue
@@ -28,10 +27,6 @@ PRODUCT_TOLERANCE = Fraction(1, 256)
 SHARED_BITS = 6
 """A product rounded for one sum serves another that could do with so many bits fewer."""
 SUM_BITS = 61
-HOST_LIMB = 8
-"""Bits of a limb for a host, where only `bits` takes products apart: a small table is made at once."""
-WIDEST_SQUARE = 14
-"""Input bits of the table of quarter squares at most: beyond, its diagram outgrows four look-ups of limbs."""
 
 
 class Part(NamedTuple):
@@ -50,9 +45,15 @@ class Layout(PlanBuilder):
     """
 
     def __init__(
-        self, network: Network, sizes: Sizes, sums: Mapping[str, Combination], block_bits: int, share: float
+        self,
+        network: Network,
+        sizes: Sizes,
+        sums: Mapping[str, Combination],
+        block_bits: int,
+        share: float,
+        products: str,
     ) -> None:
-        super().__init__(network.arguments, sums, block_bits)
+        super().__init__(network.arguments, sums, block_bits, products)
         self.network = network
         self.sizes = sizes
         # a small budget wants finer factors as well as finer words; powers of two, so that plans do not change with it
@@ -88,7 +89,7 @@ class Layout(PlanBuilder):
             total, _ = self._joined(-1 - k, signed, each.lsb, each.name)
             exact = (total.parts, total.constant, total.constant_error, total.shift)
             outputs.append(Output(each.name, *exact, each.low, each.high, each.lsb, total.dropped))
-        wires, blocks = self._with_methods(target)
+        wires, blocks = self.with_shared_tables()
         return Plan(wires, blocks, tuple(outputs), source, target, self.block_bits)
 
     def step_of(self, node: int) -> Fraction:
@@ -186,39 +187,12 @@ class Layout(PlanBuilder):
             return wires[0]
         left, right = wires
         shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
-        low, high = (self.range_of(left) * self.range_of(right)).rounded(shift)
-        name = f"{self.wires[left].name}·{self.wires[right].name}"
-        wire = self.wire(Product(name, left, right, shift, "limbs", -1, 1, low, high))
+        wire = self.product(left, right, shift)
         most = [self.range_of(each).magnitude * abs(self.lsb[each]) + self.error[each] for each in wires]
         self.lsb[wire] = self.lsb[left] * self.lsb[right] * (1 << shift)
         self.error[wire] = most[0] * self.error[right] + most[1] * self.error[left]
         self.error[wire] += abs(self.lsb[wire]) / 2 if shift else 0
         return wire
-
-    def _with_methods(self, target: str) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
-        """Give every product its method: quarter squares where one small table serves, else limbs; both are shared."""
-        products = [wire for wire in self.wires if isinstance(wire, Product)]
-        if not products:
-            return tuple(self.wires), tuple(self.blocks)
-        widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
-        squared = {
-            wire for wire in products if target == "tables" and widths[wire] < min(self.block_bits, WIDEST_SQUARE)
-        }
-        others = [wire for wire in products if wire not in squared]
-        square = self.block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
-        largest = HOST_LIMB if target == "host" else self.block_bits // 2
-        limb = min(self.block_bits // 2, largest, -(-max((widths[wire] for wire in others), default=2) // 2))
-        limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
-        method: Method = "native" if target == "host" else "limbs"
-
-        def chosen(wire: Wire) -> Wire:
-            if not isinstance(wire, Product):
-                return wire
-            if wire in squared:
-                return replace(wire, method="squares", block=square, limb_bits=0)
-            return replace(wire, method=method, block=limbs, limb_bits=limb)
-
-        return tuple(map(chosen, self.wires)), tuple(self.blocks)
 
     def _behind(self, name: str, wire: int) -> int:
         """Return the wire of an angle less a quarter turn."""

@@ -128,6 +128,7 @@ ANGLE, PLAIN, SHIFTED = (
 )
 THREE = {"a": ANGLE, "u": PLAIN, "v": SHIFTED}
 TURNED = {"a": ANGLE, "u": Argument("word", 4, Fraction(-1, 3)), "v": PLAIN}
+ANGLES = {"a": Argument("angle", 3), "b": Argument("angle", 4, Fraction(-1), Fraction(0.2)), "u": PLAIN, "v": SHIFTED}
 SQUARED = {"a": ANGLE, "u": Argument("word", 5, Fraction(1, 3), Fraction(-0.2))}
 SAMPLES = {
     "a factor whose table is negated": simple(
@@ -142,6 +143,15 @@ SAMPLES = {
     "constants": simple(lambda t, a: 2.7 + (t.cos(a) + 0.31) - 1.1, {"a": ANGLE}, centre=Fraction(1, 3), sign=-1),
     "nothing but a constant": simple(lambda t: 3.3, {}),
     "a word by itself": simple(lambda t, u: -u, {"u": SHIFTED}),
+    "a coefficient of two angles": simple(
+        lambda t, a, b, u, v: (1.3 + 2 * t.cos(a) - 0.7 * t.sin(a + b)) * u * v, ANGLES
+    ),
+    "a coefficient with a sliding joint": simple(
+        lambda t, a, b, u, v: v * (u * (t.cos(a) - t.sin(b)) + u * u * (t.sin(a + b) + t.cos(b)) + t.sin(a)), ANGLES
+    ),
+    "two coefficients of the same angles": simple(
+        lambda t, a, b, u, v: (t.cos(a) - t.sin(b)) * (t.sin(a + b) + t.cos(b)) * u, ANGLES
+    ),
     "a term too small to matter": simple(lambda t, a, u, v: 1e-7 * t.sin(a) * u * v + u, THREE),
 }
 PLANNERS = {

@@ -9,9 +9,8 @@ import bddtorque as bt
 from bddtorque.graph.tracer import Tracer
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.wires import Lookup, Product
-from bddtorque.planner.budget import paper_extra_bits
 from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover
+from bddtorque.planner.cover import Choices, cover, extra_bits
 from bddtorque.words.argument import Argument
 
 
@@ -25,11 +24,11 @@ def model():
     [(1, 1), (2, 1), (3, 2), (4, 2), (6, 2), (7, 3), (14, 3), (15, 4), (2**20 - 2, 19), (2**20 - 1, 20)],
 )
 def test_extra_bits(terms, extra):
-    assert paper_extra_bits(terms) == extra
+    assert extra_bits(terms) == extra
 
 
 def test_the_bound_of_the_sum_is_below_a_unit_for_any_number_of_terms():
-    assert all(p / 2 ** (paper_extra_bits(p) + 1) < 1 for p in range(1, 5000))
+    assert all(p / 2 ** (extra_bits(p) + 1) < 1 for p in range(1, 5000))
 
 
 @pytest.mark.slow
