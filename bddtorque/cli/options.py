@@ -63,6 +63,10 @@ CHOICES: dict[str, Any] = {
         str | None, _option("faithful, paper, or units of the last bit above 0.5.", "--accuracy", metavar="GOAL")
     ],
     "block_bits": Annotated[int | None, _option("Input bits of one table, at most.", "--block-bits", metavar="N")],
+    "products": Annotated[
+        str | None,
+        _option("How tables multiply two words: auto, blocks, squares or partial.", "--products", metavar="WAY"),
+    ],
     "memory": Annotated[str | None, _option("Budget, such as 2GiB or 500MB.", "--memory", metavar="SIZE")],
     "source": Annotated[str | None, _option("auto, terms or recursive.", "--source", metavar="NAME")],
     "target": Annotated[str | None, _option("tables, host or float.", "--target", metavar="NAME")],

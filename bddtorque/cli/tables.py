@@ -258,10 +258,10 @@ def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
     varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
     if varying:
         return False, f"walks of form {', '.join(varying)} end sooner for some words"
-    limbs = sum(isinstance(wire, Product) and wire.method == "limbs" for wire in model.plan.wires)
-    if limbs:
-        taken = f"{counted(limbs, 'products')} {'is' if limbs == 1 else 'are'} taken apart"
-        return False, f"{taken} into as many limbs as the words at hand need"
+    apart = sum(isinstance(wire, Product) and wire.way == "partial" for wire in model.plan.wires)
+    if apart:
+        taken = f"{counted(apart, 'products')} {'is' if apart == 1 else 'are'} taken apart"
+        return False, f"{taken} into as many partial products as the words at hand need"
     forms = ", ".join(dict.fromkeys(choice.form.name for choice in choices)) or "no blocks"
     return True, f"look-ups ({forms}) and sums only; evaluator 'words'"
 

@@ -24,6 +24,11 @@ from bddtorque.words.bounded import ROOM
 
 def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
     """Return the plan of a robot, with its resolved spec and its words."""
+    if spec.products != "auto" and spec.target != "tables":
+        raise BddTorqueError(
+            f"products is only valid for target 'tables', got '{spec.products}' with target '{spec.target}'"
+            f"{spec.at('products')}"
+        )
     if spec.accuracy == "paper":
         return _draft_by_paper(spec, robot)
     if spec.precision is not None and spec.target != "float":
@@ -46,7 +51,7 @@ def _draft(source: RobotSource, origin: Origin) -> Draft:
     spent = max(errors) + (COST if source.robot.has_friction else 0.0)
     plan = plan_network(
         origin.graph, source.arguments, output_targets(source), source.accuracy, spec.block_bits, origin.source,
-        spec.target, spent,
+        spec.target, spent, spec.products,
     )  # fmt: skip
     return Draft(source, _with_friction(plan, source), errors)
 
@@ -66,7 +71,7 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
         wide = tuple(bits + max(extra) for bits in source.formats.tau.bits)
         resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))
         source = RobotSource(robot, resolved, resolved.formats(robot))
-    plan = plan_by_paper(origin.graph, source.arguments, output_targets(source), extra, spec.block_bits)
+    plan = plan_by_paper(origin.graph, source.arguments, output_targets(source), extra, spec.block_bits, spec.products)
     return Draft(source, _with_friction(plan, source), _arithmetic_errors(source, origin))
 
 

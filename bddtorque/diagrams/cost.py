@@ -125,17 +125,17 @@ def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
     limb = wire.limb_bits or min(plan.block_bits // 2, -(-widest // 2))
     left, right = (-(-max(width - 1, 1) // limb) for width in widths)
     found = [
-        ("block", 1 << together, 1, 1, _why_block(plan, wire, together)),
+        ("blocks", 1 << together, 1, 1, _why_block(plan, wire, together)),
         ("squares", 1 << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
-        ("limbs", 1 << (2 * limb), left * right, 1, _why_limbs(wire, limb)),
+        ("partial", 1 << (2 * limb), left * right, 1, _why_partial(wire, limb)),
         ("native", 0, 0, 0, _why_native(plan, wire)),
     ]
     candidates = []
     for name, rows, loads, depth, reason in found:
         size = rows * TABLE_WORD_BYTES
         cost = depth * latency(size) + loads - depth
-        constant = name != "limbs"  # as many limbs as the words at hand need
-        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.method, reason))
+        constant = name != "partial"  # as many pieces as the words at hand need
+        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.way, reason))
     return candidates
 
 
@@ -153,18 +153,18 @@ def _why_squares(plan: Plan, wire: Product, widest: int) -> str:
     if widest >= plan.block_bits:
         return f"{widest + 1} input bits, block_bits is {plan.block_bits}"
     if widest >= WIDEST_SQUARE:
-        return f"{widest + 1} input bits: beyond {WIDEST_SQUARE} its diagram outgrows the look-ups of limbs"
+        return f"{widest + 1} input bits: beyond {WIDEST_SQUARE} its diagram outgrows partial products"
     return {"native": "two loads against none", "block": "two loads against one"}.get(
-        wire.method, "the paper's rule takes blocks and limbs"
+        wire.method, 'two loads from a table shared by all: products = "squares"'
     )
 
 
-def _why_limbs(wire: Product, limb: int) -> str:
+def _why_partial(wire: Product, limb: int) -> str:
     shared = f"a table of {limb} by {limb} bits, shared by all such products"
     return shared if wire.method == "limbs" else f"more loads, from {shared}"
 
 
 def _why_native(plan: Plan, wire: Product) -> str:
     if wire.method == "native":
-        return "the host's own multiplication; evaluators that may not use it take limbs"
+        return "the host's own multiplication; evaluators that may not use it take partial products"
     return f"target {plan.target} multiplies with tables alone"

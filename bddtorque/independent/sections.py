@@ -21,8 +21,10 @@ QUANTITIES = {
 """The four words of a joint, with their units where it turns and where it slides."""
 SPEC_KEYS = (
     "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "gravity", "ignore_friction",
-    "input_bits", "joints", "lock", "memory", "payload", "robot", "snap", "source", "target", "tip",
+    "input_bits", "joints", "lock", "memory", "payload", "products", "robot", "snap", "source", "target", "tip",
 )  # fmt: skip
+METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
+"""What the products of a plan are taken by, where the spec says how."""
 
 
 def words_of(plain: Any, robot: Robot) -> Words:
@@ -58,6 +60,11 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
         plain.get("target") == plan.target and plan.target in ("tables", "host"),
         "spec: the target of the plan required",
     )
+    if "products" in plain:
+        asked = METHODS.get(text(plain["products"], "spec, products"))
+        require(asked is not None and plan.target == "tables", "spec: a way to multiply by tables required")
+        ways = {wire.method for wire in plan.wires if wire.kind == "product"}
+        require(ways <= {asked}, "plan: products as the spec asks for required")
     require(plan.source in ("terms", "recursive"), "plan: source terms or recursive required")
     require(plain.get("source") in ("auto", plan.source), "spec: the source of the plan required")
     whole(plain.get("memory"), 1 << 20, 1 << 60, "spec, memory")

@@ -143,7 +143,7 @@ class Lookup(PlanPart):
 
 
 Method = Literal["block", "limbs", "squares", "native"]
-"""How a product is taken: see `Product`."""
+"""How a product is taken: see `Product`. Files say these words; people read those of `Product.way`."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ class Product(PlanPart):
     Below it lies one way to get it, with tables alone:
 
     - ``block``: one table of both words, rounding included;
-    - ``limbs``: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`, added, then the sign;
+    - ``limbs``: partial products: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`,
+      added, then the sign;
     - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word;
     - ``native``: the machine's own multiplication; evaluators that may not use it take limbs.
 
@@ -177,6 +178,11 @@ class Product(PlanPart):
     def sources(self) -> tuple[int, ...]:
         """The wires that it reads."""
         return self.left, self.right
+
+    @property
+    def way(self) -> str:
+        """What the key `products` of a specification calls the method."""
+        return {"block": "blocks", "limbs": "partial"}.get(self.method, self.method)
 
     def moved(self, places: Mapping[int, int]) -> Product:
         """Return the wire with its sources at other places."""

@@ -139,7 +139,7 @@ class PlanBuilder:
 
     def _check_fits(self, name: str, widths: tuple[int, int], what: str, bits: int, most: int) -> None:
         if bits > most:
-            more = f"block_bits = {bits}, " if most == self.block_bits else ""
+            more = f"block_bits of at least {bits}, " if most == self.block_bits else ""
             raise BddTorqueError(
                 f"{self.where}: '{name:.60}' multiplies words of {widths[0]} and {widths[1]} bits; {what} {bits} "
                 f'input bits and {most} are the most: {more}fewer bits, or products = "auto" or "partial" would do'

@@ -118,7 +118,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
 
 def _alike(wire: Wire) -> str:
     if isinstance(wire, Product):
-        return wire.method
+        return wire.way
     return f"b{wire.block}" if isinstance(wire, Lookup) else ""
 
 
@@ -137,7 +137,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
 
 def _what(wire: Wire) -> str:
     if isinstance(wire, Product) and wire.method != "native":
-        return f"× {wire.method}"
+        return f"× {wire.way}"
     return SEVERAL[wire.kind]
 
 

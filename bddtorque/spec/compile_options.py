@@ -29,6 +29,7 @@ class CompileOptions(UrdfOptions, total=False):
     input_bits: BitsOption | InputBits | Mapping[str, Any]
     accuracy: Literal["faithful", "paper"] | float | None
     block_bits: int | None
+    products: Literal["auto", "blocks", "squares", "partial"] | None
     memory: int | str | None
     source: Literal["auto", "terms", "recursive"] | None
     target: Literal["tables", "host", "float"] | None

@@ -70,6 +70,8 @@ class Spec(Record):
     accuracy : ``"faithful"`` (proved below one unit of the last bit), ``"paper"`` (the paper's rule for word lengths),
         or the largest error allowed, in units (above 0.5, which the final rounding takes)
     block_bits : input bits of one table, at most; 4 to 28
+    products : how tables multiply two words: ``"blocks"`` (one table of both), ``"squares"`` (quarter squares),
+        ``"partial"`` (partial products), or ``"auto"``; for target ``"tables"`` only
     memory : budget in bytes (or text such as ``"2 GiB"``)
     source : ``"terms"``, ``"recursive"`` or ``"auto"``
     target : ``"tables"``, ``"host"`` or ``"float"``
@@ -96,6 +98,7 @@ class Spec(Record):
     input_bits: Annotated[Bits | InputBits | None, as_input_bits] = None
     accuracy: Annotated[str | float, as_accuracy] = "faithful"
     block_bits: Annotated[int, as_whole(4, 28, " (a table has 2^block_bits rows)")] = 20
+    products: Annotated[str, as_choice("auto", "blocks", "squares", "partial")] = "auto"
     memory: Annotated[int, as_memory] = 2 * 2**30
     source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
     target: Annotated[str, as_choice(*TARGETS)] = "tables"
@@ -163,6 +166,8 @@ class Spec(Record):
         plain = super().to_plain()
         if isinstance(self.lock, tuple):
             plain["lock"] = dict(self.lock)
+        if self.products == "auto":  # nothing was asked for; files from before the key say nothing either
+            del plain["products"]
         return {name: value for name, value in plain.items() if value is not False and value not in ({}, [])}
 
     def canonical(self) -> dict[str, Any]:

@@ -4,11 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from compiled import compiled, found_errors, random_words
 
 import bddtorque as bt
+from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.compiler.verify import verify
 from bddtorque.graph.tracer import Tracer
+from bddtorque.independent.checker import check_file
 from bddtorque.plan.blocks import output_format
-from bddtorque.plan.wires import Lookup, Product
+from bddtorque.plan.wires import Lookup, Product, Sum
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import Choices, cover, extra_bits
 from bddtorque.words.argument import Argument
@@ -65,6 +69,67 @@ def test_what_is_measured_is_what_the_digest_found(model):
     error = np.abs(model.torque_words(*words) - units).max(axis=0)
     assert (error <= model.certificate.bounds).all()
     assert error[0] == pytest.approx(1.142, abs=0.04) and error[1] == pytest.approx(0.958, abs=0.03)
+
+
+def check_the_scheme(plan, widths):
+    """Check that a plan is the paper's: words of at most r + m bits, blocks of two words, plain sums."""
+    most = max(widths)
+    for wire in plan.wires:
+        if isinstance(wire, Product):
+            assert wire.method == "block" and all(plan.bits_of(source) <= most for source in wire.sources)
+        elif isinstance(wire, Sum):  # a coefficient: its harmonics, each from a table, or from a cascade
+            assert plan.bits_of(plan.wires.index(wire)) <= most
+            assert all(abs(factor) == 1 for _, factor in wire.parts)
+            assert all(isinstance(plan.wires[part], Lookup | Product) for part, _ in wire.parts)
+    for output, width in zip(plan.outputs, widths, strict=True):
+        assert all(abs(factor) == 1 and plan.bits_of(wire) <= width for wire, factor in output.parts)
+
+
+def test_a_coefficient_of_several_angles_is_a_sum_of_its_harmonics():
+    model = compiled("planar3r_a", bits=4, accuracy="paper")
+    assert [output.shift for output in model.plan.outputs] == [3, 3, 3]  # 11, 9 and 7 terms
+    check_the_scheme(model.plan, [7, 7, 7])
+    coriolis = [wire for wire in model.plan.wires if isinstance(wire, Product) and wire.name.endswith("·qd1·qd2")]
+    first = [model.plan.wires[wire.left] for wire in coriolis]  # (coefficient · qd1) · qd2, the paper's Fig. 4b
+    assert [isinstance(model.plan.wires[wire.left], Sum) for wire in first if isinstance(wire, Product)] == [True, True]
+    assert [wire.name for wire in first if isinstance(wire, Lookup)] == ["sin(q3)·qd1"]
+    words = random_words(model, 50_000)
+    found = found_errors(model, words, model.torque_words(*words))
+    assert (found <= model.certificate.bounds).all() and (found > 0.75 * np.array(model.certificate.bounds)).all()
+
+
+def test_the_terms_of_an_arm_of_six_joints_are_all_in_tables():
+    spec = bt.load_spec("ur5").with_options(bits=4, accuracy="paper", products="blocks")
+    draft = draft_of_robot(spec, bt.load_robot("ur5"))
+    assert [len(output.parts) for output in draft.plan.outputs] == [25, 25, 23, 21, 20, 20]
+    check_the_scheme(draft.plan, [8] * 6)
+    # p/2^(m+1) + 1/2 is 1.28 for 25 terms; the words inside cascades cost the rest
+    assert max(bound.total for bound in draft.bounds()) < 1.41
+
+
+MUST_COMPILE = [
+    *(("planar2r", bits) for bits in (4, 5, 6, 7, 8)),
+    *((name, bits) for name in ("planar3r_a", "planar3r_b", "scara") for bits in (4, 5, 6)),
+    *((name, bits) for name in ("stanford", "puma560", "ur5") for bits in (4, 5)),
+]
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize(("name", "bits"), MUST_COMPILE)
+def test_every_arm_compiles_by_the_paper_and_is_proved_twice(name, bits, tmp_path):
+    model = bt.compile(name, bits=bits, accuracy="paper", products="blocks", block_bits=20)
+    check_the_scheme(model.plan, [bits + output.shift for output in model.plan.outputs])
+    words = random_words(model, 200_000)
+    assert (found_errors(model, words, model.torque_words(*words)) <= model.certificate.bounds).all()
+    model.save(tmp_path / "arm.bdt")
+    assert all(finding.passed for finding in verify(tmp_path / "arm.bdt"))
+    assert all(finding.passed for finding in check_file(tmp_path / "arm.bdt"))
+
+
+@pytest.mark.everything
+def test_an_arm_of_too_many_harmonics_is_refused_with_their_number():
+    with pytest.raises(bt.BddTorqueError, match=r"'panda' has 114,934 harmonics in its 202 terms .* at most: .*recurs"):
+        bt.compile("panda", bits=4, accuracy="paper")
 
 
 @pytest.mark.parametrize("bits", range(3, 11))

@@ -51,21 +51,21 @@ def test_the_most_nodes_of_small_diagrams() -> None:
     ("options", "methods"),
     [
         ({"bits": 8}, {"squares"}),
-        ({"bits": 16, "block_bits": 20}, {"limbs"}),
+        ({"bits": 16, "block_bits": 20}, {"partial"}),
         ({"bits": 8, "target": "host"}, {"native"}),
-        ({"bits": 6, "accuracy": "paper"}, {"block"}),
+        ({"bits": 6, "accuracy": "paper"}, {"blocks"}),
     ],
 )
 def test_products_are_one_of_their_candidates(options: dict[str, object], methods: set[str]) -> None:
     plan, bounds = plan_and_bounds("planar2r", **options)
     products = [wire for wire in plan.wires if isinstance(wire, Product)]
     found = {each.name for wire in products for each in product_candidates(plan, wire) if each.chosen}
-    assert found == {wire.method for wire in products}
+    assert found == {wire.way for wire in products}
     assert methods <= found
     text = plan_text(plan, "arm", bounds)
     for wire in products:
         candidates = product_candidates(plan, wire)
-        assert [each.name for each in candidates] == ["block", "squares", "limbs", "native"]
+        assert [each.name for each in candidates] == ["blocks", "squares", "partial", "native"]
         assert all(each.reason and "\n" not in each.reason for each in candidates)
     for method in found:
         assert f"by {method}" in text

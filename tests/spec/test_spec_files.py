@@ -58,6 +58,7 @@ SPECS = st.builds(
     input_bits=st.none() | BITS | st.builds(InputBits, BITS, st.none() | BITS, BITS),
     accuracy=st.sampled_from(["faithful", "paper", 0.75]),
     block_bits=st.integers(4, 28),
+    products=st.sampled_from(["auto", "blocks", "squares", "partial"]),
     memory=st.integers(2**20, 2**40),
     source=st.sampled_from(["auto", "terms", "recursive"]),
     target=st.sampled_from(["tables", "host"]),

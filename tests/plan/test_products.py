@@ -1,0 +1,82 @@
+"""How tables multiply two words: as the key `products` says, with the same words each time, or refused."""
+
+import pytest
+from compiled import arm, found_errors, random_words
+from plan_samples import found_and_proved
+from test_cover import SAMPLES
+
+import bddtorque as bt
+from bddtorque.plan.wires import Product
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.cover import Choices, cover
+
+WAYS = ("blocks", "squares", "partial")
+
+
+def ways_of(plan):
+    """Return the ways in which a plan takes its products."""
+    return {wire.way for wire in plan.wires if isinstance(wire, Product)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_gives_the_same_words(way):
+    auto, model = arm(6, block_bits=14), arm(6, block_bits=14, products=way)
+    assert ways_of(auto.plan) == {"squares"} and ways_of(model.plan) == {way}
+    words = random_words(model, 2000)
+    assert (model.torque_words(*words) == auto.torque_words(*words)).all()
+    assert model.certificate == auto.certificate
+    assert model.spec.products == way and model.spec.canonical()["products"] == way
+
+
+def test_auto_says_nothing_in_a_file():
+    """So that models from before the key keep their digests."""
+    assert "products" not in arm(6).spec.canonical() and arm(6).spec.products == "auto"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_samples_keep_their_bound_with_every_way(way, sample):
+    names, targets = (sample.graph, sample.arguments), sample.targets
+    for plan in (
+        plan_network(*names, targets, 1.0, 20, "recursive", products=way),
+        cover(*names, targets, Choices((3,), 0, (9,)), 18, way),
+    ):
+        assert ways_of(plan) <= {way}
+        found, proved = found_and_proved(sample, plan)
+        assert found[0] <= proved[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"products": "blocks", "bits": 12},
+            r"plan: '.*' multiplies words of \d+ and \d+ bits; one table of both needs \d+ input bits and 20 are the "
+            r'most: block_bits of at least \d+, fewer bits, or products = "auto" or "partial" would do',
+        ),
+        (
+            {"products": "squares", "bits": 17},
+            r"'.*' multiplies words of .* bits; quarter squares need 18 input bits and 17 are the most: fewer bits",
+        ),
+        (
+            {"products": "blocks", "bits": 9, "accuracy": "paper"},
+            r"tau1, term .*qd.*: '.*' multiplies words of 11 and 11 bits; one table of both needs 22 input bits and 20 "
+            r"are the most: block_bits of at least 22, fewer bits, or",
+        ),
+        (
+            {"products": "squares", "target": "host"},
+            "products is only valid for target 'tables', got 'squares' with target 'host'$",
+        ),
+        ({"products": "limbs"}, "products must be 'auto', 'blocks', 'squares' or 'partial', got 'limbs'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_would_do(options, said):
+    with pytest.raises(bt.BddTorqueError, match=said):
+        bt.compile("planar2r", **options, workers=1)
+
+
+def test_the_paper_takes_partial_products_where_two_words_fit_no_block():
+    model = bt.compile("planar2r", bits=4, block_bits=8, accuracy="paper", workers=1)
+    assert ways_of(model.plan) == {"partial"}
+    words = random_words(model, 5000)
+    assert (found_errors(model, words, model.torque_words(*words)) <= model.certificate.bounds).all()
