@@ -20,11 +20,12 @@ PAGE = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
 MODELS = [
     {"bits": 2},
     {"bits": 4},
+    {"bits": 4, "block_bits": 8},
     {"bits": 3, "accuracy": "paper"},
     {"bits": 3, "source": "recursive"},
     {"bits": 3, "target": "host", "source": "recursive"},
-    {"bits": 4, "block_bits": 8},
-    {"bits": 3, "accuracy": "paper", "block_bits": 8},
+    {"bits": 4, "block_bits": 8, "products": "partial"},
+    {"bits": 3, "accuracy": "paper", "block_bits": 10},
 ]
 
 
