@@ -43,25 +43,36 @@ class TermFunction:
     ----------
     model : the model
     summands : what its plan adds to one torque for the term
+    name : what it was asked for by
     """
 
     model: Model
     summands: TermSummands
+    name: str
 
     @classmethod
     def of(cls, model: Model, name: str) -> TermFunction:
-        """Return the term called `name`, such as J12, C1_22 or G1, or refuse it."""
+        """Return the term called `name`, such as J12, C1_22 or G1, or its first word alone, as G1.1; or refuse it."""
         source = model.word_plan("an export").source
         if source != "terms":
             raise BddTorqueError(
                 f"term {name!r:.40}: a model of source '{source}' has no separate terms: compile it with source 'terms'"
             )
+        name, _, place = name.partition(".")
         terms = {term.name: term for term in term_summands(model) if term.motions}
         if name not in terms:
             together = [each for each in terms if name in each.split("+")]
             hint = f"; it is computed together: {together[0]}" if together else nearest(name, terms)
             raise BddTorqueError(f"unknown term {name!r:.40} among the {len(terms)} terms of '{model.name:.40}'{hint}")
-        return cls(model, terms[name])
+        summands = terms[name]
+        if place:
+            if place not in map(str, range(1, len(summands.parts) + 1)):
+                raise BddTorqueError(
+                    f"term {name} is the sum of {len(summands.parts)} words, {name}.1 to {name}.{len(summands.parts)}, "
+                    f"got '{name}.{place:.20}'"
+                )
+            summands = replace(summands, parts=(summands.parts[int(place) - 1],), constant=0)
+        return cls(model, summands, f"{name}.{place}" if place else name)
 
     @cached_property
     def output(self) -> Output:
@@ -74,7 +85,7 @@ class TermFunction:
         finer = Fraction(1 << whole.shift, 1 << shift)  # units of the term in a unit of the torque
         return replace(
             whole,
-            name=self.summands.name,
+            name=self.name,
             parts=self.summands.parts,
             constant=self.summands.constant,
             constant_error=whole.constant_error * finer,
@@ -158,11 +169,11 @@ class TermFunction:
 
     def header_text(self, prefix: str) -> str:
         """Return the header: the function, its words, their units, the error of the result."""
-        unit, name = safe_unit(self.torque.unit), self.summands.name
+        unit = safe_unit(self.torque.unit)
         lsb = float(self.output.lsb) * self.torque.sign
         centre = f" + {float(self.torque.sign * self.torque.centre)!r}" if self.torque.centre else ""
         about = [
-            f"{prefix}.h: the term {name} of torque {self.summands.torque + 1} of a robot arm, from words to its word.",
+            f"{prefix}.h: term {self.name} of torque {self.summands.torque + 1} of an arm, from words to its word.",
             f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it.",
             "",
             "Words, two's complement; bits above those of a word are ignored:",

@@ -186,7 +186,7 @@ def c_files(
         raise BddTorqueError("floats is only valid for a whole model, not for one term")
     prefix = prefix_of(model.robot.name, name)
     if alone and name is None:
-        prefix = f"{prefix}_{safe_name(alone.summands.name).lower()}"
+        prefix = f"{prefix}_{safe_name(alone.name).lower()}"
     plan, inputs = (alone.plan, alone.lines()) if alone else (model.word_plan("an export"), state_inputs(model))
     steps = plan_steps(plan, model.tables, checked_products(products), inputs, clamp=alone is None)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
@@ -205,7 +205,7 @@ def c_files(
     manifest = {
         "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
-        **({"term": alone.summands.name} if alone else {}),
+        **({"term": alone.name} if alone else {}),
         "products": products,
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),

@@ -76,11 +76,24 @@ def test_a_term_has_its_own_words_and_no_others():
     assert "clamped" not in files["planar2r_c1_22.c"]
 
 
+def test_the_words_of_a_term_add_up_to_it():
+    """The gravity of the shoulder is two words, as in the Boolean paper."""
+    model = arm(4, workers=1, accuracy="paper")
+    whole, *parts = (TermFunction.of(model, name) for name in ("G1", "G1.1", "G1.2"))
+    columns, words = whole.vectors(64)
+    named = {**dict.fromkeys(model.source.words, 0), **dict(zip(whole.inputs.values(), columns, strict=True))}
+    assert [list(part.inputs.values()) for part in parts] == [["q1"], ["q1", "q2"]]
+    assert np.array_equal(sum(run_plan(part.plan, model.tables, named)[0] for part in parts), words)
+    assert "planar2r_g1_2.h" in c_files(model, term="G1.2").files
+
+
 def test_what_is_refused():
     model = arm(4, workers=1, accuracy="paper")
     with pytest.raises(bt.BddTorqueError) as refused:
         c_files(model, term="C1_21")
     assert str(refused.value) == "unknown term 'C1_21' among the 9 terms of 'planar2r'; did you mean 'C1_22'?"
+    with pytest.raises(bt.BddTorqueError, match=r"term G1 is the sum of 2 words, G1\.1 to G1\.2, got 'G1\.3'"):
+        c_files(model, term="G1.3")
     with pytest.raises(bt.BddTorqueError, match="floats is only valid for a whole model"):
         c_files(model, term="G1", floats=True)
     with pytest.raises(bt.BddTorqueError, match="a model of source 'recursive' has no separate terms"):
