@@ -8,7 +8,7 @@ import bddtorque as bt
 from bddtorque.proof.certificate import Parts, ProvedBound
 
 NEEDED = (152.5383, 69.1211)
-"""N·m; the largest torques of planar2r (digest 4.2)."""
+"""N·m; the largest torques of planar2r (F36, F37)."""
 
 
 def true_units(model, q, qd, qdd):

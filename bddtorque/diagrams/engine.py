@@ -19,6 +19,10 @@ from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, canonical
 from bddtorque.plan.table import IntegerArray
 
 
+FIRST_MEMORY, FIRST_CACHE = 1 << 26, 1 << 12
+"""Bytes and cache entries that CUDD lays its first tables out for; they grow with the diagram."""
+
+
 class EngineLimit(BddTorqueError):  # noqa: N818 - it names what happened
     """A diagram is beyond what an engine takes: nothing wrong with the diagram."""
 
@@ -62,15 +66,16 @@ class Engine(ABC):
         self._variables = 0
         self._signed = False
 
-    def _configure(self) -> None:
-        """Turn automatic reordering off: it would reorder while nodes are made, at a cost and out of our control."""
-        self._bdd.configure(reordering=False)
+    def _new_manager(self) -> Any:
+        """Return an empty manager that never reorders by itself: it would while nodes are made, out of our control."""
+        manager = self._dd.BDD()
+        manager.configure(reordering=False)
+        return manager
 
     def load(self, diagram: Diagram) -> None:
         """Hold `diagram` instead of what was held before, under its own order; raises `EngineLimit`."""
         self.close()
-        self._bdd = self._dd.BDD()
-        self._configure()
+        self._bdd = self._new_manager()
         self._variables, self._signed = diagram.input_bits, diagram.signed
         names = [_Name(f"x{variable}") for variable in diagram.order]
         self._bdd.declare(*names)
@@ -168,8 +173,11 @@ class CuddEngine(Engine):
     load_limit = 1_000_000
     sift_limit = 150_000
 
-    def _configure(self) -> None:
-        self._bdd.configure(reordering=False, max_memory=self._memory_limit)
+    def _new_manager(self) -> Any:
+        # by default CUDD starts with tables of megabytes: clearing them takes longer than sifting most blocks
+        manager = self._dd.BDD(memory_estimate=FIRST_MEMORY, initial_cache_size=FIRST_CACHE)
+        manager.configure(reordering=False, max_memory=self._memory_limit)
+        return manager
 
     @staticmethod
     def _edge(function: Any) -> int:

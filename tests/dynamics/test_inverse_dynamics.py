@@ -30,7 +30,7 @@ def test_torques_are_pinocchios(robot: bt.Robot, seed: int) -> None:
 @pytest.mark.parametrize("n", range(1, 10))
 @pytest.mark.parametrize("kinds", [("revolute",), ("prismatic",), KINDS], ids=["revolute", "prismatic", "mixed"])
 def test_every_length_and_kind(n: int, kinds: tuple[Kind, ...]) -> None:
-    # LAT's recursion (digest F01); every example has rotors, a payload in a turned tip frame, gravity from anywhere
+    # LAT's recursion (F01); every example has rotors, a payload in a turned tip frame, gravity from anywhere
     robot = random_robot([kinds[i % len(kinds)] for i in range(n)], ["general"] * n, seed=n, payload=True)
     states = random_states(robot, 50, seed=n)
     expected = rnea(pinocchio_model(robot), *states)

@@ -98,7 +98,7 @@ def two() -> Terms:
 
 
 def test_closed_form_of_the_planar_arm(two: Terms) -> None:
-    """F44, digest 4.1: each coefficient by its own formula."""
+    """F44: each coefficient by its own formula."""
     q = random_states(two.robot, 50)[0]
     C1, C2, S2, C12 = np.cos(q[:, 0]), np.cos(q[:, 1]), np.sin(q[:, 1]), np.cos(q.sum(axis=1))
     g = 9.81

@@ -1,4 +1,4 @@
-"""The simulated loop against pinocchio, against the digest's runs (6.3 to 6.6), and its laws (F31, F32, F34)."""
+"""The simulated loop against pinocchio, against recorded runs, and its laws (F31, F32, F34 of docs/papers.md)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ DIVERGED = {
 
 @pytest.mark.parametrize("period", [1.5, 2.0, 2.5, 3.0, 4.0])
 def test_robot_a_loses_and_keeps_its_way_as_found_before(period: float) -> None:
-    """F32, digest 6.3: times of divergence to the printed digits, and no others diverge."""
+    """F32: times of divergence to the digits recorded, and no others diverge."""
     for method in (SERIAL, BINDER_HERZOG, NEWBOX, NEW):
         run = simulate(A, method, period * 1e-3)
         expected = DIVERGED.get((period, method.name))
@@ -80,12 +80,12 @@ def test_robot_a_loses_and_keeps_its_way_as_found_before(period: float) -> None:
     ],
 )
 def test_tracking_errors_of_robot_a(method, period, expected) -> None:
-    """Digest 6.3, two digits."""
+    """As recorded, to two digits."""
     assert np.allclose(simulate(A, method, period).rms(), expected, rtol=0.04, atol=5e-7)
 
 
 def test_robot_b_and_the_fast_task() -> None:
-    """Digest 6.3: verdicts of the headline runs."""
+    """F32: who tracks and who diverges on the other robot and task."""
     assert simulate(B, BINDER_HERZOG, 5e-3).diverged == pytest.approx(2.02, abs=0.01)
     assert simulate(B, NEW, 5e-3).tracks and simulate(B, SERIAL, 5e-3).tracks
     assert simulate(B, NEW, 15e-3).diverged == pytest.approx(4.29, abs=0.01)
@@ -93,7 +93,7 @@ def test_robot_b_and_the_fast_task() -> None:
 
 
 def test_variants_of_robot_b() -> None:
-    """Digest 6.4: predictions that are accurate in open loop are unstable in closed loop; f and t exact is best."""
+    """Predictions that are accurate in open loop are unstable in closed loop; f and t exact is best."""
     assert not simulate(B, FIRST_ORDER, 1e-3).tracks
     assert not simulate(B, BINDER_HERZOG.with_output_prediction(), 2e-3).tracks
     assert simulate(B, NEW.with_output_prediction(), 3e-3).tracks
@@ -106,7 +106,7 @@ def test_variants_of_robot_b() -> None:
 
 
 def test_at_equal_periods_the_serial_recursion_tracks_best() -> None:
-    """Digest 6.5: what speculation gains, it gains by its rate alone."""
+    """What speculation gains, it gains by its rate alone."""
     for task in (Sinusoid((0.4, 0.4, 0.4)), FAST):
         serial = simulate(B, SERIAL, 2e-3, Experiment(task)).rms_norm()
         assert serial < min(simulate(B, method, 2e-3, Experiment(task)).rms_norm() for method in (BINDER_HERZOG, NEW))
@@ -178,7 +178,7 @@ def test_the_lathrop_recursion_in_the_loop() -> None:
     ],
 )
 def test_torque_errors_in_open_loop(duration: float, expected: tuple[float, ...], peak: float) -> None:
-    """Digest 6.6, all fifteen errors."""
+    """All fifteen errors as recorded."""
     motion = quintic((0, 0, 0), (1.2, -0.8, 0.6), duration, 0.01)
     methods = BINDER_HERZOG, FIRST_ORDER, BINDER_HERZOG.with_output_prediction(), NEWBOX, NEW
     errors = [torque_errors(B, method, motion) for method in methods]

@@ -1,4 +1,4 @@
-"""Timetables and faults: HAM Tables 5 to 7 are legal, recompute sets are the digest's, recovery is exact (F35)."""
+"""Timetables and faults: HAM Tables 5 to 7 are legal, recompute sets are as recorded, recovery is exact (F35)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def test_an_unseen_fault_is_a_wrong_torque() -> None:
 
 
 def test_loops_on_the_processors_that_are_left() -> None:
-    """Digest 7: bh nearly doubles, 1933 or 2254 of 1220 cycles; new on three processors needs 1367, 1355 at least."""
+    """bh nearly doubles, 1933 or 2254 of 1220 cycles; new on three processors needs 1367, 1355 at least.
+
+    Hamilton, Walker and Bennett, section 6.
+    """
     shared = place_costs(HAMILTON, KINDS, shared=True)
     links = [sum(shared[v, link].cycles() for v in HAMILTON.variables) for link in (1, 2, 3)]
     assert (links[0] + links[2], links[1] + links[2]) == (1933, 2254)

@@ -35,7 +35,7 @@ def test_speed_up_at_six_joints_is_not_six() -> None:  # F22
 
 
 @pytest.mark.parametrize(("n", "factor"), [(7, 6.41), (8, 7.35), (12, 9.85), (100, 46.0), (1000, 109.6)])
-def test_speed_ups_of_the_digest(n: int, factor: float) -> None:
+def test_speed_ups(n: int, factor: float) -> None:
     assert speed_up(SERIAL, PRINTED["total"], n) == pytest.approx(factor, abs=0.06)
 
 

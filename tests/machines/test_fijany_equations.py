@@ -67,7 +67,7 @@ def test_forward_dynamics_with_tip_wrench_is_pinocchios(robot: bt.Robot, seed: i
 
 
 @pytest.mark.parametrize("n", range(1, 10))
-def test_the_errors_the_digest_found_on_ordinary_chains(n: int) -> None:  # F16, F17: below 1e-12, chains of 1 to 9
+def test_no_errors_but_those_of_floats_on_ordinary_chains(n: int) -> None:  # F16, F17: below 1e-12, chains of 1 to 9
     for robot in (random_robot(["revolute"] * n, ["general"] * n, n, rotors=False), generic_arm(n, n)):
         model = pinocchio_model(robot)
         q, qd, tau = random_states(robot, 12, n)

@@ -1,4 +1,4 @@
-"""Stability limits at frozen configurations, to the digits of digest 6.2 (F32, F33)."""
+"""Stability limits at frozen configurations, to the digits recorded (F32, F33 of docs/papers.md)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_impulse_responses_add_up_to_the_mass_matrix(name: str, method) -> None:
     ],
 )
 def test_critical_products(robot, q, expected) -> None:
-    """F32: digest 6.2, all 40 limits to the printed digits (one printed as "< 0.001" only)."""
+    """F32: all 40 limits to the digits recorded."""
     for method, digits in zip((SERIAL, BINDER_HERZOG, NEWBOX, NEW, FIRST_ORDER), expected, strict=True):
         found = critical_product(impulse_responses(robot, method, q), steps_per_decade=60)
         assert f"{found:.{len(digits) - 2}f}" == digits, method.name
@@ -63,14 +63,14 @@ def test_critical_products(robot, q, expected) -> None:
     ],
 )
 def test_latency_changes_the_order(method, expected) -> None:
-    """Digest 6.2, robot B, latency 0 to 3 samples (bh at 3 is 0.04125 there rounded up)."""
+    """Robot B, latency 0 to 3 samples."""
     responses = impulse_responses(B, method, BENT)
     found = [critical_product(responses, latency, steps_per_decade=60) for latency in range(4)]
     assert np.allclose(found, expected, rtol=0, atol=6e-5)
 
 
 def test_the_error_flips_every_sample_in_the_unstable_mode() -> None:
-    """Digest 6.2: closed form 1/λ_max, exact for bh and newbox at stretched poses, no such mode in new; roots."""
+    """The closed form 1/λ_max, exact for bh and newbox at stretched poses, no such mode in new; roots."""
     for robot, limit in ((A, 0.009407), (B, 0.02834)):
         for method in (BINDER_HERZOG, NEWBOX):
             responses = impulse_responses(robot, method, STRETCHED)

@@ -78,7 +78,10 @@ def test_cycles_and_speed_ups() -> None:
 
 
 def test_list_scheduling_of_independent_variables() -> None:
-    """Digest 3.3: 14 processors suffice for 329 cycles; four that share products beat four that do not."""
+    """14 processors suffice for 329 cycles; four that share products beat four that do not.
+
+    Hamilton, Walker and Bennett, Tables 2 and 3.
+    """
     tasks = tasks_of(HAMILTON, NEW, revolute(3), place_costs(HAMILTON, revolute(3), shared=False))
     assert all(not task.predecessors for task in tasks)
     expected = {1: 4065, 2: 2043, 3: 1367, 4: 1036, 5: 827, 6: 715, 7: 602, 8: 546, 10: 437, 12: 361, 14: 329, 21: 329}

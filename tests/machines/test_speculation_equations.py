@@ -68,7 +68,7 @@ def test_the_printed_start_of_the_centre_acceleration_is_wrong(name: str) -> Non
 
 
 def test_flipping_the_vector_back_to_the_centre_is_wrong() -> None:
-    """Digest 3.1: r_{i+1,ci} goes from joint i+1 back to the centre of mass."""
+    """r_{i+1,ci} goes from joint i+1 back to the centre of mass."""
     forwards = scale(constant("to_next"), "two") - constant("to_next") - constant("to_centre")
     t = (
         out(read("t", 1))
@@ -80,7 +80,7 @@ def test_flipping_the_vector_back_to_the_centre_is_wrong() -> None:
 
 
 def test_the_two_angular_accelerations_differ_in_space_where_own_operands_are_old() -> None:
-    """Digest 3.1: al = wd with current operands, and always in the plane.
+    """al = wd with current operands, and always in the plane.
 
     And in bh: with w_i = Rᵀ w'_{i-1} + b q̇, both are crossed with b q̇ to the same vector.
     """

@@ -89,7 +89,7 @@ def test_steps_of_single_variables() -> None:
         levels({("a", 1): {("b", 1)}, ("b", 1): {("a", 1)}})
 
 
-def test_ages_grow_as_the_digest_says() -> None:
+def test_ages_grow_along_the_chain() -> None:
     """In bh, acceleration j reaches torque i through link k after (k−j)+(k−i) samples: an impulse shows it."""
     robot = load_robot("planar3r_b").with_gravity((0.0, 0.0, 0.0))
     n, q = 3, np.array([0.3, 0.5, 0.7])

@@ -54,7 +54,7 @@ def test_planar2r_has_the_ten_summands_of_the_paper_with_their_input_words(bits)
     graph, arguments, targets = arm(bits)
     assert summand_counts(graph, arguments) == [6, 4]
     plan = plan_within(graph, arguments, targets, 1.0, 20)
-    # digest 4.3: J11 qdd1, J12 qdd2, −5 S2 qd2², −10 S2 qd1 qd2, 6.75 g C1, 5 g C12;
+    # the six terms of T1: J11 qdd1, J12 qdd2, −5 S2 qd2², −10 S2 qd1 qd2, 6.75 g C1, 5 g C12;
     # J12 qdd1, 9 qdd2, 5 S2 qd1², 5 g C12
     expected = [
         [{"q2", "qdd1"}, {"q2", "qdd2"}, {"q2", "qd2"}, {"q2", "qd1", "qd2"}, {"q1"}, {"q1", "q2"}],

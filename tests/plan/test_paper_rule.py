@@ -1,4 +1,4 @@
-"""The paper's rule for word lengths: W = r + m, its bound, and what is measured (digest F38, F39, F41)."""
+"""The paper's rule for word lengths: W = r + m, its bound, and what is measured (F38, F39, F41)."""
 
 from fractions import Fraction
 
@@ -60,7 +60,7 @@ def test_the_bound_is_the_rule_and_the_cascades_share(model):
 
 
 @pytest.mark.slow
-def test_what_is_measured_is_what_the_digest_found(model):
+def test_what_is_measured_is_what_was_recorded(model):
     # F39: T1 1.142, T2 0.958 on 400,000 random states
     rng = np.random.default_rng(0)
     words = [rng.integers(-512, 512, (1_000_000, 2)) for _ in range(3)]

@@ -15,7 +15,7 @@ def torques(q, qd, qdd):
 
 
 def largest_first_torque(q2):
-    """Return max |T1| at an elbow angle: every term with the sign that helps (digest 4.2)."""
+    """Return max |T1| at an elbow angle: every term with the sign that helps (F36)."""
     C2, S2 = np.cos(q2), np.sin(q2)
     gravity = GRAVITY * np.sqrt(6.75**2 + 5**2 + 2 * 6.75 * 5 * C2)
     return 19.75 + 15 * C2 + 15 * np.abs(S2) + gravity
@@ -80,6 +80,6 @@ def test_no_term_has_more_words_than_the_paper_says(arm):
 
 
 def test_words_of_the_terms_of_the_paper():
-    """Digest 4.3: the actual counts of the 2R arm; J22 is constant, so that its term has one word."""
+    """The actual counts of the 2R arm; J22 is constant, so that its term has one word."""
     counts = {term.name: words_of(term) for term in terms_of(bt.load_robot("planar2r")).terms}
     assert counts == {"J11": 2, "J12": 2, "J22": 1, "C1_22": 2, "C2_11": 2, "C1_12": 3, "G1": 2, "G2": 2}
