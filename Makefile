@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.ready-base
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
+export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests would compile every module again
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all coverage cascade bench experiments fuzz lint types clean docs
+.PHONY: help demo test suite test-fast test-all coverage cascade bench experiments fuzz lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -54,17 +56,20 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-test: lint types
-	$(BIN)/python -m pytest -n auto --dist worksteal -q
+test: lint  # types are checked beside the suite: they keep one core busy, and the suite waits for processes at times
+	@$(MAKE) --no-print-directory --jobs 2 types suite
+
+suite: $(READY)
+	$(PYTEST)
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow and not everything"
+	$(PYTEST) -m "not slow and not everything"
 
 test-all: lint types
-	BDDTORQUE_TEST_ALL=1 $(BIN)/python -m pytest -n auto --dist worksteal -q -m ""
+	BDDTORQUE_TEST_ALL=1 $(PYTEST) -m ""
 
 coverage: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -q --cov --cov-report=term-missing
+	$(PYTEST) --cov --cov-report=term-missing
 
 bench: $(READY)
 	$(BIN)/python experiments/bench_words.py

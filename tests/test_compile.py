@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from compiled import arm, found_errors, random_words, reference, some_words
-from examples_tried import examples
+from examples_tried import EVERY
 from hypothesis import HealthCheck, given, settings
 from strategies import random_robot, robots
 
@@ -151,7 +151,7 @@ def test_other_arms_keep_their_bound(name, source):
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["terms", "recursive"])
 @pytest.mark.parametrize("target", ["tables", "host"])
-@settings(max_examples=examples(4), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4 if EVERY else 3, suppress_health_check=[HealthCheck.too_slow])
 @given(robots(most=2))
 def test_any_small_arm_keeps_its_bound(source, target, robot):
     model = bt.compile(robot, bits=5, source=source, target=target, workers=1, **RANGES)

@@ -18,7 +18,6 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.consing import DEFAULT_MEMORY_LIMIT, canonical
 from bddtorque.plan.table import IntegerArray
 
-
 FIRST_MEMORY, FIRST_CACHE = 1 << 26, 1 << 12
 """Bytes and cache entries that CUDD lays its first tables out for; they grow with the diagram."""
 

@@ -11,6 +11,7 @@ it is therefore known exactly, and a discrete Fourier transform gives it as a su
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, groupby
@@ -242,9 +243,11 @@ def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex1
 
 def _mixed(matrix: Floats, values: Floats, axis: int) -> Floats:
     """Return the product of a small matrix with one axis of an array."""
-    points = np.moveaxis(values, axis, 0)
-    rows = [sum(weight * point for weight, point in zip(row, points, strict=True)) for row in matrix]
-    return np.moveaxis(np.array(rows), 0, axis)
+    points = values.reshape(math.prod(values.shape[:axis]), len(matrix), -1)
+    mixed = np.zeros(points.shape)
+    for k in range(len(matrix)):  # all rows at once, each in the order of its products
+        mixed += matrix[:, k, None] * points[:, None, k]
+    return mixed.reshape(values.shape)
 
 
 def _expansion(amplitude: npt.NDArray[np.complex128], revolute: list[bool], noise: float) -> Expansion:

@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.bench.contenders import pinocchio_rnea
 from bddtorque.bench.peers import PEERS, TILE, peer, vector_peer
 
-ROBOTS = ["planar2r", "scara", "ur5"]
+ROBOTS = ["planar2r", "ur5", pytest.param("scara", marks=pytest.mark.everything)]
 
 
 def words_and_torques(robot: str, bits: int = 10, states: int = 2048) -> tuple:

@@ -14,7 +14,11 @@ SMALL = ("planar2r", "planar3r_a", "planar3r_b", "scara")
 RECURSIVE, HOST = {"source": "recursive"}, {"target": "host"}
 
 SOME = [(name, {"bits": 12}) for name in SMALL]
-SOME += [(name, {"bits": 8}) for name in spec_names() if name not in ("planar2r", "panda", "stanford")]
+SOME += [
+    (name, {"bits": 8})
+    for name in spec_names()
+    if name not in ("planar2r", "planar3r_b", "panda", "stanford", "puma560")
+]
 SOME += [("puma560", {"bits": 8, **RECURSIVE}), ("planar2r", {"bits": 12, **HOST})]
 SOME += [("planar2r", {"bits": bits}) for bits in (4, 5, 6, 7, 8, 16)]  # a block of 9 or 10 bits takes longest
 TWELVE = [(name, {}) for name in spec_names()]

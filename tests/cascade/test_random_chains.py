@@ -89,7 +89,7 @@ def assert_certified(case: Case) -> None:
     assert all(sum(block.input_widths) <= plan.block_bits for block in plan.blocks)
 
 
-@relaxed(25)
+@relaxed(16)
 @given(cases(most=5, least_bits=4, most_bits=14))
 def test_chains_are_planned_and_certified(case):
     assert_certified(case)
@@ -121,7 +121,7 @@ def assert_compiles(case: Case, states: int) -> None:
 
 
 @pytest.mark.slow
-@relaxed(10)
+@relaxed(6)
 @given(cases(most=3, least_bits=3, most_bits=6))
 def test_short_chains_are_compiled_and_keep_their_bound(case):
     assert_compiles(case, 20_000)

@@ -188,6 +188,7 @@ def test_a_task_that_kills_its_workers_is_named(tmp_path: Path) -> None:
     assert cache.get(done) == 49
 
 
+@pytest.mark.everything  # a cluster of its own
 def test_a_scheduler_that_is_lost_ends_the_run_in_one_line(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     (tmp_path / "cluster").mkdir()

@@ -50,11 +50,6 @@ def lay_out(name: str) -> None:
         shutil.copy(example_urdf("panda_description/urdf/panda.urdf"), "panda.urdf")
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def run_command(line: str) -> None:
     arguments = shlex.split(line, comments=True)[1:]
     if arguments[0] in ("compile", "sweep", "verify"):
@@ -65,9 +60,8 @@ def run_command(line: str) -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in RUN])
-def test_blocks_run(name, cache, tmp_path, monkeypatch):
+def test_blocks_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BDDTORQUE_CACHE", str(cache))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)  # no processes of its own for each page
     lay_out(name)
     names: dict = {"__name__": "page"}

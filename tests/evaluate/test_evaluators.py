@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from compiled import arm, found_errors, reference, some_words
 from exact import all_words
+from examples_tried import EVERY
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
@@ -47,6 +48,8 @@ def test_every_word_length_is_faithful_and_the_same_everywhere(bits, count):
     assert np.array_equal(tau, expected)
     some = [each[-count // 10 :] for each in words]  # the corners are the last
     for kind in KINDS[1:]:
+        if kind[1] == "straight" and bits not in (5, 12) and not EVERY:
+            continue  # code of its own takes seconds to compile
         assert np.array_equal(model.evaluator(*kind).torque_words(*some), expected[-count // 10 :])
     found = found_errors(model, words, tau)
     assert (found <= model.certificate.bounds).all()

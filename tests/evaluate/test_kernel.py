@@ -53,11 +53,17 @@ REFUSED = [
 
 
 @pytest.mark.slow  # Numba infers all types before it says what is wrong: of a program more than of straight-line code
-@pytest.mark.parametrize(("place", "wrong", "wanted"), REFUSED)
-def test_a_kernel_refuses_what_is_no_array_of_words(place, wrong, wanted):
+@pytest.mark.parametrize(
+    ("place", "wrong", "wanted", "target"),
+    [
+        *((*case, "host") for case in REFUSED),
+        *(pytest.param(*case, "tables", marks=pytest.mark.everything) for case in REFUSED),
+    ],
+)
+def test_a_kernel_refuses_what_is_no_array_of_words(place, wrong, wanted, target):
     given = [np.zeros(2, dtype=np.int64) for _ in range(4)]
     given[place] = wrong
-    kernel = arm(6, workers=1, target="tables" if place == 0 else "host").kernel()
+    kernel = arm(6, workers=1, target=target).kernel()
     with pytest.raises(TypingError, match=rf"kernel: {('q', 'qd', 'qdd', 'tau')[place]} must be {wanted} of shape"):
         kernel(*given)
 
@@ -77,7 +83,7 @@ def test_a_kernel_refuses_arrays_of_another_length(place, length):
     [
         ((np.int8, np.int16, np.int32), "straight"),
         ((np.uint8, np.uint64, np.uint64), "straight"),
-        ((np.int8, np.uint16, np.uint64), "dense"),
+        pytest.param((np.int8, np.uint16, np.uint64), "dense", marks=pytest.mark.everything),
     ],
 )
 def test_a_kernel_takes_any_integers_and_any_strides(types, form):

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import pytest
 from compiled import arm
-from examples_tried import examples
+from examples_tried import EVERY, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,8 +109,9 @@ def test_every_evaluator_gives_the_same_words(case):
         forms.append(("words", "straight"))
     for kind, form in forms:
         assert np.array_equal(model.evaluator(kind, form).words(*words), wanted), (kind, form)
-    kernel = model.kernel()
-    assert [kernel(*(int(each) for each in row)) for row in zip(*words, strict=True)] == wanted.tolist()
+    if case in ("traced", "cascade", "law") or EVERY:
+        kernel = model.kernel()
+        assert [kernel(*(int(each) for each in row)) for row in zip(*words, strict=True)] == wanted.tolist()
 
 
 def test_a_kernel_inside_a_loop():

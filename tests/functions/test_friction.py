@@ -147,7 +147,10 @@ def test_inverse_dynamics_is_pinocchio_and_the_formula():
     assert np.allclose(back, qdd, rtol=0, atol=1e-9)
 
 
-OPTIONS = [{}, {"target": "host"}, {"source": "recursive"}, {"accuracy": "paper", "bits": 4}, {"bits": 4}]
+OPTIONS = [
+    *({"bits": 4}, {"target": "host"}, {"source": "recursive"}),
+    *(pytest.param(options, marks=pytest.mark.everything) for options in ({}, {"accuracy": "paper", "bits": 4})),
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

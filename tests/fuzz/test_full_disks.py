@@ -65,7 +65,8 @@ SLOW = ("write-spec", "plot", "sweep")
     ("name", "existing"),
     [
         *((name, True) for name in COMMANDS if name not in SLOW),
-        *(pytest.param(name, existing, marks=pytest.mark.slow) for name in SLOW for existing in (False, True)),
+        *(pytest.param(name, True, marks=pytest.mark.slow) for name in SLOW),
+        *(pytest.param(name, False, marks=pytest.mark.everything) for name in SLOW),
         ("plan", False),
         ("eval", False),
     ],

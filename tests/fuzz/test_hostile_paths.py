@@ -64,31 +64,37 @@ def test_names_that_no_file_can_have(kind: str, tmp_path: Path) -> None:
     assert "\\n" in refused(kind, tmp_path / f"line\nbreak{suffix}") or kind in ("robot_toml", "urdf")  # there a space
 
 
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("bdt_bytes", "at most 2,147,483,647 bytes, this one has more"),
-        ("robot_toml", "a robot file must have at most 1,000,000 bytes, this one has more"),
-        ("spec_toml", "a specification must have at most 1,000,000 bytes, this one has more"),
-        ("urdf", "a robot file must have at most 10,000,000 bytes, this one has more"),
-        ("plan_bytes", "a plan must have at most 67,108,864 bytes, this one has more"),
-        ("states_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
-        ("samples_csv", "line 1: a row must have at most 1,000,000 characters, this one has more"),
-        ("states_npy", "must be an npy file of numbers, but cannot be read"),
-    ],
-)
-def test_sparse_files_that_are_huge(kind: str, said: str, tmp_path: Path) -> None:
-    """A terabyte that takes no disk, in a process that may have half a gigabyte more."""
-    path = file(tmp_path, kind, b"PK\3\4" if kind == "bdt_bytes" else b"")
-    try:
-        os.truncate(path, 2**40)
-    except OSError:
-        os.truncate(path, 2**32)
-    assert said in limited(kind, path, 2**29)
+HUGE = {
+    "bdt_bytes": "at most 2,147,483,647 bytes, this one has more",
+    "robot_toml": "a robot file must have at most 1,000,000 bytes, this one has more",
+    "spec_toml": "a specification must have at most 1,000,000 bytes, this one has more",
+    "urdf": "a robot file must have at most 10,000,000 bytes, this one has more",
+    "plan_bytes": "a plan must have at most 67,108,864 bytes, this one has more",
+    "states_csv": "line 1: a row must have at most 1,000,000 characters, this one has more",
+    "samples_csv": "line 1: a row must have at most 1,000,000 characters, this one has more",
+    "states_npy": "must be an npy file of numbers, but cannot be read",
+}
 
 
-def limited(kind: str, path: Path, memory: int) -> str:
-    """Return what a process says that reads a file with so much address space beyond what it has."""
+def test_sparse_files_that_are_huge(tmp_path: Path) -> None:
+    """A terabyte each that takes no disk, in a process that may have half a gigabyte more."""
+    given = []
+    for kind in HUGE:
+        (tmp_path / kind).mkdir()
+        path = file(tmp_path / kind, kind, b"PK\3\4" if kind == "bdt_bytes" else b"")
+        try:
+            os.truncate(path, 2**40)
+        except OSError:
+            os.truncate(path, 2**32)
+        given += [kind, str(path)]
+    lines = limited(given, 2**29)
+    assert len(lines) == len(HUGE)
+    for line, (kind, said) in zip(lines, HUGE.items(), strict=True):
+        assert said in line, kind
+
+
+def limited(given: list[str], memory: int) -> list[str]:
+    """Return what a process says that reads files (kind, path, ...) with so much address space beyond what it has."""
     code = f"""
         import sys
         sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent.parent)]}
@@ -97,15 +103,16 @@ def limited(kind: str, path: Path, memory: int) -> str:
         from fuzz_worker import limit_memory
         from bddtorque.base.errors import BddTorqueError
         limit_memory({memory})
-        try:
-            BY_NAME[sys.argv[1]].check(Path(sys.argv[2]))
-        except BddTorqueError as problem:
-            print(problem)
+        for kind, path in zip(sys.argv[1::2], sys.argv[2::2]):
+            try:
+                BY_NAME[kind].check(Path(path))
+            except BddTorqueError as problem:
+                print(problem)
     """
-    command = [sys.executable, "-c", textwrap.dedent(code), kind, str(path)]
+    command = [sys.executable, "-c", textwrap.dedent(code), *given]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert (ran.returncode, ran.stderr) == (0, "")
-    return ran.stdout
+    return ran.stdout.splitlines()
 
 
 def test_links_in_an_archive_are_no_links() -> None:

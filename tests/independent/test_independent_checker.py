@@ -119,8 +119,7 @@ def test_random_arms(seed):
     [
         ("scara", "tables"),
         ("scara", "host"),
-        pytest.param("stanford", "tables", marks=pytest.mark.everything),
-        ("ur5", "host"),
+        *(pytest.param(*case, marks=pytest.mark.everything) for case in (("stanford", "tables"), ("ur5", "host"))),
     ],
 )
 def test_large_arms(name, target):

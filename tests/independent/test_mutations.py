@@ -206,21 +206,17 @@ def test_the_file_itself_is_proved_and_signed_as_it_was(name):
     assert signed(*taken_apart(file(name))) == file(name)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_some_leaves_of_the_header(name):
-    wrong, tried = unexplained(name, 25 if name.startswith("arm") else 12)
-    assert not wrong and tried > 8
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every"),
-    [(name, {"arm": 4, "arm for a host": 5}.get(name, 1)) for name in FILES]
-    + [pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES],
+    [
+        *((name, 1) for name in FILES if not name.startswith("arm")),
+        *(pytest.param(name, every, marks=pytest.mark.slow) for name, every in (("arm", 8), ("arm for a host", 10))),
+        *(pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES if name.startswith("arm")),
+    ],
 )
 def test_every_leaf_of_the_header(name, every):
     wrong, tried = unexplained(name, every)
-    assert not wrong and tried > 100
+    assert not wrong and tried > 60
 
 
 def with_table(data: bytes, block: int, table: Table, diagram: Diagram) -> bytes:

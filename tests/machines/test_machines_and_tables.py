@@ -49,15 +49,14 @@ def machines(robot: bt.Robot) -> dict[str, Torques]:
 
 
 SMALL = ("planar2r", "planar3r_a", "scara")
-LARGE = ("planar3r_b", "puma560", "ur5")
 
 
 @pytest.mark.parametrize(
     "name",
     [
         *SMALL,
-        *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
-        pytest.param("stanford", marks=pytest.mark.everything),
+        pytest.param("ur5", marks=pytest.mark.slow),
+        *(pytest.param(name, marks=pytest.mark.everything) for name in ("planar3r_b", "puma560", "stanford")),
     ],
 )
 def test_within_the_certificate_of_every_machine(name: str) -> None:

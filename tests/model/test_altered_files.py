@@ -26,7 +26,7 @@ def flipped(data: bytes, place: int, bits: int) -> bytes:
     return data[:place] + bytes([data[place] ^ bits]) + data[place + 1 :]
 
 
-@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.everything)])
 def test_a_flipped_bit_in_any_byte(step: int) -> None:
     data = saved(**SMALL)
     bits = 1 << np.random.default_rng(1).integers(0, 8, len(data))

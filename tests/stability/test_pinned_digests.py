@@ -8,7 +8,8 @@ from pinned import FILE, RENEW, difference, kept, made, names, pin
 LARGE = ("planar3r", "stanford", "puma560", "ur5", "panda")
 
 
-LONGEST = ("panda tables", "panda host", "stanford tables", "stanford host")
+LONGEST = ("panda tables", "panda host", "stanford tables", "stanford host", "ur5 host", "puma560 tables")
+"""In `make test-all`; test_same_digest.py makes puma560 in `make test`."""
 MARKS = {name: [pytest.mark.everything] for name in LONGEST}
 
 

@@ -121,7 +121,7 @@ def test_whatever_numpy_computes_with(as_it_is: Any, script: ModuleType) -> None
 
 
 @pytest.mark.parametrize(
-    "core", ["Nehalem", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Haswell", "SkylakeX"))]
+    "core", ["Nehalem", *(pytest.param(name, marks=pytest.mark.everything) for name in ("Haswell", "SkylakeX"))]
 )
 def test_whatever_linear_algebra_computes_with(as_it_is: Any, core: str) -> None:
     assert found(OPENBLAS_CORETYPE=core, OPENBLAS_NUM_THREADS="1" if core == "Haswell" else "2") == as_it_is
