@@ -60,9 +60,19 @@ def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, opti
     inputs = {f"{name}{j + 1}": words[:, j] for name, words in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
               for j in range(words.shape[1])}  # fmt: skip
     assert np.array_equal(np.stack(run_plan(loaded.plan, loaded.tables, inputs), axis=1), wanted)
-    tau = np.empty(wanted.shape[1], dtype=np.int64)
-    loaded.kernel("words")(q[2], qd[2], qdd[2], tau)
-    assert np.array_equal(tau, wanted[2])
+
+
+@pytest.mark.parametrize(
+    ("robot", "options"), [("planar2r", {"bits": 6}), ("planar2r", {"bits": 6, "target": "host"})], ids=str
+)
+def test_the_kernel_of_a_loaded_model_gives_the_same_words(robot: str, options: dict) -> None:
+    model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
+    states = random_words(model)
+    wanted = model.torque_words(*states)
+    tau, kernel = np.empty_like(wanted), loaded.kernel("words")
+    for k in range(len(tau)):
+        kernel(*(words[k] for words in states), tau[k])
+    assert np.array_equal(tau, wanted)
 
 
 def test_one_model_has_one_file_however_many_workers_made_it() -> None:

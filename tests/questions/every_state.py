@@ -27,7 +27,7 @@ def arm(bits: int, **options) -> bt.Model:
 
 @cache
 def small(name: str) -> bt.Model:
-    return bt.compile("planar2r", cache=None, workers=1, **MODELS[name])
+    return bt.compile("planar2r", workers=1, **MODELS[name])
 
 
 def input_names(model: bt.Model) -> list[str]:
