@@ -94,7 +94,7 @@ def test_exports_keep_the_model_they_read(folder: Path, refused, run) -> None:
 def test_standard_input_is_a_file_that_is_read(folder: Path) -> None:
     command = [sys.executable, "-m", "bddtorque", "eval", "arm.bdt", "-", "-o", "s.csv"]
     with Path("s.csv").open() as states:
-        ran = subprocess.run(command, stdin=states, capture_output=True, text=True, check=False, timeout=120)
+        ran = subprocess.run(command, stdin=states, capture_output=True, text=True, check=False)
     assert ran.stderr == (
         "bddtorque: -o (s.csv) would overwrite standard input, which this command reads: choose another name\n"
     )

@@ -39,7 +39,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
 @pytest.fixture
 def executor(cluster: Machines) -> Iterator[ClusterExecutor]:
     """The cluster, with two workers whatever happened to those before."""
-    with connected(cluster.address, timeout=60) as made:
+    with connected(cluster.address, timeout=600) as made:
         for _ in range(2 - sum(worker.poll() is None for worker in cluster.workers)):
             cluster.add_worker()
         until(lambda: made.check() or made.threads == 2)
@@ -146,7 +146,7 @@ from jobs import rest
 from bddtorque.work import Task, Workers
 from bddtorque.work.cluster import connected
 try:
-    with connected(sys.argv[1], timeout=60) as executor:
+    with connected(sys.argv[1], timeout=600) as executor:
         Workers(executor=executor).run([Task(rest, (sys.argv[2], x)) for x in range(100)])
 except KeyboardInterrupt:
     print("interrupted")
@@ -178,7 +178,10 @@ def test_a_task_that_kills_its_workers_is_named(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     done, bad = Task(square, (7,), cost=2.0), Task(die, (3,), name="block 3 of T1")
     (tmp_path / "cluster").mkdir()
-    with machines(tmp_path / "cluster", workers=2, **settings) as made, connected(made.address, timeout=60) as executor:
+    with (
+        machines(tmp_path / "cluster", workers=2, **settings) as made,
+        connected(made.address, timeout=600) as executor,
+    ):
         assert run([done], executor=executor, cache=cache) == [49]
         until(lambda: executor.check() or executor.threads == 2)
         message = r"^task 'block 3 of T1': workers of the cluster died of it again"
@@ -204,7 +207,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_line(tmp_path: Path) -> No
             pytest.raises(
                 BddTorqueError, match=r"the connection to the scheduler was lost; what was finished is in the cache"
             ) as found,
-            connected(made.address, timeout=60) as executor,
+            connected(made.address, timeout=600) as executor,
         ):
             run(tasks, executor=executor, cache=cache, progress=LoseIt(), workers=2)
         assert "\n" not in str(found.value)

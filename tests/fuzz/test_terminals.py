@@ -58,9 +58,7 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
     """Run a line of the shell, in which `bddtorque` is the command."""
     line = command.replace("bddtorque", f"{sys.executable} -m bddtorque", 1)
     settings = {**os.environ, **environment}
-    return subprocess.run(
-        ["bash", "-c", line], cwd=folder, env=settings, capture_output=True, text=True, check=False, timeout=120
-    )
+    return subprocess.run(["bash", "-c", line], cwd=folder, env=settings, capture_output=True, text=True, check=False)
 
 
 def test_a_reader_that_stops_early_is_no_failed_check(hostile: Path, tmp_path: Path) -> None:
