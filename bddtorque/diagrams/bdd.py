@@ -154,11 +154,18 @@ class Diagram(FrozenArrays):
         return tuple(max(count - 1, 0).bit_length() for count in self.crossings)
 
     @cached_property
+    def paths(self) -> list[tuple[int, list[int]]]:
+        """Of each output bit: the most tests on any path from its root, and the variables that it may test."""
+        longest, masks = _longest_and_masks(self.level, self.low, self.high)
+        return [
+            (int(longest[node]), [variable for k, variable in enumerate(self.order) if masks[node] >> k & 1])
+            for node in self.roots >> 1
+        ]
+
+    @property
     def depth(self) -> int:
         """Most tests on any path from a root: at most `input_bits`."""
-        longest = np.zeros(len(self.low), np.int64)
-        _longest(longest, self.low, self.high)
-        return int(longest[self.roots >> 1].max())
+        return max(tests for tests, _ in self.paths)
 
     def expand(self) -> IntegerArray:
         """Return the values of the table, shape ``(2**input_bits,)``, expanded level by level from the roots."""
@@ -242,9 +249,15 @@ def _first_cut(first_seen: IntegerArray, level: Int16Array, low: Int32Array, hig
 
 
 @njit
-def _longest(longest: IntegerArray, low: Int32Array, high: Int32Array) -> None:
-    for node in range(1, len(low)):
-        longest[node] = 1 + max(longest[low[node] >> 1], longest[high[node] >> 1])
+def _longest_and_masks(level: Int16Array, low: Int32Array, high: Int32Array) -> tuple[IntegerArray, IntegerArray]:
+    """Return, for each node, the most tests from it to the constant, and the set of levels it can reach."""
+    longest = np.zeros(len(level), np.int64)
+    masks = np.zeros(len(level), np.int64)
+    for node in range(1, len(level)):
+        left, right = low[node] >> 1, high[node] >> 1
+        longest[node] = 1 + max(longest[left], longest[right])
+        masks[node] = masks[left] | masks[right] | (np.int64(1) << level[node])
+    return longest, masks
 
 
 def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Diagram:

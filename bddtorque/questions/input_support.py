@@ -65,20 +65,9 @@ def _seen(asked: Subject, words: Words, bits: Bits) -> tuple[Bits, Bits]:
 
 def bits_that_matter(table: Table, diagram: Diagram) -> tuple[dict[str, list[int]], list[int]]:
     """Return the bits of each input word that the diagram tests, and for each output bit how many of them."""
-    tested: set[int] = set()
-    by_output_bit = []
-    for root in diagram.roots.tolist():
-        own, waiting, seen = set(), [root >> 1], {0}
-        while waiting:
-            node = waiting.pop()
-            if node not in seen:
-                seen.add(node)
-                own.add(diagram.order[int(diagram.level[node])])
-                waiting += [int(diagram.low[node]) >> 1, int(diagram.high[node]) >> 1]
-        by_output_bit.append(len(own))
-        tested |= own
+    tested = {variable for _, own in diagram.paths for variable in own}
     matters, first = {}, 0
     for k, width in enumerate(table.input_widths):  # variable 0 is the most significant bit of the first word
         matters[f"x{k}"] = sorted(width - 1 - (v - first) for v in tested if first <= v < first + width)
         first += width
-    return matters, by_output_bit
+    return matters, [len(own) for _, own in diagram.paths]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from bddtorque.diagrams.choosing import Choice
 from bddtorque.diagrams.loads import Candidate
 from bddtorque.model.model import Model
 from bddtorque.report.diagram_picture import MOST_NODES, diagram_picture, drawable_part, width_bars
@@ -11,11 +12,13 @@ from bddtorque.report.error_maps import Axis, ErrorMap, map_picture
 from bddtorque.report.live_section import scale_picture
 from bddtorque.report.markup import Markup, element, folded, scrolling, table
 from bddtorque.report.plan_picture import MOST_COLUMNS, grouped, plan_picture
-from bddtorque.report.term_costs import FORM_NAMES, BlockForms, TermCost, TorqueCost
+from bddtorque.report.term_costs import FORM_NAMES, TermCost
 
 MOST_DRAWN = 12
 """Diagrams drawn; of more blocks the first that can be."""
 SYMBOLS = ("q", "q̇")
+BlockForms = tuple[Mapping[str, Candidate | None], Choice]
+"""What a block takes in each form, None where it cannot be made, and the form that the evaluator `words` takes."""
 
 
 def maps_section(model: Model, maps: Sequence[ErrorMap], start: Sequence[Sequence[int]]) -> Markup:
@@ -136,13 +139,12 @@ def _drawings(model: Model) -> Markup:
     """Return the diagrams that are small enough to be drawn, whole or their most significant bits."""
     figures: list[Markup] = []
     for k, (block, diagram) in enumerate(zip(model.plan.blocks, model.diagrams, strict=True)):
-        part = drawable_part(diagram)
-        if not part.bits or len(figures) == MOST_DRAWN:
+        part = bits, nodes = drawable_part(diagram)
+        if not bits or len(figures) == MOST_DRAWN:
             continue
-        whole = len(part.bits) == diagram.output_bits
-        some = "highest output bit" if len(part.bits) == 1 else f"{len(part.bits)} highest output bits"
-        what = "all of it" if whole else f"its {some} of {diagram.output_bits}"
-        counted = f"{len(part.nodes)} of {diagram.node_count:,} nodes"
+        some = "highest output bit" if len(bits) == 1 else f"{len(bits)} highest output bits"
+        what = "all of it" if len(bits) == diagram.output_bits else f"its {some} of {diagram.output_bits}"
+        counted = f"{len(nodes)} of {diagram.node_count:,} nodes"
         caption = f"b{k}, {what}: {counted}"
         picture = diagram_picture(diagram, part, block.input_widths, f"Diagram of block {caption}")
         figures.append(element("figure", scrolling(picture, caption), element("figcaption", caption)))
@@ -162,7 +164,7 @@ def _drawings(model: Model) -> Markup:
 
 
 def costs_section(
-    model: Model, terms: Sequence[TermCost], torques: Sequence[TorqueCost], forms: Sequence[BlockForms]
+    model: Model, terms: Sequence[TermCost], torques: Sequence[tuple[float, float]], forms: Sequence[BlockForms]
 ) -> Markup:
     """Return what terms and blocks cost."""
     names = [torque.joint for torque in model.certificate.torques]
@@ -180,7 +182,7 @@ def costs_section(
         for each in terms
     ]
     whole = [
-        [f"τ{each.torque + 1} {names[each.torque]}", f"{each.serial:,.0f}", f"{each.longest:,.0f}"] for each in torques
+        [f"τ{j + 1} {names[j]}", f"{serial:,.0f}", f"{longest:,.0f}"] for j, (serial, longest) in enumerate(torques)
     ]
     heads = ["torque", _text_head("term"), "look-ups", "products", "one processor", "enough processors", ""]
     listed = table("Steps of each term", heads, rows)
@@ -215,10 +217,10 @@ def costs_section(
 
 def _forms(forms: Sequence[BlockForms]) -> Markup:
     rows = [
-        [f"b{k}", *(_form(each.forms[name], name == each.taken, each.reason) for name in FORM_NAMES)]
-        for k, each in enumerate(forms)
+        [f"b{k}", *(_form(each[name], name == choice.form.name, choice.reason) for name in FORM_NAMES)]
+        for k, (each, choice) in enumerate(forms)
     ]
-    taken = sum(found.bytes for each in forms if (found := each.forms[each.taken]) is not None)
+    taken = sum(found.bytes for each, choice in forms if (found := each[choice.form.name]) is not None)
     shown = table(
         "Forms of the blocks", ["block", *(name.replace("_", "-") for name in FORM_NAMES)], rows, class_="forms"
     )

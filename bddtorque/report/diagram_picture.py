@@ -7,12 +7,11 @@ below it. Short lines end in a constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.report.layered import is_bend, positions, routed
+from bddtorque.report.layered import Point, layout
 from bddtorque.report.markup import Markup, element, picture
 
 MOST_NODES = 40
@@ -21,12 +20,8 @@ RADIUS, ROW, STEP, PASSING, MARGIN = 8.0, 42.0, 44.0, 16.0, 40.0
 BAR, BARS_HEIGHT = 9.0, 48.0
 
 
-@dataclass(frozen=True)
-class Part:
-    """The output bits of a diagram that are drawn, the most significant ones, and the nodes they need."""
-
-    bits: tuple[int, ...]
-    nodes: tuple[int, ...]
+Part = tuple[tuple[int, ...], tuple[int, ...]]
+"""The output bits of a diagram that are drawn, the most significant ones, and the nodes they need."""
 
 
 def drawable_part(diagram: Diagram, most: int = MOST_NODES) -> Part:
@@ -38,13 +33,13 @@ def drawable_part(diagram: Diagram, most: int = MOST_NODES) -> Part:
         if len(needed) > most:
             break
         bits, nodes = [*bits, bit], needed
-    return Part(tuple(bits), tuple(sorted(nodes)))
+    return tuple(bits), tuple(sorted(nodes))
 
 
 def bit_part(diagram: Diagram, bit: int, most: int) -> Part:
     """Return one output bit with its nodes; no bit at all if it needs more nodes."""
     nodes = _below(diagram, int(diagram.roots[bit]) >> 1, most)
-    return Part((bit,), tuple(sorted(nodes))) if len(nodes) <= most else Part((), ())
+    return ((bit,), tuple(sorted(nodes))) if len(nodes) <= most else ((), ())
 
 
 def _below(diagram: Diagram, node: int, most: int) -> set[int]:
@@ -69,32 +64,31 @@ def diagram_picture(
     label : for those who cannot see it
     words : names of the input words; x0, x1, ... unless given
     """
-    levels = sorted({int(diagram.level[node]) for node in part.nodes})
-    rows = [[f"root{bit}" for bit in part.bits]]
-    rows += [[_name(node) for node in part.nodes if diagram.level[node] == level] for level in levels]
-    edges = [(f"root{bit}", int(diagram.roots[bit]), "") for bit in part.bits]
-    for node in part.nodes:
+    bits, nodes = part
+    levels = sorted({int(diagram.level[node]) for node in nodes})
+    rows = [[f"root{bit}" for bit in bits]]
+    rows += [[_name(node) for node in nodes if diagram.level[node] == level] for level in levels]
+    edges = [(f"root{bit}", int(diagram.roots[bit]), "") for bit in bits]
+    for node in nodes:
         edges += [(_name(node), int(diagram.low[node]), "low"), (_name(node), int(diagram.high[node]), "")]
     inner = [(one, edge, kind or _kind(edge)) for one, edge, kind in edges if edge > 1]
-    drawing = routed(rows, [(one, _name(edge >> 1)) for one, edge, _ in inner])
-    across, length = positions(
-        drawing, {each: PASSING if is_bend(each) else STEP for row in drawing.layers for each in row}
-    )
+    placed, routes, length = layout(rows, [(one, _name(edge >> 1)) for one, edge, _ in inner], STEP, PASSING)
     names = ["bit", *(_bit_name(diagram.order[level], input_widths, words) for level in levels)]
     margin = max(MARGIN, 6.5 * max(map(len, names)))
-    width = length + margin
-    at = {each: (across[each] + margin, 16.0 + ROW * place) for place, row in enumerate(drawing.layers) for each in row}
+
+    def middle(point: Point) -> tuple[float, float]:
+        return point[1] + margin, 16.0 + ROW * point[0]
+
+    at = {each: middle(point) for each, point in placed.items()}
     height = 44.0 + ROW * (len(rows) - 1)
-    shapes = [
-        _edge([at[each] for each in route], kind) for (_, _, kind), route in zip(inner, drawing.routes, strict=True)
-    ]
+    shapes = [_edge([*map(middle, route)], kind) for (_, _, kind), route in zip(inner, routes, strict=True)]
     for one, edge, kind in edges:
         if edge <= 1:
             shapes += _end(*at[one], edge, kind)
-    shapes += [element("text", f"{bit}", x=at[f"root{bit}"][0], y=14.0, class_="root") for bit in part.bits]
-    shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in part.nodes]
+    shapes += [element("text", f"{bit}", x=at[f"root{bit}"][0], y=14.0, class_="root") for bit in bits]
+    shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in nodes]
     shapes += [element("text", said, x=2.0, y=18.0 + ROW * k, class_="level") for k, said in enumerate(names)]
-    return picture(shapes, width, height, "diagram", label)
+    return picture(shapes, length + margin, height, "diagram", label)
 
 
 def width_bars(diagram: Diagram, input_widths: tuple[int, ...], label: str) -> Markup:

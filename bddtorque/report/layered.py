@@ -6,37 +6,33 @@ A line that passes a layer gets a place of its own there, a *bend*, so that it d
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 Bend = tuple[str, Hashable, int]
 """The word "bend", the line that passes (its place in the list, or the node that it comes from), and a layer."""
+Point = tuple[int, float]
+"""A layer, and a place along it."""
 
 SWEEPS = 8
 
 
-@dataclass(frozen=True)
-class Routed(Generic[Node]):
-    """A drawing in layers.
+def layout(
+    layers: Sequence[Sequence[Node]],
+    lines: Sequence[tuple[Node, Node]],
+    size: float,
+    passing: float,
+    together: bool = False,
+) -> tuple[dict[Node, Point], list[list[Point]], float]:
+    """Return where nodes stand so that few lines cross, the points that each line goes through, and the longest layer.
 
-    Attributes
+    Parameters
     ----------
-    layers : nodes and bends of each layer, in order
-    routes : for each line its ends and the bends between them
-    """
-
-    layers: list[list[Node | Bend]]
-    routes: list[list[Node | Bend]]
-
-
-def routed(
-    layers: Sequence[Sequence[Node]], lines: Sequence[tuple[Node, Node]], together: bool = False
-) -> Routed[Node]:
-    """Return the layers in an order with few crossings, and the way that every line takes; lines go to later layers.
-
-    With `together`, the lines of one node pass a layer as one.
+    layers : the nodes of each layer
+    lines : from a node to one of a later layer
+    size, passing : what a node, and a line that passes, takes along a layer
+    together : the lines of one node pass a layer as one
     """
     layer_of = {node: place for place, layer in enumerate(layers) for node in layer}
     found: list[list[Node | Bend]] = [list(layer) for layer in layers]
@@ -49,7 +45,11 @@ def routed(
                 found[place].append(bend)
         routes.append([one, *bends, other])
     _reorder(found, routes)
-    return Routed(found, routes)
+    along, length = _positions(
+        found, routes, {node: size if node in layer_of else passing for each in found for node in each}
+    )
+    at = {node: (place, along[node]) for place, layer in enumerate(found) for node in layer}
+    return {node: at[node] for node in layer_of}, [[at[each] for each in route] for route in routes], length
 
 
 def _reorder(layers: list[list[Node | Bend]], routes: Iterable[Sequence[Node | Bend]]) -> None:
@@ -69,28 +69,27 @@ def _reorder(layers: list[list[Node | Bend]], routes: Iterable[Sequence[Node | B
             places.update({node: (k + 0.5) / len(layer) for k, node in enumerate(layer)})
 
 
-def is_bend(node: object) -> bool:
-    """Return whether a node of a layer is only a place that a line passes."""
-    return isinstance(node, tuple) and len(node) == 3 and node[0] == "bend"
-
-
-def positions(drawing: Routed[Node], sizes: Mapping[Node | Bend, float]) -> tuple[dict[Node | Bend, float], float]:
+def _positions(
+    layers: Sequence[Sequence[Node | Bend]],
+    routes: Iterable[Sequence[Node | Bend]],
+    sizes: Mapping[Node | Bend, float],
+) -> tuple[dict[Node | Bend, float], float]:
     """Return where things of these sizes stand along their layers, and the length that the longest layer takes.
 
     Each is drawn to the middle of its neighbours, as far as the order and the sizes of its own layer allow.
     """
-    neighbours: dict[Node | Bend, list[Node | Bend]] = {node: [] for layer in drawing.layers for node in layer}
-    for route in drawing.routes:
+    neighbours: dict[Node | Bend, list[Node | Bend]] = {node: [] for layer in layers for node in layer}
+    for route in routes:
         for one, other in pairwise(route):
             neighbours[one].append(other)
             neighbours[other].append(one)
     at: dict[Node | Bend, float] = {}
-    for layer in drawing.layers:
+    for layer in layers:
         total = sum(sizes[node] for node in layer)
         ends = [0.0, *accumulate(sizes[node] for node in layer)]
         at.update({node: end + sizes[node] / 2 - total / 2 for node, end in zip(layer, ends, strict=False)})
     for sweep in range(SWEEPS):
-        for layer in drawing.layers if sweep % 2 == 0 else drawing.layers[::-1]:
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted = [_mean([at[each] for each in neighbours[node]], at[node]) for node in layer]
             at.update(zip(layer, _apart(wanted, [sizes[node] for node in layer]), strict=True))
     first = min(at[node] - sizes[node] / 2 for node in at)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,44 +22,26 @@ BYTES_A_WORD = 4
 """Words of a block have at most 31 bits (docs/format.md)."""
 
 
-@dataclass(frozen=True)
-class Packed:
-    """A table made small.
+def pack(table: Table) -> dict[str, Any]:
+    """Return a table in the way that takes the fewest bytes, as plain data for JSON.
 
-    Attributes
-    ----------
+    Returns
+    -------
     rows : how many words there are
     differences : how often neighbours were subtracted: 0, 1 or 2
     planes : bytes a word that are kept; those above are zero
-    data : deflated bytes (zlib), the least significant byte of every word first
+    data : deflated bytes (zlib), the least significant byte of every word first, in base 64
     """
-
-    rows: int
-    differences: int
-    planes: int
-    data: bytes
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON, the bytes in base 64."""
-        return {**vars(self), "data": base64.b64encode(self.data).decode("ascii")}
-
-
-def pack(table: Table) -> Packed:
-    """Return a table in the way that takes the fewest bytes."""
     words = table.values.astype(np.int64)
     tried = []
     for differences in range(MOST_DIFFERENCES + 1):
         folded = _folded(words)
         planes = max(1, -(-int(folded.max()).bit_length() // 8))
-        data = zlib.compress(_planes(folded, planes), 9)
-        tried.append(Packed(len(words), differences, planes, data))
+        tried.append((zlib.compress(_planes(folded, planes), 9), planes, differences))
         words = np.diff(words, prepend=np.int64(0))
-    return min(tried, key=lambda each: len(each.data))
-
-
-def packed_bytes(packed: Sequence[Packed]) -> int:
-    """Return how many characters some tables take in a page."""
-    return sum(-(-len(each.data) // 3) * 4 for each in packed)
+    data, planes, differences = min(tried, key=lambda each: len(each[0]))
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"rows": len(words), "differences": differences, "planes": planes, "data": encoded}
 
 
 def _folded(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

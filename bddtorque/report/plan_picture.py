@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
-from bddtorque.report.layered import depths, is_bend, positions, routed
+from bddtorque.report.layered import Point, depths, layout
 from bddtorque.report.markup import Markup, element, legend, picture, scrolling
 
 MOST_WIRES = 48
@@ -64,21 +64,10 @@ def plan_picture(plan: Plan) -> Markup:
         edges.update((boxes[wire], boxes[len(plan.wires) + k]) for wire, _ in output.parts)
     columns = [[box for box in drawn if box[0] == place] for place in range(1 + max(box[0] for box in drawn))]
     crossing = [edge for edge in edges if edge[0][0] != edge[1][0]]
-    drawing = routed(columns, crossing, together=True)
-    down, height = positions(
-        drawing, {each: PASSING if is_bend(each) else HEIGHT + GAP for layer in drawing.layers for each in layer}
-    )
-    at = {
-        each: (place * COLUMN + WIDTH / 2 + GAP, down[each])
-        for place, layer in enumerate(drawing.layers)
-        for each in layer
-    }
+    placed, routes, height = layout(columns, crossing, HEIGHT + GAP, PASSING, together=True)
     width = len(columns) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
-    lines = [
-        _line([at[each] for each in route], edge[0][1], edges[edge])
-        for edge, route in zip(crossing, drawing.routes, strict=True)
-    ]
-    shapes = [_shape(box, drawn[box], *at[box]) for box in drawn]
+    lines = [_line(route, edge[0][1], edges[edge]) for edge, route in zip(crossing, routes, strict=True)]
+    shapes = [_shape(box, drawn[box], placed[box]) for box in drawn]
     drawn_plan = picture([*lines, *shapes], width, height, "plan", f"The plan: {_counted(plan)}.")
     kinds = [(kind, what) for kind, what in KINDS.items() if any(box[1] == kind for box in drawn)]
     return Markup(scrolling(drawn_plan, "The plan as a picture") + legend(kinds))
@@ -145,8 +134,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= LABEL else f"{text[: LABEL - 1]}…"
 
 
-def _line(points: Sequence[tuple[float, float]], kind: str, words: int) -> Markup:
+def _line(route: Sequence[Point], kind: str, words: int) -> Markup:
     """Return a line through the middles of columns: level beside the boxes, bent between them."""
+    points = [_middle(point) for point in route]
     x, y = points[0]
     path = f"M{x + WIDTH / 2:.0f},{y:.1f}"
     for x0, y0 in points[1:]:
@@ -159,7 +149,12 @@ def _line(points: Sequence[tuple[float, float]], kind: str, words: int) -> Marku
     return element("path", d=path, class_=f"wire {kind}", stroke_width=1.2 + 0.9 * math.log2(words))
 
 
-def _shape(box: Box, drawn: _Drawn, x: float, y: float) -> Markup:
+def _middle(point: Point) -> tuple[float, float]:
+    return point[0] * COLUMN + WIDTH / 2 + GAP, point[1]
+
+
+def _shape(box: Box, drawn: _Drawn, point: Point) -> Markup:
+    x, y = _middle(point)
     return element(
         "g",
         element("title", drawn.title),

@@ -14,7 +14,7 @@ from bddtorque.model.model import Model
 from bddtorque.report.block_sections import blocks_section, costs_section, maps_section, plan_section
 from bddtorque.report.error_maps import STOPS, error_maps, map_axes, telling_axes
 from bddtorque.report.live_section import live_section
-from bddtorque.report.packing import Packed, pack, packed_bytes
+from bddtorque.report.packing import pack
 from bddtorque.report.page import whole_page
 from bddtorque.report.proof_sections import certificate_section, head, words_section
 from bddtorque.report.script_data import script_data
@@ -98,7 +98,7 @@ def report_page(
         told.advance("forms", 1.0, False)
         forms = []
         for k in range(blocks):
-            forms.append(block_forms(model.tables[k], model.diagrams[k], choices[k]))
+            forms.append(block_forms(model.tables[k], model.diagrams[k]))
             told.advance(f"forms of block {k}", 1.0, False)
         sections = [
             ("Proved", "proved", certificate_section(model.certificate)),
@@ -106,7 +106,7 @@ def report_page(
             ("Errors", "errors", maps_section(model, maps, start)),
             ("Plan", "plan", plan_section(model)),
             ("Tables", "blocks", blocks_section(model)),
-            ("Cost", "costs", costs_section(model, terms, torques, forms)),
+            ("Cost", "costs", costs_section(model, terms, torques, [*zip(forms, choices, strict=True)])),
             ("Words", "words", words_section(model)),
         ]
         told.advance("sections", 1.0, False)
@@ -115,11 +115,11 @@ def report_page(
         encoded = text.encode("utf-8", "backslashreplace")  # half a pair of a robot's name is no reason to fail
         told.advance("page", 1.0, False)
     largest = tuple(max(float(abs(each.errors[j]).max()) for each in maps) for j in range(len(model.formats.tau)))
-    held = 0 if packed is None else packed_bytes(packed)
+    held = sum(len(each["data"]) for each in packed or ())
     return encoded, Report(len(encoded), held, packed is not None, len(maps) * len(model.formats.tau), largest)
 
 
-def _packed(model: Model, most: int, told: Progress) -> tuple[list[Packed] | None, str | None]:
+def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any]] | None, str | None]:
     """Return the tables made small, or None and what the page says instead."""
     rows = sum(len(table.values) for table in model.tables)
     if rows > MOST_ROWS:
@@ -129,8 +129,9 @@ def _packed(model: Model, most: int, told: Progress) -> tuple[list[Packed] | Non
     for k, table in enumerate(model.tables):
         packed.append(pack(table))
         told.advance(f"table of block {k}", 1.0, False)
-    if packed_bytes(packed) > most:
-        return None, _too_large(f"{packed_bytes(packed):,} bytes", format_size(most))
+    size = sum(len(each["data"]) for each in packed)
+    if size > most:
+        return None, _too_large(f"{size:,} bytes", format_size(most))
     return packed, None
 
 

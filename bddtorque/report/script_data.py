@@ -6,7 +6,7 @@ and run in BigInt, and their constants are text, since JSON's readers would roun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.report.packing import Packed
 from bddtorque.report.view import View
 from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Batch, states_of
@@ -31,7 +30,7 @@ CHECKS = 96
 
 
 def script_data(
-    model: Model, packed: Sequence[Packed] | None, start: Sequence[Sequence[int]], view: View
+    model: Model, packed: Sequence[Mapping[str, Any]] | None, start: Sequence[Sequence[int]], view: View
 ) -> dict[str, Any]:
     """Return all that the script reads; without `packed` there are no tables, and no torques in the page.
 
@@ -106,14 +105,14 @@ def _format(word: Format) -> dict[str, Any]:
     return {"wraps": word.kind == "angle", **{name: getattr(word, name) for name in names}}
 
 
-def _table(table: Table, packed: Packed) -> dict[str, Any]:
+def _table(table: Table, packed: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "widths": list(table.input_widths),
         "bits": table.output_bits,
         "signed": table.signed,
         "bytes": table.values.itemsize,
         "key": table.content_key,
-        **packed.to_plain(),
+        **packed,
     }
 
 

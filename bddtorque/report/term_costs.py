@@ -10,10 +10,11 @@ counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import Choice, candidate
+from bddtorque.diagrams.choosing import candidate
 from bddtorque.diagrams.consing import MemoryLimit
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.diagrams.loads import Candidate
@@ -52,33 +53,8 @@ class TermCost:
     longest: float
 
 
-@dataclass(frozen=True)
-class TorqueCost:
-    """What a whole torque takes: all its terms, their sum, the rounding; as `TermCost`."""
-
-    torque: int
-    serial: float
-    longest: float
-
-
-@dataclass(frozen=True)
-class BlockForms:
-    """The forms of one block.
-
-    Attributes
-    ----------
-    forms : by name; None where making it would take too much memory
-    taken : by the evaluator `words`
-    reason : why
-    """
-
-    forms: dict[str, Candidate | None]
-    taken: str
-    reason: str
-
-
-def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
-    """Return what the terms of every torque take, and the torques themselves."""
+def term_costs(model: Model) -> tuple[list[TermCost], list[tuple[float, float]]]:
+    """Return what the terms of every torque take, and the steps of the torques, as `serial` and `longest` of a term."""
     plan = model.word_plan("a report")
     operations = operations_of(plan, model.diagrams)
     ends = earliest_ends(tasks_of(operations))
@@ -90,7 +66,7 @@ def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
             done[wire] = max(done[wire], ends[each.name])
     motions = motions_of(plan)
     terms: list[TermCost] = []
-    torques: list[TorqueCost] = []
+    torques: list[tuple[float, float]] = []
     finished = {each.output: ends[each.name] for each in operations if each.output >= 0}
     for torque, output in enumerate(plan.outputs):
         groups: dict[str, list[int]] = {}
@@ -100,7 +76,7 @@ def term_costs(model: Model) -> tuple[list[TermCost], list[TorqueCost]]:
             terms.append(_term(plan, torque, name, wires, own, done))
         needed = plan.needed(output.sources)
         last = sum(WORD_STEPS.duration(each) for each in operations if each.owner == output.name)
-        torques.append(TorqueCost(torque, sum(own[wire] for wire in needed) + last, finished[torque]))
+        torques.append((sum(own[wire] for wire in needed) + last, finished[torque]))
     return terms, torques
 
 
@@ -140,14 +116,10 @@ def _term(
     )
 
 
-def block_forms(table: Table, diagram: Diagram, choice: Choice) -> BlockForms:
-    """Make a block in every form, and return what each takes."""
-    forms = {name: _candidate(name, table, diagram) for name in FORM_NAMES}
-    return BlockForms(forms, choice.form.name, choice.reason)
-
-
-def _candidate(name: str, table: Table, diagram: Diagram) -> Candidate | None:
-    try:
-        return candidate(FORMS[name].from_table(table, diagram.order))
-    except MemoryLimit:
-        return None
+def block_forms(table: Table, diagram: Diagram) -> dict[str, Candidate | None]:
+    """Make a block in every form, and return what each takes; None where making it would take too much memory."""
+    forms: dict[str, Candidate | None] = dict.fromkeys(FORM_NAMES)
+    for name in FORM_NAMES:
+        with suppress(MemoryLimit):
+            forms[name] = candidate(FORMS[name].from_table(table, diagram.order))
+    return forms

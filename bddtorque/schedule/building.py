@@ -11,10 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-import numpy as np
-import numpy.typing as npt
-
-from bddtorque.base.jit import njit
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
@@ -29,7 +25,7 @@ def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_S
 
     `costs` only decides which two words of a sum are added first: those that are ready first.
     """
-    builder = _Builder(plan, [Paths.of(diagram) for diagram in diagrams], costs)
+    builder = _Builder(plan, diagrams, costs)
     builder.start("", plan.read)
     for place, output in enumerate(plan.outputs):
         builder.output(place, output, builder.summands(output.parts))
@@ -47,7 +43,7 @@ def operations_by_terms(
     ----------
     owners : for each wire that is a summand of a torque, the processor that computes it
     """
-    builder = _Builder(plan, [Paths.of(diagram) for diagram in diagrams], costs)
+    builder = _Builder(plan, diagrams, costs)
     bound: dict[str, int] = {}
     partial: list[list[Summand]] = [[] for _ in plan.outputs]
     first: list[int] = [min(owners.values(), default=0)] * len(plan.outputs)
@@ -74,7 +70,7 @@ def operations_by_terms(
 @dataclass
 class _Builder:
     plan: Plan
-    paths: list[Paths]
+    diagrams: Sequence[Diagram]
     costs: Costs
     operations: list[Operation] = field(default_factory=list)
     words: dict[int, Word] = field(default_factory=dict)
@@ -161,12 +157,12 @@ class _Builder:
 
     def _look_up(self, name: str, block: int, words: Sequence[Word]) -> Word:
         """Return the word of a look-up: one walk a bit."""
-        paths, table = self.paths[block], self.plan.blocks[block]
+        table = self.plan.blocks[block]
         places = [
             (word, bit) for word, width in zip(words, table.input_widths, strict=True) for bit in range(width)[::-1]
         ]
         found = []
-        for bit, (tests, support) in enumerate(zip(paths.tests, paths.supports, strict=True)):
+        for bit, (tests, support) in enumerate(self.diagrams[block].paths):
             needed = dict.fromkeys(name for variable in support for name in sources_of_bit(*places[variable]))
             made = Operation(
                 f"{name}.{bit}{self.suffix}", f"{name}{self.suffix}", self.owner, "walk", tuple(words), tuple(needed),
@@ -233,35 +229,3 @@ class _Builder:
 
     def _time(self, word: Word) -> float:
         return max((self.ready[name] for name in word.sources), default=0.0)
-
-
-@dataclass(frozen=True)
-class Paths:
-    """Of each output bit of a diagram: its longest path and the input bits that it may test."""
-
-    tests: list[int]
-    supports: list[list[int]]
-    """Variables: 0 is the most significant bit of the index."""
-
-    @classmethod
-    def of(cls, diagram: Diagram) -> Paths:
-        """Return what is known of each output bit of a diagram before anything runs."""
-        longest, masks = _longest_and_masks(diagram.level, diagram.low, diagram.high)
-        nodes = diagram.roots >> 1
-        tests = [int(longest[node]) for node in nodes]
-        supports = [[diagram.order[k] for k in range(diagram.input_bits) if masks[node] >> k & 1] for node in nodes]
-        return cls(tests, supports)
-
-
-@njit
-def _longest_and_masks(
-    level: npt.NDArray[np.int16], low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return, for each node, the most tests from it to the constant, and the set of levels it can reach."""
-    longest = np.zeros(len(level), np.int64)
-    masks = np.zeros(len(level), np.int64)
-    for node in range(1, len(level)):
-        left, right = low[node] >> 1, high[node] >> 1
-        longest[node] = 1 + max(longest[left], longest[right])
-        masks[node] = masks[left] | masks[right] | (np.int64(1) << level[node])
-    return longest, masks
