@@ -73,6 +73,13 @@ def whole(value: object, low: int, high: int, where: str, why: str = "") -> int:
     return int(value)
 
 
+def at_least(value: object, least: int, where: str) -> int:
+    """Return an integer of at least so much."""
+    if not is_whole(value) or value < least:
+        raise BddTorqueError(f"{where} must be an integer of at least {least}, got {value!r:.40}")
+    return int(value)
+
+
 def real(value: object, where: str, low: float = -math.inf, what: str = "a finite number") -> float:
     """Return a finite number, at least `low`, as a float; `what` names it in the message."""
     try:

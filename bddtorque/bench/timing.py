@@ -27,33 +27,6 @@ VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin")
 
 
 @dataclass(frozen=True)
-class Timing:
-    """One contender.
-
-    Attributes
-    ----------
-    name : who
-    nanoseconds : a state, median over the rounds
-    ratio, lowest, highest : time as a multiple of float32 with a sine table, round by round: median, and the spread
-        that holds eight rounds of ten
-    vector_ratio : the same as a multiple of the float32 vector batch, median
-    proved : whether its words are within a proved bound
-    batch : whether it takes many states at once
-    sizes : bytes of its tables, and of them what a state reads
-    """
-
-    name: str
-    nanoseconds: float
-    ratio: float
-    lowest: float
-    highest: float
-    vector_ratio: float
-    proved: bool
-    batch: bool
-    sizes: Sizes | None
-
-
-@dataclass(frozen=True)
 class Call:
     """One way to call: median ns, and its ratio to the empty call, median and what eight rounds of ten lie within."""
 
@@ -62,6 +35,24 @@ class Call:
     ratio: float
     lowest: float
     highest: float
+
+
+@dataclass(frozen=True)
+class Timing(Call):
+    """One contender; ns are those of a state, ratios are multiples of float32 with a sine table, round by round.
+
+    Attributes
+    ----------
+    vector_ratio : time as a multiple of the float32 vector batch, median
+    proved : whether its words are within a proved bound
+    batch : whether it takes many states at once
+    sizes : bytes of its tables, and of them what a state reads
+    """
+
+    vector_ratio: float
+    proved: bool
+    batch: bool
+    sizes: Sizes | None
 
 
 @dataclass(frozen=True)
@@ -134,10 +125,9 @@ def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
         ratios, vector_ratios = (
             np.ones(rounds) if same else own / other for same, other in zip(itself, (beside, vector), strict=True)
         )
-        low, middle, high = (float(ratio) for ratio in np.quantile(ratios, (0.1, 0.5, 0.9)))
-        nanoseconds, beside_vector = float(np.median(own)) * 1e9, float(np.median(vector_ratios))
+        beside_vector = float(np.median(vector_ratios))
         timings.append(
-            Timing(each.name, nanoseconds, middle, low, high, beside_vector, each.proved, each.batch, each.sizes)
+            Timing(*_summary(each.name, own * 1e9, ratios), beside_vector, each.proved, each.batch, each.sizes)
         )
     return timings
 
@@ -180,12 +170,12 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
             started = time.perf_counter()
             run(calls)
             spent[name].append((time.perf_counter() - started) / calls * 1e9)
-    found = []
-    for name, own in spent.items():
-        ratios = [a / b for a, b in zip(own, spent[EMPTY], strict=True)]
-        low, middle, high = (float(each) for each in np.quantile(ratios, (0.1, 0.5, 0.9)))
-        found.append(Call(name, float(np.median(own)), middle, low, high))
-    return found
+    return [Call(*_summary(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
+
+
+def _summary(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, float, float, float]:
+    low, middle, high = (float(each) for each in np.quantile(ratios, (0.1, 0.5, 0.9)))
+    return name, float(np.median(nanoseconds)), middle, low, high
 
 
 def _calling(function: Any, *given: Any) -> Callable[[int], None]:

@@ -10,12 +10,12 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.plain import at_least
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweep.costs import cost_of
@@ -25,7 +25,7 @@ from bddtorque.sweep.searching import search
 from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweep.term_errors import term_errors
 from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
-from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, cache_named, step
+from bddtorque.work import Cache, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64
 """Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
@@ -46,14 +46,8 @@ DRAWN_STATES = 4_000
 """States of a trajectory that pictures show, at most."""
 
 
-@dataclass(frozen=True)
-class _Job:
-    """What all tasks of one sweep share."""
-
-    data: bytes
-    evaluator: str
-    form: str | None
-    seed: int
+Job = tuple[bytes, str, str | None, int]
+"""What all tasks of one sweep share: the .bdt file, the evaluator, its form, the seed."""
 
 
 def sweep(
@@ -104,13 +98,13 @@ def sweep(
         states, corners, searched = len(path.q), 0, searched or 0
         parts = pieces(path.q, path.qd, path.qdd)
     long = states + corners + searched >= ALONE
-    job = _Job(to_bytes(model), evaluator, _form(evaluator, states), seed)
-    if job.form == "straight":
+    job = to_bytes(model), evaluator, _form(evaluator, states), seed
+    if job[2] == "straight":
         _check_forms(job, parts[0])
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
-    with _team(1 if alone else workers, executor, kept, progress) as (team, whole):
-        found = _spread(job, model, parts, searched, team, whole)
+    with _team(1 if alone else workers, executor, kept, progress) as team:
+        found = _spread(job, model, parts, searched, team)
     return Sweep(
         model.robot.name,
         model.digest,
@@ -123,15 +117,16 @@ def sweep(
         outside=int(found["outside"].sum()),
         label=label,
         terms=tuple(term_errors(model, _term_words(model, path, seed))) if terms else (),
-        cost=cost_of(model, len(job.data)) if cost else None,
+        cost=cost_of(model, len(job[0])) if cost else None,
         traces=None if path is None else _traces(job, path),
     )
 
 
 def _check(states: int, seed: int, searched: int | None, evaluator: str) -> None:
-    for name, value, least in (("states", states, 1), ("seed", seed, 0), ("searched", searched, 0)):
-        if value is not None and (type(value) is not int or value < least):
-            raise BddTorqueError(f"{name} must be an integer of at least {least}, got {value!r:.40}")
+    at_least(states, 1, "states")
+    at_least(seed, 0, "seed")
+    if searched is not None:
+        at_least(searched, 0, "searched")
     if evaluator not in EVALUATORS:
         raise BddTorqueError(not_among("evaluator", evaluator, EVALUATORS))
 
@@ -151,10 +146,11 @@ def _form(evaluator: str, states: int) -> str | None:
     return "straight" if states >= STRAIGHT else "dense"
 
 
-def _check_forms(job: _Job, part: Part) -> None:
+def _check_forms(job: Job, part: Part) -> None:
     """Compare the words of the code made for the plan with those of the tables, on one batch."""
-    fast, plain = (subject_from(job.data, job.evaluator, form) for form in (job.form, "dense"))
-    states = states_of(part, plain.formats, job.seed)
+    data, evaluator, own, seed = job
+    fast, plain = (subject_from(data, evaluator, form) for form in (own, "dense"))
+    states = states_of(part, plain.formats, seed)
     words = [kind.quantise(each) for kind, each in zip(plain.formats.inputs, states, strict=True)]
     different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
     if different:
@@ -167,63 +163,47 @@ def _check_forms(job: _Job, part: Part) -> None:
 @contextlib.contextmanager
 def _team(
     workers: int | None, executor: Executor | None, cache: Cache | None, progress: Progress | None
-) -> Iterator[tuple[Workers, _Whole]]:
+) -> Iterator[Workers]:
     """Give who does the work: the executor that was given, else so many threads, else this one."""
-    whole = _Whole(progress or NoProgress())
     if executor is not None or workers == 1:
-        with Workers(workers, executor=executor, cache=cache, progress=whole) as team:
-            yield team, whole
+        with Workers(workers, executor=executor, cache=cache, progress=progress) as team:
+            yield team
         return
     count = Workers(workers).count  # refuses a bad number
-    with ThreadPoolExecutor(count) as threads, Workers(count, executor=threads, cache=cache, progress=whole) as team:
-        yield team, whole
+    with ThreadPoolExecutor(count) as threads:
+        yield Workers(count, executor=threads, cache=cache, progress=progress)
 
 
-def _spread(
-    job: _Job, model: Model, parts: Sequence[Part], searched: int, team: Workers, whole: _Whole
-) -> dict[str, Any]:
+def _spread(job: Job, model: Model, parts: Sequence[Part], searched: int, team: Workers) -> dict[str, Any]:
     """Return what all parts found, and what the search found that begins at the worst of them."""
-    shared = (job.data, job.evaluator, job.form, job.seed)
-    size = min(-(-len(parts) // MOST_TASKS), LARGEST_TASK.get(job.form or "", 1))
+    *_, form, _ = job
+    size = min(-(-len(parts) // MOST_TASKS), LARGEST_TASK.get(form or "", 1))
     tasks = []
     for first in range(0, len(parts), size):
         own = tuple(parts[first : first + size])
         cost = sum(part.count for part in own)
-        tasks.append(Task(measure, (*shared, own), name=f"states from {first * BATCH:,}", cost=cost))
-    subject_from(*shared[:3])  # made once, before threads ask for it
+        tasks.append(Task(measure, (*job, own), name=f"states from {first * BATCH:,}", cost=cost))
+    subject_from(*job[:3])  # made once, before threads ask for it
     found: dict[str, Any] = {}
-    with step(whole.told, f"sweeping {model.robot.name}", sum(task.cost for task in tasks)):
+    with step(team.progress, f"sweeping {model.robot.name}", sum(task.cost for task in tasks)):
         at_a_time = max(MOST_TASKS, team.count)
         for first in range(0, len(tasks), at_a_time):
             # in the order of the parts, whoever measured them and when: sums of floats depend on it
-            of_round = team.run(tasks[first : first + at_a_time])
+            of_round = team.run(tasks[first : first + at_a_time], "")
             found = joined([found, *of_round] if found else of_round)
     climbs = []
     for joint in range(len(model.formats.tau) if searched else 0):
         budget = searched // len(model.formats.tau) + (joint < searched % len(model.formats.tau))
         start = found["worst_states"][joint]
-        climbs.append(Task(search, (*shared, joint, start, budget), name=f"search {joint + 1}", cost=budget))
-    with step(whole.told, "searching for the worst states", sum(task.cost for task in climbs)):
-        worst = team.run(climbs)
+        climbs.append(Task(search, (*job, joint, start, budget), name=f"search {joint + 1}", cost=budget))
+    with step(team.progress, "searching for the worst states", sum(task.cost for task in climbs)):
+        worst = team.run(climbs, "")
     found |= {"search_largest": np.zeros(len(model.formats.tau)), "tried": sum(each["tried"] for each in worst)}
     for joint, each in enumerate(worst):
         found["search_largest"][joint] = max(each["worst"], 0.0)
         if each["worst"] > found["worst"][joint]:
             found["worst"][joint], found["worst_states"][joint] = each["worst"], each["worst_state"]
     return found
-
-
-class _Whole:
-    """Progress of several rounds as one; see `work.Progress`. Each round's beginning and end are not told."""
-
-    def __init__(self, told: Progress) -> None:
-        self.told, self.advance = told, told.advance
-
-    def start(self, what: str, total: float) -> None:
-        """Do nothing: a round is no beginning."""
-
-    def finish(self) -> None:
-        """Do nothing: a round is no end."""
 
 
 def _joints(model: Model, states: int, found: dict[str, Any]) -> tuple[JointSweep, ...]:
@@ -265,8 +245,8 @@ def _term_words(model: Model, trajectory: Trajectory | None, seed: int) -> list[
     return [kind.quantise(each) for kind, each in zip(model.formats.inputs, states, strict=True)]
 
 
-def _traces(job: _Job, trajectory: Trajectory) -> Traces:
-    subject = subject_from(job.data, job.evaluator, job.form)
+def _traces(job: Job, trajectory: Trajectory) -> Traces:
+    subject = subject_from(*job[:3])
     some = _some(len(trajectory.q), DRAWN_STATES)
     states = trajectory.q[some], trajectory.qd[some], trajectory.qdd[some]
     words = [kind.quantise(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]

@@ -13,11 +13,9 @@ import pickle
 import platform
 import re
 import time
-import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
-from functools import partial
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
@@ -56,14 +54,11 @@ class ClusterExecutor(Executor):
         self._deserted: float | None = None
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Send a function of an importable module and its arguments; they and the result travel as bytes."""
+        """Send a function of an importable module and its arguments; they travel as bytes."""
         self._check_connection()
         sent = pickle.dumps((function, arguments, options))
-        own: Future[Any] = Future()
-        theirs = self._client.submit(run_sent, self._environment, sent, key=f"bddtorque-{uuid.uuid4().hex}", pure=False)
-        own.add_done_callback(partial(_cancelled_too, theirs))
-        theirs.add_done_callback(partial(self._passed_on, own))
-        return own
+        future: Future[Any] = self._client.get_executor(pure=False).submit(run_sent, self._environment, sent)
+        return future
 
     def check(self) -> None:
         """Raise `ClusterLostError` if the scheduler is gone, or there has been no worker for a while."""
@@ -84,32 +79,18 @@ class ClusterExecutor(Executor):
 
     def _check_connection(self) -> None:
         if self._client.status != "running":
-            raise self._lost()
-
-    def _lost(self) -> ClusterLostError:
-        return ClusterLostError(f"cluster {self.address}: the connection to the scheduler was lost")
-
-    def _passed_on(self, own: Future[Any], theirs: Any) -> None:
-        """Give what became of a task to whoever waits for it."""
-        if not own.set_running_or_notify_cancel():
-            return
-        try:
-            if theirs.status == "cancelled":  # nobody but we may cancel: it is the connection that was lost
-                raise self._lost()
-            own.set_result(pickle.loads(theirs.result()))  # what our own workers sent, code that is ours
-        except BaseException as problem:
-            own.set_exception(problem)
+            raise ClusterLostError(f"cluster {self.address}: the connection to the scheduler was lost")
 
 
-def run_sent(environment: str, sent: bytes) -> bytes:
-    """Run, on a worker, a function that was sent, and return its result as bytes; refuse to with other code."""
+def run_sent(environment: str, sent: bytes) -> Any:
+    """Run, on a worker, a function that was sent, and return its result; refuse to with other code."""
     if environment_digest(__name__) != environment:
         raise WorkError(
             f"worker on {platform.node()}: its bddtorque, Python, NumPy or Numba differ from those of whoever gives "
             "the work; install the same"
         )
     function, arguments, options = pickle.loads(sent)
-    return pickle.dumps(function(*arguments, **options))
+    return function(*arguments, **options)
 
 
 @contextlib.contextmanager
@@ -212,13 +193,6 @@ def different(here: Mapping[str, str | None], machines: Mapping[str, Mapping[str
 def _version(package: str, versions: Mapping[str, str | None]) -> str | None:
     version = versions.get(package)
     return ".".join(version.split(".")[:2]) if version and package == "python" else version
-
-
-def _cancelled_too(theirs: Any, own: Future[Any]) -> None:
-    """Cancel a task of the cluster that nobody waits for any more."""
-    if own.cancelled() and theirs.status == "pending":
-        with contextlib.suppress(Exception):  # the cluster may be gone
-            theirs.cancel()
 
 
 @contextlib.contextmanager

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from operator import index
 from typing import Any
 
-import numpy as np
-
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import at_least
 
 
 def usable_processors() -> int:
@@ -26,12 +23,4 @@ def checked_processors(given: Any) -> int:
     BddTorqueError
         For anything else, booleans and fractions included.
     """
-    if given is None:
-        return usable_processors()
-    try:
-        count = -1 if isinstance(given, bool | np.bool_) else index(given)
-    except TypeError:
-        count = -1
-    if count < 1:
-        raise BddTorqueError(f"processors must be an integer of at least 1, got {given!r:.40}")
-    return count
+    return usable_processors() if given is None else at_least(given, 1, "processors")

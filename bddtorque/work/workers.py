@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import at_least
 from bddtorque.work.caching import MISSING, Cache
-from bddtorque.work.lending import ClusterLostError, WorkError, at_a_time, check_executor, lend
+from bddtorque.work.lending import ClusterLostError, Deliver, WorkError, at_a_time, check_executor, lend
 from bddtorque.work.pool import Pool, stop_pool
 from bddtorque.work.processors import usable_processors
 from bddtorque.work.tasks import Task
@@ -73,10 +74,9 @@ class Workers:
         cache: Cache | None = None,
         progress: Progress | None = None,
     ) -> None:
-        if count is not None and (type(count) is not int or count < 1):
-            raise BddTorqueError(f"workers must be an integer of at least 1, got {count!r}")
         check_executor(executor)
-        self.count = count or (usable_processors() if executor is None else at_a_time(executor))
+        usual = usable_processors() if executor is None else at_a_time(executor)
+        self.count = usual if count is None else at_least(count, 1, "workers")
         self.cache = cache
         self.progress = progress or NoProgress()
         self._executor = executor
@@ -99,11 +99,12 @@ class Workers:
     def run(self, tasks: Iterable[Task], what: str = "working") -> list[Any]:
         """Return the results of the tasks in their order; tasks with the same key are done once.
 
+        The progress is told of a step called `what`; without a name they are part of another one.
         An exception of a task, or Ctrl-C, ends the run at once; what was finished by then is in the cache.
         """
         listed = list(tasks)
         results: dict[str, Any] = {}
-        self.progress.start(what, sum(task.cost for task in {task.key: task for task in listed}.values()))
+        total = sum(task.cost for task in {task.key: task for task in listed}.values())
 
         def deliver(task: Task, result: Any) -> None:
             results[task.key] = result
@@ -111,30 +112,19 @@ class Workers:
                 self.cache.put(task, result)
             self.progress.advance(task.name, task.cost, cached=False)
 
-        try:
-            missing = self._look_up(listed, results)
-            # the longest first, so that none of them is left running alone at the end
-            missing.sort(key=lambda task: -task.cost)
-            if self._executor is not None:
-                lend(self._executor, missing, self.count, deliver)
-            elif self.count == 1 or multiprocessing.current_process().daemon:
-                for task in missing:
-                    deliver(task, _done_here(task))
-            elif missing:
-                # two for each worker: nobody waits for work, arguments do not pile up, few are suspected when one dies
-                lend(self._running_pool(), missing, 2 * self.count, deliver, self._renewed_pool)
-        except ClusterLostError as problem:
-            kept = "nothing was kept, since there is no cache"
-            if self.cache is not None:
-                kept = "what was finished is in the cache, and the same again goes on from there"
-            raise WorkError(f"{problem}; {kept}") from None
-        except BaseException:
-            pool, self._pool = self._pool, None
-            if pool is not None:
-                stop_pool(pool)
-            raise
-        finally:
-            self.progress.finish()
+        with step(self.progress, what, total) if what else contextlib.nullcontext():
+            try:
+                self._do(self._look_up(listed, results), deliver)
+            except ClusterLostError as problem:
+                kept = "nothing was kept, since there is no cache"
+                if self.cache is not None:
+                    kept = "what was finished is in the cache, and the same again goes on from there"
+                raise WorkError(f"{problem}; {kept}") from None
+            except BaseException:
+                pool, self._pool = self._pool, None
+                if pool is not None:
+                    stop_pool(pool)
+                raise
         return [results[task.key] for task in listed]
 
     def _look_up(self, tasks: Sequence[Task], results: dict[str, Any]) -> list[Task]:
@@ -149,7 +139,18 @@ class Workers:
             else:
                 results[task.key] = found
                 self.progress.advance(task.name, task.cost, cached=True)
-        return list(missing.values())
+        # the longest first, so that none of them is left running alone at the end
+        return sorted(missing.values(), key=lambda task: -task.cost)
+
+    def _do(self, tasks: Sequence[Task], deliver: Deliver) -> None:
+        if self._executor is not None:
+            lend(self._executor, tasks, self.count, deliver)
+        elif self.count == 1 or multiprocessing.current_process().daemon:
+            for task in tasks:
+                deliver(task, _done_here(task))
+        elif tasks:
+            # two for each worker: nobody waits for work, arguments do not pile up, and few are suspected when one dies
+            lend(self._running_pool(), tasks, 2 * self.count, deliver, self._renewed_pool)
 
     def _running_pool(self) -> Pool:
         if self._pool is None:
