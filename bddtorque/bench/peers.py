@@ -1,7 +1,7 @@
 """The float baselines, called peers: the same graph, the same words in, the same words out, without tables.
 
     float64   customised: the traced recursion with libm's sine and cosine
-    polynomial   the same with a polynomial sine-cosine on the reduced angle
+    polynomial   the same with polynomials for sine and cosine on the reduced angle
     float32   the same in single precision with a sine table of 4096 entries: the strongest of them
     vector    for batches: float32 on structure of arrays, in the lanes of vector instructions
 
@@ -31,11 +31,8 @@ TABLE_BITS = 12
 TILE = 64
 """States that the vector peer takes at once: what they need lies in the fastest cache."""
 
-SINE = (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800, 1 / 6227020800)
-COSINE = (1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800, 1 / 479001600)
-"""Taylor's series to x¹³ and x¹²: below 10⁻¹³ on ±45°."""
-DEGREE = 9
-"""Of the vector peer's sine on ±90°: below 10⁻⁷ there, the last bit of a float32."""
+DEGREES = {np.float64: 17, np.float32: 9}
+"""Of the polynomials for sines on ±90°: as close there as the last bit of a number."""
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 
 
@@ -100,8 +97,22 @@ class _Writer:
         raise NotImplementedError
 
     def turn(self, k: int, node: Node) -> Iterator[str]:
-        """Yield the statements that set v<k> to a sine or cosine."""
-        raise NotImplementedError
+        """Yield a sine or cosine: the angle brought to ±180°, folded to ±90°, then a polynomial."""
+        yield f"a{k} = {self.take(node.left)}"
+        source = self.graph.nodes[node.left >> 1]
+        if source.op is not Op.INPUT or self.word_of(source)[2].offset != 0.0:  # a word is within half a turn as it is
+            turns = f"floor(a{k} * {self.constant(0.5 / np.pi)} + {self.constant(0.5)})"
+            yield f"a{k} = a{k} - real({turns}) * {self.constant(2 * np.pi)}"
+        half = self.constant(np.pi)
+        if node.op is Op.COSINE:
+            yield f"y{k} = {self.constant(np.pi / 2)} - abs(a{k})"
+        else:
+            yield f"y{k} = max(min(a{k}, {half} - a{k}), -{half} - a{k})"
+        yield f"z{k} = y{k} * y{k}"
+        *factors, total = [self.constant(factor) for factor in _sine_factors(DEGREES[self.names["real"]])]
+        for factor in reversed(factors):
+            total = f"({total} * z{k} + {factor})"
+        yield f"v{k} = y{k} * {total}"
 
     def value(self, units: str, word: Format) -> str:
         scale, begin = word.sign * word.lsb, word.sign * word.centre + word.offset
@@ -127,8 +138,6 @@ class _RowWriter(_Writer):
     def __init__(self, graph: Graph, formats: Formats, kind: str) -> None:
         super().__init__(graph, formats, np.float32 if kind == "float32" else np.float64)
         self.kind = kind
-        if kind == "polynomial":
-            self.names["sine_cosine"] = numba.njit(inline="always", fastmath=True)(_sine_cosine)
 
     def source(self) -> str:
         """Return the function's text."""
@@ -149,7 +158,7 @@ class _RowWriter(_Writer):
         if self.kind == "float64":
             yield f"v{k} = {function}({self.take(node.left)})"
         elif self.kind == "polynomial":
-            yield f"v{k} = sine_cosine({self.take(node.left)})[{int(node.op is Op.COSINE)}]"
+            yield from super().turn(k, node)
         else:
             source, offset = self._angle(node)
             _, _, word = self.word_of(self.graph.nodes[source])
@@ -202,43 +211,9 @@ class _LaneWriter(_Writer):
     def read_input(self, k: int, node: Node) -> Iterator[str]:
         yield f"v{k} = {self.value(f'scratch[{self.places[k]} + i]', self.word_of(node)[2])}"
 
-    def turn(self, k: int, node: Node) -> Iterator[str]:
-        """Yield a sine or cosine: the angle brought to ±180°, folded to ±90°, then a polynomial."""
-        yield f"a{k} = {self.take(node.left)}"
-        source = self.graph.nodes[node.left >> 1]
-        if source.op is not Op.INPUT or self.word_of(source)[2].offset != 0.0:  # a word is within half a turn as it is
-            turns = f"floor(a{k} * {self.constant(0.5 / np.pi)} + {self.constant(0.5)})"
-            yield f"a{k} = a{k} - real({turns}) * {self.constant(2 * np.pi)}"
-        half = self.constant(np.pi)
-        if node.op is Op.COSINE:
-            yield f"y{k} = {self.constant(np.pi / 2)} - abs(a{k})"
-        else:
-            yield f"y{k} = max(min(a{k}, {half} - a{k}), -{half} - a{k})"
-        yield f"z{k} = y{k} * y{k}"
-        *factors, total = [self.constant(factor) for factor in _sine_factors()]
-        for factor in reversed(factors):
-            total = f"({total} * z{k} + {factor})"
-        yield f"v{k} = y{k} * {total}"
 
-
-def _sine_factors() -> list[float]:
+def _sine_factors(degree: int) -> list[float]:
     """Return the factors of x, x³, x⁵, ... that interpolate the sine on ±90° at Chebyshev's points."""
-    fit = np.polynomial.Chebyshev.interpolate(np.sin, DEGREE + 1, domain=[-np.pi / 2, np.pi / 2])
+    fit = np.polynomial.Chebyshev.interpolate(np.sin, degree + 1, domain=[-np.pi / 2, np.pi / 2])
     powers = fit.convert(kind=np.polynomial.Polynomial).coef
-    return [float(factor) for factor in powers[1 : DEGREE + 1 : 2]]
-
-
-def _sine_cosine(x: float) -> tuple[float, float]:
-    """Return sine and cosine by polynomials on ±45° and the quadrant."""
-    k = np.floor(x * 0.6366197723675814 + 0.5)
-    y = x - k * 1.5707963267948966
-    z = y * y
-    s, c = SINE[6], COSINE[6]
-    for degree in range(5, -1, -1):
-        s = s * z + SINE[degree]
-        c = c * z + COSINE[degree]
-    s = s * y
-    quadrant = int(k) & 3
-    sine = c if quadrant & 1 else s
-    cosine = s if quadrant & 1 else c
-    return -sine if quadrant & 2 else sine, -cosine if (quadrant + 1) & 2 else cosine
+    return [float(factor) for factor in powers[1 : degree + 1 : 2]]
