@@ -30,28 +30,14 @@ PARTS_A_STEP = 4
 
 @dataclass(frozen=True)
 class Piece:
-    """Some of the states: the words of each input along its own axis; one input after the other, the first slowest."""
+    """Some states: the words of each input by name, of shapes that go together to `shape`."""
 
-    inputs: tuple[Input, ...]
-    axes: tuple[Integers, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many words each input takes."""
-        return tuple(map(len, self.axes))
-
-    def words(self) -> Words:
-        """Return the words of each input, shaped to go together with the others."""
-        count = len(self.axes)
-        return {
-            wire.name: axis.reshape([-1 if k == place else 1 for k in range(count)])
-            for place, (wire, axis) in enumerate(zip(self.inputs, self.axes, strict=True))
-        }
+    words: Words
+    shape: tuple[int, ...]
 
     def state(self, index: int) -> State:
         """Return the words of one state, by its place in the piece."""
-        places = np.unravel_index(index, self.shape)
-        return {wire.name: int(axis[place]) for wire, axis, place in zip(self.inputs, self.axes, places, strict=True)}
+        return {name: int(np.broadcast_to(words, self.shape).flat[index]) for name, words in self.words.items()}
 
 
 def all_words(bits: int) -> Integers:
@@ -61,10 +47,7 @@ def all_words(bits: int) -> Integers:
 
 
 def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Piece]:
-    """Give all states of some inputs, in pieces of at most 2^most_bits."""
-    if not inputs:
-        yield Piece((), ())
-        return
+    """Give all states of some inputs, in pieces of at most 2^most_bits: each input along its own axis."""
     left, cut = most_bits, len(inputs)
     while cut > 0 and inputs[cut - 1].bits <= left:
         cut -= 1
@@ -74,7 +57,10 @@ def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Pie
     if cut:  # the last of the leading words takes as many values at a time as there is room for
         leading[-1] = np.split(axes[cut - 1], len(axes[cut - 1]) >> left)
     for fixed in product(*leading):
-        yield Piece(tuple(inputs), (*fixed, *axes[cut:]))
+        grid = np.ix_(*fixed, *axes[cut:])
+        yield Piece(
+            dict(zip([wire.name for wire in inputs], grid, strict=True)), np.broadcast_shapes(*map(np.shape, grid))
+        )
 
 
 def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, Integers]]:
@@ -82,7 +68,7 @@ def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, In
     for piece in pieces(subject.inputs):
         if work is not None and not work.goes_on():
             return
-        yield piece, np.broadcast_to(subject.total(piece.words()), piece.shape)
+        yield piece, np.broadcast_to(subject.total(piece.words), piece.shape)
         if work is not None:
             work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
 
@@ -90,15 +76,10 @@ def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, In
 def every_state(subject: Subject) -> Words:
     """Return the words of all states of a subject of few bits, each input along an axis of its own."""
     (piece,) = pieces(subject.inputs, EASY_BITS)
-    return piece.words()
+    return piece.words
 
 
 def random_words(inputs: Sequence[Input], count: int) -> Words:
     """Return the words of some random states, always the same ones, (count,) each."""
     rng = np.random.default_rng(0)
     return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
-
-
-def row_of(words: Words, place: int) -> State:
-    """Return one of some states."""
-    return {name: int(each[place]) for name, each in words.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +9,8 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
-from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import Equality
-from bddtorque.questions.enumeration import MOST_BITS, PARTS_A_STEP, pieces, random_words, row_of
+from bddtorque.questions.enumeration import MOST_BITS, PARTS_A_STEP, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import State, Subject, Words, subjects
 from bddtorque.robots.robot_data import robot_to_plain
@@ -21,7 +18,6 @@ from bddtorque.words.bounded import ROOM
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
-Grid = tuple[Words, tuple[int, ...], Callable[[int], State]]
 
 
 def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
@@ -93,14 +89,15 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
     largest, differing, run = 0.0, 0, 0
     state: State | None = None
     with work.interruptible():
-        for words, shape, state_at in _grids(inputs, bits):
+        for piece in pieces(inputs) if bits <= MOST_BITS else [Piece(random_words(inputs, TRIED), (TRIED,))]:
             if run and not work.goes_on():
                 break
-            apart = np.broadcast_to(np.abs(_values(mine, words, by_word) - _values(other, words, by_word)), shape)
+            apart = np.abs(_values(mine, piece.words, by_word) - _values(other, piece.words, by_word))
+            apart = np.broadcast_to(apart, piece.shape)
             differing += int(np.count_nonzero(apart))
             place_of_most = int(apart.argmax())
             if apart.flat[place_of_most] > largest:
-                largest, state = float(apart.flat[place_of_most]), state_at(place_of_most)
+                largest, state = float(apart.flat[place_of_most]), piece.state(place_of_most)
             run += apart.size
             work.spend(apart.size * (2 + (len(mine.output.parts) + len(other.output.parts)) / PARTS_A_STEP))
     if by_word and mine.word is not None:
@@ -122,16 +119,6 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
         False if differing else None, what, largest, proved, mine.unit, state, None, mine.states, blocks, True,
         stopped=work.stopped,
     )  # fmt: skip
-
-
-def _grids(inputs: tuple[Input, ...], bits: int) -> Iterator[Grid]:
-    """Give words that go together, the shape that they have then, and what tells a state: of all states or some."""
-    if bits <= MOST_BITS:
-        for piece in pieces(inputs):
-            yield piece.words(), piece.shape, piece.state
-    else:
-        words = random_words(inputs, TRIED)
-        yield words, (TRIED,), partial(row_of, words)
 
 
 def _values(asked: Subject, words: Words, by_word: bool) -> Any:

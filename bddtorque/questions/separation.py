@@ -259,7 +259,7 @@ def _columns(
 ) -> list[Integers]:
     """Return some words, and last a sum of others, in all states of a piece, (states,) each."""
     whole = sliced(subject.plan, unclamped("columns", (*((wire, 1) for wire in wires), *summands)))
-    words = run_wires(whole, subject.tables, piece.words())
+    words = run_wires(whole, subject.tables, piece.words)
     parts = whole.outputs[0].parts
     columns = [words[wire] for wire, _ in parts[: len(wires)]]
     start = np.full((1,) * len(piece.shape), constant)

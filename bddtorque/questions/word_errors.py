@@ -16,7 +16,7 @@ from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBl
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
-from bddtorque.questions.enumeration import Piece, pieces, random_words, row_of
+from bddtorque.questions.enumeration import Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import ASKING, Integers, State, Subject, Words, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
@@ -106,13 +106,10 @@ def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     if sum(wire.bits for wire in inputs) <= MOST_BITS:
         found = _whole(asked, inputs, compared, work)
         return found if found.exact else replace(found, way="states and plan", bound=_term_bound(model, asked))
-    state, tried = _tried(inputs, compared, work)
+    found, tried = _tried(asked, inputs, compared, work)
     detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
     bound = _term_bound(model, asked)
-    stopped = work.stopped or "work"
-    return replace(
-        _at(asked, inputs, state, compared), way="states and plan", detail=detail, bound=bound, stopped=stopped
-    )
+    return replace(found, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
 
 
 def _term_bound(model: Model, asked: Subject) -> float:
@@ -155,12 +152,11 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(subject_of(model, form="dense"), 0, asked.place, start, most)
-        state = dict(zip(formats, np.asarray(climbed["worst_state"]).reshape(-1).tolist(), strict=True))
-        tried = climbed["tried"]
+        words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
+        found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
     else:
-        state, tried = _tried(inputs, compared, work)
-    found = _at(asked, inputs, state, compared)
-    check_witness(model, asked, state, cast("int", found.word))
+        found, tried = _tried(asked, inputs, compared, work)
+    check_witness(model, asked, found.state, cast("int", found.word))
     detail = f"{tried:,} states tried in search of the worst"
     return replace(found, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
 
@@ -171,12 +167,11 @@ def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
     )
 
 
-def _tried(inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[State, int]:
-    """Return the worst of some random states, and how many were tried."""
+def _tried(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[LargestError, int]:
+    """Return the largest error of some random states, and how many were tried."""
     count = min(max(int(work.affordable() // TRIED_STEPS), 1), MOST_TRIED)
-    words = random_words(inputs, count)
-    compiled, truth = compared(words)
-    return row_of(words, int(np.abs(compiled - truth.value).argmax())), count
+    worst = _among(asked, random_words(inputs, count), compared).state
+    return _among(asked, {name: np.array([word]) for name, word in worst.items()}, compared), count
 
 
 def _whole(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work | None = None) -> LargestError:
@@ -185,10 +180,10 @@ def _whole(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: 
     return _worst(asked, pieces(inputs, PIECE_BITS), states, compared, work or Work(math.inf))
 
 
-def _at(asked: Subject, inputs: tuple[Input, ...], state: State, compared: Compared) -> LargestError:
-    """Return the error of one state."""
-    alone = Piece(inputs, tuple(np.array([state[wire.name]]) for wire in inputs))
-    return replace(_worst(asked, [alone], 1, compared, Work()), exact=False)
+def _among(asked: Subject, words: Words, compared: Compared) -> LargestError:
+    """Return the largest error of some states, (N,) words of each input."""
+    (count,) = {len(each) for each in words.values()}
+    return replace(_worst(asked, [Piece(words, (count,))], count, compared, Work(math.inf)), exact=False)
 
 
 def _worst(asked: Subject, parts: Iterable[Piece], states: int, compared: Compared, work: Work) -> LargestError:
@@ -201,7 +196,7 @@ def _worst(asked: Subject, parts: Iterable[Piece], states: int, compared: Compar
         for piece in parts:
             if run and not work.goes_on():
                 break
-            compiled, true = compared(piece.words())
+            compiled, true = compared(piece.words)
             compiled, values, radii = (
                 np.broadcast_to(each, piece.shape) for each in (compiled, true.value, true.radius)
             )
