@@ -171,24 +171,12 @@ def count_exactly(task: Task) -> int:
 
 
 def _sums(lists: Sequence[Counted]) -> Counted:
-    """Return all sums of one value from each list, rising; equal ones may stand side by side."""
+    """Return all sums of one value from each list."""
     found = Counted(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
     for each in lists:
-        values = np.add.outer(found.values, each.values).reshape(-1)
-        found = _rising(values, np.multiply.outer(found.counts, each.counts).reshape(-1))
+        counts = np.multiply.outer(found.counts, each.counts).reshape(-1)
+        found = counted(np.add.outer(found.values, each.values).reshape(-1), counts)
     return found
-
-
-def _rising(values: Integers, counts: Integers) -> Counted:
-    """Return values with their counts, sorted: both in one number where they fit, which sorts five times as fast."""
-    low = int(values.min())
-    bits = int(counts.max()).bit_length()
-    if bits + (int(values.max()) - low).bit_length() > 62:
-        order = np.argsort(values, kind="stable")
-        return Counted(values[order], counts[order])
-    joined = ((values - low) << bits) | counts
-    joined.sort()
-    return Counted((joined >> bits) + low, joined & ((1 << bits) - 1))
 
 
 @njit

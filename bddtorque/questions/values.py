@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import replace
 from typing import Literal
 
@@ -100,7 +100,8 @@ def reaching(
 
     upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
     lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MOST_WORD, MOST_WORD)
-    first = _first(lowest, beyond, lambda each: reaches(each) == upward)
+    # the lowest word that all higher ones are as; a range is searched as any list is
+    first = lowest + bisect_left(range(lowest, beyond), True, key=lambda word: reaches(word) == upward)
     if first in (lowest, beyond):
         count = asked.states if (first == lowest) == upward else 0
         found = Counts(count, count, "range", "the value lies beyond the range of the word")
@@ -115,14 +116,6 @@ def _count(asked: Subject, found: Counts, what: str, work: Work, certificate: st
         asked.name, asked.title, exact, found.way, found.detail + work.note(exact), what, found.low, found.high,
         asked.states, certificate, stopped=work.why(exact),
     )  # fmt: skip
-
-
-def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """Return the lowest word from `low` on for which something holds that holds for all higher ones; `high` if none."""
-    while low < high:
-        middle = (low + high) >> 1
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
 
 
 def _below(asked: Subject, threshold: int, work: Work) -> Counts:

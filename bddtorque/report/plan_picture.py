@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
@@ -45,13 +44,8 @@ Box = tuple[int, str, str]
 """Column, kind, and what tells it from others of that column and kind."""
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A box: what it says, in two lines, and what a pointer that rests on it is told."""
-
-    label: str
-    below: str
-    title: str
+Drawn = tuple[str, str, str]
+"""A box: what it says, in two lines, and what a pointer that rests on it is told."""
 
 
 def plan_picture(plan: Plan) -> Markup:
@@ -84,7 +78,7 @@ def _counted(plan: Plan) -> str:
     return ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in names)
 
 
-def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
+def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
     """Return the box of every wire and output, and what is in each box."""
     stages = depths({place: wire.sources for place, wire in enumerate(plan.wires)})
     last = 1 + max(stages.values(), default=0)
@@ -101,7 +95,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, _Drawn]]:
     for k, output in enumerate(plan.outputs):
         torque: Box = (columns, "output", str(k))
         boxes.append(torque)
-        drawn[torque] = _Drawn(output.name, f"{len(output.parts):,} summands", f"{output.name}: one torque word")
+        drawn[torque] = (output.name, f"{len(output.parts):,} summands", f"{output.name}: one torque word")
     return boxes, drawn
 
 
@@ -111,7 +105,7 @@ def _alike(wire: Wire) -> str:
     return f"b{wire.block}" if isinstance(wire, Lookup) else ""
 
 
-def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
+def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
     first = plan.wires[wires[0]]
     low, high = min(map(plan.bits_of, wires)), max(map(plan.bits_of, wires))
     bits = f"{low} bits" if low == high else f"{low} to {high} bits"
@@ -120,8 +114,8 @@ def _described(plan: Plan, wires: Sequence[int]) -> _Drawn:
         block = plan.blocks[first.block]
         bits = f"b{first.block}: {'+'.join(map(str, block.input_widths))} → {output_format(block)[0]} bits"
     if len(wires) == 1:
-        return _Drawn(_cut(first.name), bits, f"w{wires[0]} {first.kind.replace('_', ' ')}: {first.name}")
-    return _Drawn(f"{len(wires):,} {_what(first)}", bits, names)
+        return _cut(first.name), bits, f"w{wires[0]} {first.kind.replace('_', ' ')}: {first.name}"
+    return f"{len(wires):,} {_what(first)}", bits, names
 
 
 def _what(wire: Wire) -> str:
@@ -153,13 +147,14 @@ def _middle(point: Point) -> tuple[float, float]:
     return point[0] * COLUMN + WIDTH / 2 + GAP, point[1]
 
 
-def _shape(box: Box, drawn: _Drawn, point: Point) -> Markup:
+def _shape(box: Box, drawn: Drawn, point: Point) -> Markup:
     x, y = _middle(point)
+    label, below, title = drawn
     return element(
         "g",
-        element("title", drawn.title),
+        element("title", title),
         element("rect", x=x - WIDTH / 2, y=y - HEIGHT / 2, width=WIDTH, height=HEIGHT, rx=5.0),
-        element("text", drawn.label, x=x, y=y - 3.0, class_="name"),
-        element("text", drawn.below, x=x, y=y + 11.0, class_="bits"),
+        element("text", label, x=x, y=y - 3.0, class_="name"),
+        element("text", below, x=x, y=y + 11.0, class_="bits"),
         class_=f"box {box[1]}",
     )

@@ -53,7 +53,7 @@ def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list
 
 @pytest.mark.everything  # every contender is compiled
 def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> None:
-    rng_words = [each.words() for each in found if each.proved and each.words is not None]
+    rng_words = [each.run() if each.tau is None else each.tau for each in found if each.proved]
     assert len(rng_words) == sum(each.proved for each in found)
     for words in rng_words:
         assert np.array_equal(words, rng_words[0][: len(words)])
@@ -63,15 +63,13 @@ def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> Non
 def test_a_contender_with_other_words_is_refused(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     import bddtorque.bench.contenders as module
 
-    original = module._tables_only if model.plan.target == "tables" else module._evaluated
+    original = module._own
 
-    def altered(*given: object, **named: object) -> object:
-        contender = original(*given, **named)
-        return module.Contender(
-            contender.name, contender.run, contender.states, True, words=lambda: contender.words() + 1
-        )
+    def altered(*given: object) -> list[Contender]:
+        *others, last = original(*given)
+        return [*others, replace(last, run=lambda: last.run() + 1)]
 
-    monkeypatch.setattr(module, original.__name__, altered)
+    monkeypatch.setattr(module, "_own", altered)
     with pytest.raises(bt.BddTorqueError, match="gives other words than the tables"):
         contenders(model, states=64, seed=0)
 
