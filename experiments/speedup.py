@@ -46,8 +46,7 @@ from bddtorque.schedule import (
     spread_bits,
     spread_terms,
 )
-from bddtorque.schedule.scheduling import Task, list_schedule
-from bddtorque.schedule.spreading import stages
+from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.work import usable_processors
 
@@ -335,7 +334,9 @@ def main() -> None:
                 "source": model.plan.source,
                 "walks": sum(each.kind == "walk" for each in operations),
                 "additions": sum(each.kind != "walk" for each in operations),
-                "stages": stages(operations),
+                "stages": int(
+                    longest_path([Task(each.name, float(each.tests > 0), each.predecessors) for each in operations])
+                ),
                 "serial steps": last.serial,
                 "longest path": last.longest,
                 "most tests": max(each.tests for each in operations),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bddtorque.diagrams.choosing import lower_blocks
@@ -23,14 +25,17 @@ class Sizes:
     touched: int
 
 
-def look_ups(plan: Plan, native: bool) -> dict[int, int]:
-    """Return how often each block is looked up for one state, at most; with `native` products, or without any."""
-    counts: dict[int, int] = {}
+def look_ups(plan: Plan, native: bool | Collection[str]) -> dict[int, int]:
+    """Return how often each block is looked up for one state, at most.
+
+    With `native` products, without any, or with those of some methods only.
+    """
+    counts: Counter[int] = Counter()
     for wire in plan.wires:
         if isinstance(wire, Lookup):
-            counts[wire.block] = counts.get(wire.block, 0) + 1
-        elif isinstance(wire, Product) and not native:
-            counts[wire.block] = counts.get(wire.block, 0) + _pieces(plan, wire)
+            counts[wire.block] += 1
+        elif isinstance(wire, Product) and not (native if isinstance(native, bool) else wire.method in native):
+            counts[wire.block] += _pieces(plan, wire)
     return counts
 
 
@@ -44,13 +49,7 @@ def straight_sizes(model: Model, native: bool, item_bytes: int) -> Sizes:
 def form_sizes(model: Model, form: str) -> Sizes:
     """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
     forms = lower_blocks(form, model.tables, model.diagrams, model.spec.memory)
-    native, plan = form not in BIT_FORMS, model.word_plan("a benchmark")
-    counts = look_ups(plan, native=False)
-    if native:  # only products that the plan itself takes natively are
-        counts = look_ups(plan, native=True)
-        for wire in plan.wires:
-            if isinstance(wire, Product) and wire.method != "native":
-                counts[wire.block] = counts.get(wire.block, 0) + _pieces(plan, wire)
+    counts = look_ups(model.word_plan("a benchmark"), () if form in BIT_FORMS else ("native",))
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -154,7 +155,7 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
     tau = np.empty_like(q)
     empty: Any = numba.njit(lambda q, qd, qdd, tau: None)
     lists = [each.tolist() for each in (q, qd, qdd)]
-    ways: dict[str, Callable[[int], None]] = {
+    ways: dict[str, Callable[[int], float]] = {
         EMPTY: _calling(empty, q, qd, qdd, tau),
         "kernel": _calling(model.kernel("words"), q, qd, qdd, tau),
         "torque_words": _calling(model.evaluator().torque_words, q, qd, qdd),
@@ -167,9 +168,7 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
     for _ in range(rounds):
         for name, run in ways.items():
             calls = CALLS if "lists" not in name else CALLS // 20
-            started = time.perf_counter()
-            run(calls)
-            spent[name].append((time.perf_counter() - started) / calls * 1e9)
+            spent[name].append(run(calls) / calls * 1e9)
     return [Call(*_summary(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
 
 
@@ -178,22 +177,10 @@ def _summary(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, floa
     return name, float(np.median(nanoseconds)), middle, low, high
 
 
-def _calling(function: Any, *given: Any) -> Callable[[int], None]:
-    if len(given) == 4:
-        a, b, c, d = given
-
-        def run_four(times: int) -> None:
-            for _ in range(times):
-                function(a, b, c, d)
-
-        return run_four
-    x, y, z = given
-
-    def run_three(times: int) -> None:
-        for _ in range(times):
-            function(x, y, z)
-
-    return run_three
+def _calling(function: Any, *given: Any) -> Callable[[int], float]:
+    """Return what calls a function so many times and returns the seconds."""
+    names = ", ".join("abcd"[: len(given)])
+    return timeit.Timer(f"f({names})", f"f, {names} = given", globals={"given": (function, *given)}).timeit
 
 
 def machine() -> dict[str, str]:

@@ -144,14 +144,15 @@ def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
     if bit is not None and not 0 <= bit < diagram.output_bits:
         raise BddTorqueError(f"--bit must be between 0 and {diagram.output_bits - 1}, got {bit}")
     part = drawable_part(diagram, MOST_DRAWN) if bit is None else bit_part(diagram, bit, MOST_DRAWN)
-    if not part.bits:
+    bits, _ = part
+    if not bits:
         wanted = diagram.output_bits - 1 if bit is None else bit
         raise BddTorqueError(
             f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MOST_DRAWN} are "
             "drawn: draw another --bit, or compile with fewer bits"
         )
     heading = (
-        f"{term.name}, table b{block.block}: {'bits' if len(part.bits) > 1 else 'bit'} {', '.join(map(str, part.bits))}"
+        f"{term.name}, table b{block.block}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"
     )
     picture = diagram_picture(diagram, part, block.input_bits, f"The diagram of {heading}", block.words)
     write_whole(path, standalone_svg(picture, heading, DIAGRAM_NOTES))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +135,13 @@ def _largest_parts(robot: Robot) -> Floats:
     return np.array(bodies)
 
 
+def bounded_torques(chain: Chain, sine: Any, cosine: Any, q: Any, qd: Any, qdd: Any) -> list[Bounded]:
+    """Return the torques of a chain, all arguments (n,) arrays of floats or `Bounded`."""
+    tau, wrench = np.zeros(len(q), dtype=object), np.zeros((len(q), WRENCH), dtype=object)
+    newton_euler(chain, sine, cosine, q, qd, qdd, tau, wrench)
+    return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in tau]
+
+
 def chain_samples(chain: Chain, grid: Floats, offset: Floats) -> Samples:
     """Return every coefficient of a chain on the grid, with radii; revolute joints stand at q + offset."""
     n = grid.shape[1]
@@ -146,9 +154,7 @@ def chain_samples(chain: Chain, grid: Floats, offset: Floats) -> Samples:
         q[j] = Bounded(grid[:, j].copy(), 0.0)
 
     def run(which: Chain, qd: Floats, qdd: Floats) -> list[Bounded]:
-        tau, wrench = np.zeros(n, dtype=object), np.zeros((n, WRENCH), dtype=object)
-        newton_euler(which, sine, cosine, q, qd, qdd, tau, wrench)
-        return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in tau]
+        return bounded_torques(which, sine, cosine, q, qd, qdd)
 
     unit, zero = np.eye(n), np.zeros(n)
     samples: Samples = {}

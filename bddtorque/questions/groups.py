@@ -54,13 +54,11 @@ class Group:
         """Steps of making the list of its sums for one state of the held words."""
         return len(self.counts) * LIST_STEPS
 
-    def multiples(self, held: dict[str, int]) -> Integers:
-        """Return the sum of the group for each tuple, in units, for one state of the held words."""
-        return np.broadcast_to(self._multiples(held), len(self.counts))
-
-    def _multiples(self, held: Mapping[str, Any]) -> Integers:
+    def multiples(self, held: Mapping[str, Any]) -> Integers:
+        """Return the sums of the group in units, for each tuple along the last axis, and states of the held words."""
         inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
-        return run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs))
+        sums = run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs))
+        return np.broadcast_to(sums, np.broadcast_shapes(np.shape(sums), self.counts.shape))
 
     def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
         """Return bounds of the group's sum for all states of the held words; those of small groups are exact.
@@ -81,7 +79,7 @@ class Group:
         for first in range(0, rows.shape[1], step):
             some = slice(first, first + step)
             held = {name: row[some, None] for name, row in zip(self.held, rows, strict=True)}
-            sums = self._multiples(held)
+            sums = self.multiples(held)
             low[some], high[some] = sums.min(axis=1), sums.max(axis=1)
         return low, high
 

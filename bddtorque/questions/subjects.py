@@ -136,10 +136,6 @@ class Subject:
         """Return the words of sums: rounded by the shift and clamped."""
         return np.clip(half_up_shift(total, self.output.shift), self.output.low, self.output.high)
 
-    def unclamped(self, total: int) -> int:
-        """Return the word of one sum as it is before it is clamped."""
-        return int(half_up_shift(total, self.output.shift))
-
     def least_total(self, word: int) -> int:
         """Return the least sum whose rounded word, before it is clamped, is at least `word`."""
         return (word << self.output.shift) - ((1 << self.output.shift) >> 1)

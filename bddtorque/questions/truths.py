@@ -6,16 +6,15 @@ computed for these alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.plan.blocks import LawBlock
-from bddtorque.proof.truth import bounded_chain
+from bddtorque.proof.truth import bounded_chain, bounded_torques
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
@@ -40,21 +39,20 @@ def true_terms(model: Model, place: int, motions: tuple[tuple[str, ...], ...], w
     """Return the sum of some terms of one true torque, each by what its coefficient is multiplied with."""
     chain = bounded_chain(model.robot)
     floating, state = weightless(chain), _State(model, words)
-    none = state.moving("")
+    rest = state.moving("qd", ())
     total = Bounded(np.float64(0.0))
     for motion in motions:
-        own = [state.moving("", *set(motion)), none]
         if not motion:
-            found = state.torques(chain, none, none)[place]
+            found = state.torques(chain, rest, rest)[place]
         elif motion[0].startswith("qdd"):
-            found = state.torques(floating, none, own[0])[place]
+            found = state.torques(floating, rest, state.moving("qdd", motion))[place]
         elif len(motion) == 1:
             found = _friction(model.robot, place, state.given[motion[0]])
         else:
-            found = state.torques(floating, own[0], none)[place]
+            found = state.torques(floating, state.moving("qd", motion), rest)[place]
             if motion[0] != motion[1]:  # the centripetal terms of both are another term
                 for name in motion:
-                    found = found - state.torques(floating, state.moving("", name), none)[place]
+                    found = found - state.torques(floating, state.moving("qd", (name,)), rest)[place]
         total = total + found
     return total
 
@@ -77,20 +75,17 @@ class _State:
             else:
                 self.q[j] = position
 
-    def moving(self, quantity: str, *names: str) -> Any:
-        """Return velocities or accelerations (n,): all of a quantity, or those named, the others at rest."""
+    def moving(self, quantity: str, names: Collection[str] | None = None) -> Any:
+        """Return velocities or accelerations (n,): all of them, or those named, the others at rest."""
         found = np.zeros(self.count, dtype=object)
-        for j in range(self.count):
-            for name in (f"{quantity}{j + 1}",) if quantity else (f"qd{j + 1}", f"qdd{j + 1}"):
-                if quantity or name in names:
-                    found[j] = self.given[name]
+        for j, name in enumerate(f"{quantity}{j + 1}" for j in range(self.count)):
+            if names is None or name in names:
+                found[j] = self.given[name]
         return found
 
     def torques(self, chain: Chain, qd: Any, qdd: Any) -> list[Bounded]:
         """Return the torques of a chain."""
-        tau, wrench = np.zeros(self.count, dtype=object), np.zeros((self.count, WRENCH), dtype=object)
-        newton_euler(chain, self.sine, self.cosine, self.q, qd, qdd, tau, wrench)
-        return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in tau]
+        return bounded_torques(chain, self.sine, self.cosine, self.q, qd, qdd)
 
 
 def _friction(robot: Robot, place: int, velocity: Bounded) -> Any:

@@ -19,6 +19,7 @@ from bddtorque.questions.counting import Counts, states_at_least
 from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import State, Subject, subject
+from bddtorque.words.rounding import half_up_shift
 
 MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
@@ -132,9 +133,10 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
         state = {**dict.fromkeys(model.source.words, 0), **state}
         check_witness(model, asked, state, word)
     exact = word == bound_word
+    clamped = half_up_shift(total, asked.output.shift) != word
     return Extreme(
         asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
-        asked.value(bound_word), asked.unit, state, asked.unclamped(total) != word, stopped=work.why(exact),
+        asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact),
     )  # fmt: skip
 
 

@@ -216,15 +216,6 @@ def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, 
     return len(words), sum(made[name].bits for name, _ in crossing)
 
 
-def stages(operations: Sequence[Operation]) -> int:
-    """Return the most look-ups of which each waits for the one before: 1 where every term is one table."""
-    depth: dict[str, int] = {}
-    for each in operations:
-        before = max((depth[name] for name in each.predecessors), default=0)
-        depth[each.name] = before + (each.kind == "walk" and each.tests > 0)
-    return max(depth.values(), default=0)
-
-
 def delayed(spreading: Spreading, latency: float) -> Schedule:
     """Return the schedule where every message takes `latency` steps: who does what, and in which order, is kept."""
     place = {each.task: each.processor for each in spreading.schedule.placements}

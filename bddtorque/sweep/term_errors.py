@@ -100,12 +100,11 @@ class TermError:
 
 def term_errors(model: Model, words: Sequence[Words]) -> list[TermError]:
     """Return what each term errs on given input words q, qd and qdd, each (N, n); a model of the source `terms`."""
-    return [_found(torque, name, value, error, kept) for torque, name, value, error, kept in _rows(model, words)]
-
-
-def _found(torque: int, name: str, value: Floats, error: Floats, kept: bool) -> TermError:
-    rms = math.sqrt(float(np.mean(error**2)))
-    return TermError(torque, name, float(np.abs(value).max()), float(np.abs(error).max()), rms, not kept)
+    found = []
+    for torque, name, value, error, kept in _rows(model, words):
+        largest, rms = float(np.abs(error).max()), math.sqrt(float(np.mean(error**2)))
+        found.append(TermError(torque, name, float(np.abs(value).max()), largest, rms, not kept))
+    return found
 
 
 def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floats, Floats, bool]]:

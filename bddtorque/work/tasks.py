@@ -26,14 +26,12 @@ class Task:
     arguments : numbers, text, bytes, None, NumPy arrays, enums, fractions, and tuples, lists, dicts and frozen
         dataclasses of such
     name : what messages and progress call it
-    version : raised when the function means something else under the same name
     cost : how long it takes relative to other tasks; for progress and order only
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     name: str = ""
-    version: int = 1
     cost: float = 1.0
 
     def __post_init__(self) -> None:
@@ -44,9 +42,8 @@ class Task:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the function's name and version and of all arguments, in hexadecimal."""
-        described = (self.function.__module__, self.function.__qualname__, self.version, self.arguments)
-        return content_key(described)
+        """SHA-256 of the function's name and of all arguments, in hexadecimal."""
+        return content_key((self.function.__module__, self.function.__qualname__, self.arguments))
 
     def __call__(self) -> Any:
         """Do the work here and now."""

@@ -22,8 +22,8 @@ from bddtorque.schedule import (
     schedule_model,
     spread_bits,
 )
-from bddtorque.schedule.scheduling import Placement, Schedule, earliest_ends
-from bddtorque.schedule.spreading import stages, tasks_of
+from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, longest_path
+from bddtorque.schedule.spreading import tasks_of
 from bddtorque.schedule.wiring import Word, shifted, signed_digits
 from bddtorque.words.integer_range import Range
 
@@ -104,7 +104,9 @@ def test_what_no_torque_needs_is_not_computed():
 
 def test_direct_terms_need_no_communication_but_the_final_sums():
     compiled = model("direct")
-    assert stages(operations_of(compiled.plan, compiled.diagrams)) == 1  # no look-up waits for another
+    operations = operations_of(compiled.plan, compiled.diagrams)
+    walks = [Task(each.name, float(each.tests > 0), each.predecessors) for each in operations]
+    assert longest_path(walks) == 1  # no look-up waits for another
     for processors in range(1, 12):
         spreading = schedule_model(compiled, processors, "terms")
         busy = {each.processor for each in spreading.schedule.placements}
