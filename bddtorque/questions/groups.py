@@ -16,8 +16,6 @@ from bddtorque.questions.wire_ranges import Ranges
 if TYPE_CHECKING:
     from bddtorque.plan.table import Table
 
-TOTAL = "total"
-"""The name of the word that the summands without held words enter as."""
 MOST_EXACT_TUPLES = 1 << 14
 """Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
 MOST_EXACT_SUMS = 1 << 27
@@ -37,6 +35,7 @@ class Group:
     plan : their sum, from the words of the tuples and the held words
     tables : as those of the subject
     tuples : the distinct tuples of words that states of the group give, a name each
+    total : the sum of the summands that no held word meets, for each tuple, in units
     counts : how many states give each tuple, int64
     held : the wires of the held words that its plan reads
     unit : what every sum of the group is a multiple of
@@ -45,6 +44,7 @@ class Group:
     plan: Plan
     tables: tuple[Table, ...]
     tuples: dict[str, Integers]
+    total: Integers
     counts: Integers
     held: tuple[str, ...]
     unit: int
@@ -57,8 +57,7 @@ class Group:
     def multiples(self, held: Mapping[str, Any]) -> Integers:
         """Return the sums of the group in units, for each tuple along the last axis, and states of the held words."""
         inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
-        sums = run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs))
-        return np.broadcast_to(sums, np.broadcast_shapes(np.shape(sums), self.counts.shape))
+        return run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs)) + self.total
 
     def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
         """Return bounds of the group's sum for all states of the held words; those of small groups are exact.
@@ -90,4 +89,5 @@ class Group:
         for end in (np.min, np.max):
             same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}
             ends.append(np.stack([{**same, **known}[name] for name in inputs], axis=1))
-        return Ranges(self.plan, self.tables).over(*ends)
+        low, high = Ranges(self.plan, self.tables).over(*ends)
+        return low + self.total.min(), high + self.total.max()

@@ -26,10 +26,9 @@ from bddtorque.plan.reference import run_wires
 from bddtorque.plan.wires import AngleSum, Input, Sum
 from bddtorque.questions.convolving import distinct
 from bddtorque.questions.enumeration import Piece, pieces
-from bddtorque.questions.groups import TOTAL, Group
+from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subjects import Integers, Subject, sliced, unclamped
-from bddtorque.words.integer_range import Range
 
 MOST_HELD_BITS = 16
 """Bits of the words held still."""
@@ -211,21 +210,11 @@ def _group(
             else:
                 waiting.append(source)
     given = {wire: Input(_name(wire), plan.bits_of(wire), False) for wire in meeting | read}
-    tuples, counts = _tuples(subject, own, sorted(meeting), inner)
+    tuples, total, counts = _tuples(subject, own, sorted(meeting), inner)
     unit = math.gcd(*(factor for _, factor in parts))
     outer = tuple((wire, factor // unit) for wire, factor in parts if support[wire] & mask)
     made = sliced(plan, unclamped("group", outer), given)
-    if inner:  # the summands that no held word meets enter as one word
-        tuples[TOTAL] = tuples[TOTAL] // unit
-        bits = Range(int(tuples[TOTAL].min()), int(tuples[TOTAL].max())).bits
-        made = replace(
-            made,
-            wires=(*made.wires, Input(TOTAL, bits, False)),
-            outputs=(replace(made.outputs[0], parts=(*made.outputs[0].parts, (len(made.wires), 1))),),
-        )
-    inputs = {wire.name for wire in made.inputs}
-    kept = {name: words for name, words in tuples.items() if name in inputs}
-    return Group(made, subject.tables, kept, counts, tuple(sorted(inputs - set(kept))), unit), read
+    return Group(made, subject.tables, tuples, total // unit, counts, tuple(sorted(map(_name, read))), unit), read
 
 
 def _name(wire: int) -> str:
@@ -234,15 +223,16 @@ def _name(wire: int) -> str:
 
 def _tuples(
     subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
-) -> tuple[dict[str, Integers], Integers]:
-    """Return the distinct tuples of some words over all states of a group, and how many states give each."""
+) -> tuple[dict[str, Integers], Integers, Integers]:
+    """Return the distinct tuples of some words over all states of a group, the sum of others, and how many have each."""
     columns: list[Integers] = []
     counts = np.empty(0, dtype=np.int64)
     for piece in pieces([wire for k, wire in enumerate(subject.inputs) if own >> k & 1]):
         rows, times = distinct(_columns(subject, piece, meeting, inner, 0))
         both = [np.concatenate(pair) for pair in zip(columns, rows, strict=True)] if columns else rows
         columns, counts = distinct(both, np.concatenate([counts, times]))
-    return dict(zip([*map(_name, meeting), TOTAL], columns, strict=True)), counts
+    *words, total = columns
+    return dict(zip(map(_name, meeting), words, strict=True)), total, counts
 
 
 def _held_states(
