@@ -21,6 +21,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import njit
 from bddtorque.model.model import Model
 from bddtorque.sweep.states import random_words
 
@@ -120,18 +121,16 @@ def latency(model: Model, form: str = "straight", rounds: int = 20, seed: int = 
     )
 
 
-def _time_pairs(timed: npt.NDArray[np.int64]) -> None:
+@njit
+def _pairs(timed: npt.NDArray[np.int64]) -> None:
     for k in range(len(timed)):
         begin = stamp()
         timed[k] = stamp() - begin
 
 
-def _read_stamp() -> Any:
-    return stamp()
-
-
-_pairs: Any = numba.njit(_time_pairs)
-_now: Any = numba.njit(_read_stamp)
+@njit
+def _now() -> int:
+    return stamp()  # type: ignore[no-any-return]
 
 
 def _overhead() -> int:

@@ -96,7 +96,7 @@ def _enumerated(subject: Subject, threshold: int, work: Work) -> Counts:
     """Run all states, or as many as work allows where they are many; those not run may be on either side."""
     found = run = 0
     with work.interruptible():
-        for _, total in runs(subject, work if subject.bits > EASY_BITS else None):
+        for _, total in runs(subject, work):
             found += int(np.count_nonzero(total >= threshold))
             run += total.size
     left = (1 << subject.bits) - run

@@ -63,14 +63,17 @@ def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Pie
         )
 
 
-def runs(subject: Subject, work: Work | None = None) -> Iterator[tuple[Piece, Integers]]:
-    """Give as many pieces of a subject's states as work allows, with their exact sums in the shape of the piece."""
+def runs(subject: Subject, work: Work) -> Iterator[tuple[Piece, Integers]]:
+    """Give as many pieces of a subject's states as work allows, with their exact sums in the shape of the piece.
+
+    Few states are all run, whatever work is allowed.
+    """
+    work = work if subject.bits > EASY_BITS else Work(math.inf)
     for piece in pieces(subject.inputs):
-        if work is not None and not work.goes_on():
+        if not work.goes_on():
             return
         yield piece, np.broadcast_to(subject.total(piece.words), piece.shape)
-        if work is not None:
-            work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
+        work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
 
 
 def every_state(subject: Subject) -> Words:

@@ -35,18 +35,15 @@ def support(model: Model, of: str) -> Support:
     unread = {name: list(range(word.bits)) for name, word in asked.formats.items() if name not in inputs}
     unread = unread if asked.kind == "output" else {}
     matters, left = _seen(asked, random_words(asked.inputs, TRIED), inputs)
+    way, idle = "states", none
     if not any(left.values()):
-        way, detail, idle = "states", "a pair of states shows every bit that matters", none
+        detail = "a pair of states shows every bit that matters"
     elif asked.bits <= EASY_BITS:
         more, idle = _seen(asked, every_state(asked), left)
         matters, left = {name: sorted(matters[name] + more[name]) for name in inputs}, none
         way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     else:
-        way, detail, idle = (
-            "states",
-            f"{TRIED:,} random states show which bits matter, but not that others do not",
-            none,
-        )
+        detail = f"{TRIED:,} random states show which bits matter, but not that others do not"
     exact = not any(left.values())
     return Support(asked.name, asked.title, exact, way, detail, matters, {**idle, **unread}, left)
 

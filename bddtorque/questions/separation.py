@@ -224,7 +224,7 @@ def _name(wire: int) -> str:
 def _tuples(
     subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers, Integers]:
-    """Return the distinct tuples of some words over all states of a group, the sum of others, and how many have each."""
+    """Return the distinct tuples of some words over a group's states, the sum of others, and how many give each."""
     columns: list[Integers] = []
     counts = np.empty(0, dtype=np.int64)
     for piece in pieces([wire for k, wire in enumerate(subject.inputs) if own >> k & 1]):

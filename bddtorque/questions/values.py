@@ -143,7 +143,7 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
 def _searched(asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
     """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
     if asked.bits <= EASY_BITS:
-        total, state, _ = _run(asked, direction, None)
+        total, state, _ = _run(asked, direction, work)
         return total, total, state, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     few = asked.bits <= MOST_BITS
     own = work.part(PATIENCE) if few else work
@@ -157,7 +157,7 @@ def _searched(asked: Subject, direction: int, work: Work) -> tuple[int, int, Sta
     return *ends, found.state, "branch and bound", boxes_looked_at(found.boxes)
 
 
-def _run(asked: Subject, direction: int, work: Work | None) -> tuple[int, State, int]:
+def _run(asked: Subject, direction: int, work: Work) -> tuple[int, State, int]:
     """Return the largest (`direction` 1) or smallest sum of as many states as work allows, its state, and how many."""
     best: tuple[int, State] = (0, {})
     run = 0

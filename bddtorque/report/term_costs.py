@@ -26,7 +26,7 @@ from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import WORD_STEPS
 from bddtorque.schedule.scheduling import earliest_ends
 from bddtorque.schedule.spreading import tasks_of
-from bddtorque.sweep.term_errors import Motion, Motions, motions_of
+from bddtorque.sweep.term_errors import Motions, motions_of
 
 FORM_NAMES = tuple(reversed(FORMS))
 """All forms, those that give whole words first."""
@@ -85,10 +85,6 @@ def term_name(motions: Motions) -> str:
     if len(motions) != 1:
         return "several terms together" if motions else "constant"
     (motion,) = motions
-    return _motion_name(motion)
-
-
-def _motion_name(motion: Motion) -> str:
     if not motion:
         return "gravity"
     numbers = [name.lstrip("qd") for name in motion]
