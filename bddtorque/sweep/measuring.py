@@ -92,35 +92,27 @@ def measure_subject(subject: Subject, seed: int, parts: Sequence[Part]) -> dict[
     outside : (3, n), how many given positions, velocities and accelerations were out of range
     worst, worst_states : (n,) the largest first error of all states, and (n, 3, n) the input words that gave it
     """
-    n = subject.robot.degrees_of_freedom
-    found: dict[str, Any] = {
-        "largest": np.zeros((3, n)),
-        "squares": np.zeros((3, n)),
-        "corner_largest": np.zeros(n),
-        "bins": np.zeros((3, n, BINS), dtype=np.int64),
-        "picture": np.zeros((n, PICTURE_BINS), dtype=np.int64),
-        "saturated": np.zeros(n, dtype=np.int64),
-        "outside": np.zeros((3, n), dtype=np.int64),
-        "worst": np.full(n, -1.0),
-        "worst_states": np.zeros((n, 3, n), dtype=np.int64),
+    return joined([_measured(subject, seed, part) for part in parts])
+
+
+def _measured(subject: Subject, seed: int, part: Part) -> dict[str, Any]:
+    states = states_of(part, subject.formats, seed)
+    counted = [kind.quantise_counted(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]
+    words = [each for each, _ in counted]
+    errors, saturated = _errors(subject, words, states)
+    sizes = np.abs(errors)
+    worst, place = sizes[0].max(axis=0), sizes[0].argmax(axis=0)
+    own = slice(0 if part.corner else None)  # of corners only the largest and the worst count
+    return {
+        "largest": sizes[:, own].max(axis=1, initial=0.0),
+        "squares": np.einsum("ksj,ksj->kj", errors[:, own], errors[:, own]),
+        "corner_largest": worst if part.corner else np.zeros_like(worst),
+        **_counts(sizes[:, own], errors[0, own], subject.proved),
+        "saturated": saturated,
+        "outside": np.stack([outside for _, outside in counted]) * isinstance(part, Given),
+        "worst": worst,
+        "worst_states": np.stack([each[place] for each in words], axis=1),
     }
-    for part in parts:
-        states = states_of(part, subject.formats, seed)
-        counted = [kind.quantise_counted(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]
-        words = [each for each, _ in counted]
-        if isinstance(part, Given):
-            found["outside"] += np.stack([outside for _, outside in counted])
-        errors, saturated = _errors(subject, words, states)
-        found["saturated"] += saturated
-        sizes = np.abs(errors)
-        _keep_worst(found, sizes[0], words)
-        if part.corner:
-            np.maximum(found["corner_largest"], sizes[0].max(axis=0), out=found["corner_largest"])
-            continue
-        np.maximum(found["largest"], sizes.max(axis=1), out=found["largest"])
-        found["squares"] += np.einsum("ksj,ksj->kj", errors, errors)
-        _count(found, sizes, errors[0], subject.proved)
-    return found
 
 
 def joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -157,21 +149,14 @@ def _errors(subject: Subject, words: Sequence[Words], states: State) -> tuple[Fl
     return errors, np.count_nonzero(beyond, axis=0).astype(np.int64)
 
 
-def _keep_worst(found: dict[str, Any], error: Floats, words: Sequence[Words]) -> None:
-    for joint, place in enumerate(error.argmax(axis=0)):
-        if error[place, joint] > found["worst"][joint]:
-            found["worst"][joint] = error[place, joint]
-            found["worst_states"][joint] = np.stack([each[place] for each in words])
-
-
-def _count(found: dict[str, Any], sizes: Floats, signed: Floats, proved: Floats) -> None:
+def _counts(sizes: Floats, signed: Floats, proved: Floats) -> dict[str, Words]:
+    """Return the counts in bins, `bins` of |errors| (3, N, n) and `picture` of errors (N, n)."""
     octaves = np.log2(np.maximum(sizes, 2.0**SMALLEST_OCTAVE)) - SMALLEST_OCTAVE
     places = np.minimum((octaves * BINS_PER_OCTAVE).astype(np.int64), BINS - 1)
-    for kind, joint in np.ndindex(places.shape[0], places.shape[2]):
-        found["bins"][kind, joint] += np.bincount(places[kind, :, joint], minlength=BINS)
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = (signed / proved + 1) * (PICTURE_BINS / 2)
     inside = (drawn >= 0) & (drawn <= PICTURE_BINS)
     columns = np.minimum(np.where(inside, drawn, 0).astype(np.int64), PICTURE_BINS - 1)
-    for joint in range(len(proved)):
-        found["picture"][joint] += np.bincount(columns[inside[:, joint], joint], minlength=PICTURE_BINS)
+    bins = [[np.bincount(each, minlength=BINS) for each in kind.T] for kind in places]
+    picture = [np.bincount(columns[inside[:, j], j], minlength=PICTURE_BINS) for j in range(len(proved))]
+    return {"bins": np.array(bins), "picture": np.array(picture)}
