@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,16 +36,8 @@ LISTS_BYTES = 400 * 2**20
 """Memory of lists that are kept because other states may have the same."""
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Bounds of a number of states, and how they were found; equal where the number is known.
-
-    Attributes
-    ----------
-    low, high : both included
-    way : ``"enumeration"``, ``"conditioning"`` or ``"branch and bound"``
-    detail : what was done, for people
-    """
+class Counts(NamedTuple):
+    """Bounds of a number of states, both included and equal where it is known; the way to them, and what was done."""
 
     low: int
     high: int
@@ -53,7 +46,7 @@ class Counts:
 
     def times(self, bits: int) -> Counts:
         """Return the bounds where each state stands for 2^bits."""
-        return replace(self, low=self.low << bits, high=self.high << bits)
+        return self._replace(low=self.low << bits, high=self.high << bits)
 
 
 def states_at_least(subject: Subject, threshold: int, work: Work) -> Counts:
@@ -79,7 +72,7 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
             found = _enumerated(subject, threshold, work)
         else:
             found = _with_states(subject, threshold, _in_boxes(subject, threshold, work), work)
-    return replace(found, low=max(found.low, easy.low), high=min(found.high, easy.high))
+    return found._replace(low=max(found.low, easy.low), high=min(found.high, easy.high))
 
 
 def _with_states(subject: Subject, threshold: int, found: Counts, work: Work) -> Counts:
@@ -89,7 +82,7 @@ def _with_states(subject: Subject, threshold: int, found: Counts, work: Work) ->
         low = 1
     if high == 1 << subject.bits and subject.sums(good_state(subject, -1, work)[None])[0] < threshold:
         high -= 1
-    return replace(found, low=low, high=high)
+    return found._replace(low=low, high=high)
 
 
 def _enumerated(subject: Subject, threshold: int, work: Work) -> Counts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -65,7 +64,7 @@ def saturating(model: Model, of: str, *, work: float | Work = WORK, limit: float
     half = work.part(0.5)
     above = states_at_least(asked, asked.least_total(asked.output.high + 1), half)
     if work.stopped:  # interrupted: nothing is known of the other end
-        below = replace(above, low=0, high=asked.states)
+        below = above._replace(low=0, high=asked.states)
     else:
         below = _below(asked, asked.least_total(asked.output.low), work)
     work.stopped = work.stopped or half.stopped
@@ -122,7 +121,7 @@ def _count(asked: Subject, found: Counts, what: str, work: Work, certificate: st
 def _below(asked: Subject, threshold: int, work: Work) -> Counts:
     """Return how many states have a sum below the threshold."""
     others = states_at_least(asked, threshold, work)
-    return replace(others, low=asked.states - others.high, high=asked.states - others.low)
+    return others._replace(low=asked.states - others.high, high=asked.states - others.low)
 
 
 def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
