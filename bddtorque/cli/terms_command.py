@@ -151,8 +151,6 @@ def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
             f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MOST_DRAWN} are "
             "drawn: draw another --bit, or compile with fewer bits"
         )
-    heading = (
-        f"{term.name}, table b{block.block}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"
-    )
+    heading = f"{term.name}, table b{block.block}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"
     picture = diagram_picture(diagram, part, block.input_bits, f"The diagram of {heading}", block.words)
     write_whole(path, standalone_svg(picture, heading, DIAGRAM_NOTES))
