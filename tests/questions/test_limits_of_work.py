@@ -121,7 +121,7 @@ def test_states_that_were_not_run_may_be_on_either_side(name, at, pieces_run):
     threshold = int(np.quantile(total, at))
     expected = int(np.count_nonzero(total >= threshold))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "EASY_BITS", 0)
+        patch.setattr(enumeration, "EASY_BITS", 0)
         small_pieces = enumeration.pieces
         patch.setattr(enumeration, "pieces", lambda inputs: small_pieces(inputs, 12))
         work = Work(told=interrupts_after(pieces_run))
