@@ -23,17 +23,10 @@ import matplotlib
 from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.dynamics.terms import terms_of
-from bddtorque.machines.comparison import (
-    CostModel,
-    Machine,
-    bit_steps,
-    cell_steps,
-    horn_raibert,
-    literature,
-    unsupported,
-    word_steps,
-)
+from bddtorque.dynamics.terms import Terms
+from bddtorque.machines.comparison import expanded_terms, literature
+from bddtorque.machines.cost_model import CostModel, Machine, bit_steps, cell_steps, unsupported, word_steps
+from bddtorque.machines.machine_figure import add_legend, draw_machines
 from bddtorque.machines.table_machines import table_machines
 
 matplotlib.use("Agg")
@@ -41,11 +34,6 @@ import matplotlib.pyplot as plt
 
 ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
 BITS = 8
-COEFFICIENT_BYTES = 2
-MOST_BYTES = 64e6
-"""Memory that Horn and Raibert's tables may take."""
-MOST_JOINTS_IN_TERMS = 6
-"""Beyond, terms take long to expand, and tables of their coefficients are out of the question."""
 MODELS = ("word", "bit", "cell")
 RECORDED = {
     "planar2r": ([32, 32], [13, 20, 27, 298], [178, 240]),
@@ -58,21 +46,6 @@ RECORDED = {
     "panda": ([45, 73], [42, 169, 348, 1413], [3438, 4292]),
 }
 """Word steps of Lathrop's machines, of those that share processors, and bit steps of tables and of recursions."""
-STYLES = {
-    "Newton-Euler general": ("0.6", "s"),
-    "Newton-Euler": ("k", "s"),
-    "Luh-Lin": ("tab:brown", "v"),
-    "Binder/Herzog": ("tab:pink", "<"),
-    "Hamilton new": ("tab:purple", ">"),
-    "Lathrop linear": ("tab:olive", "D"),
-    "Lathrop logarithmic": ("tab:green", "P"),
-    "Fijany array": ("tab:cyan", "^"),
-    "Horn-Raibert": ("tab:blue", "X"),
-    "terms by bits": ("tab:red", "o"),
-    "terms by words": ("tab:orange", "o"),
-    "recursive by bits": ("tab:red", "*"),
-    "recursive by words": ("tab:orange", "*"),
-}
 
 
 def compiled(arm: str) -> list[bt.Model]:
@@ -81,14 +54,9 @@ def compiled(arm: str) -> list[bt.Model]:
     return models if models[0].plan.source == "terms" else models[1:]
 
 
-def machines(robot: bt.Robot, models: list[bt.Model], costs: CostModel) -> list[Machine]:
+def machines(robot: bt.Robot, models: list[bt.Model], terms: Terms | None, costs: CostModel) -> list[Machine]:
     """Return all machines on one arm."""
-    found = literature(robot, costs)
-    if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
-        found += horn_raibert(terms_of(robot), costs, COEFFICIENT_BYTES, MOST_BYTES)
-    else:
-        why = f"not expanded for more than {MOST_JOINTS_IN_TERMS} joints: far too large"
-        found += [unsupported(f"Horn-Raibert, {way}", "word", why) for way in ("serial", "spread")]
+    found = literature(robot, costs, terms)
     if all(model.plan.source != "terms" for model in models):
         found.append(unsupported("terms by bits", "bit", "planner: too many harmonics"))
         found.append(unsupported("terms by words", "word", "planner: too many harmonics"))
@@ -111,6 +79,7 @@ def rows_of(arm: str, word: list[Machine], bit: list[Machine], cell: list[Machin
             "interval, bit steps": "" if other.interval is None else round(other.interval),
             "cell steps": "" if third.time is None else round(third.time),
             "multipliers": each.multipliers if each.processors else "",
+            "messages": each.messages if each.processors else "",
             "table bytes": each.table_bytes or "",
             "note": each.note,
         }
@@ -156,38 +125,12 @@ def draw(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...], mod
     figure, axes = plt.subplots(lines, columns, figsize=(4.6 * columns, 4.4 * lines + 1.2), layout="constrained")
     shown: dict[str, Any] = {}
     for axis, arm in zip(axes.flat, arms, strict=False):
-        for family, (colour, marker) in STYLES.items():
-            mine = [each for each in found[arm, model] if each.time is not None and family_of(each.name) == family]
-            points = [(each.processors, each.time) for each in mine if "piped" not in each.name]
-            piped = [(each.processors, each.interval) for each in mine if each.interval != each.time]
-            if points:
-                line = axis.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=7, lw=0.8, alpha=0.85)
-                shown.setdefault(family, line[0])
-            if piped:
-                axis.plot(*zip(*piped, strict=True), color=colour, marker=marker, ms=7, ls="", mfc="none")
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_title(arm)
-        axis.set_xlabel("processors")
-        axis.set_ylabel(f"{model} steps")
-        axis.grid(alpha=0.3)
+        shown = draw_machines(axis, found[arm, model], arm, model) | shown
     for axis in list(axes.flat)[len(arms) :]:
         axis.set_visible(False)
-    hollow = plt.Line2D([], [], color="0.4", marker="o", mfc="none", ls="", ms=7)
-    names = [
-        f"tables ({each.split()[0]}), {each.split()[-1][:-1]} by {each.split()[-1][:-1]}" if " by " in each else each
-        for each in shown
-    ]
-    figure.legend(
-        [*shown.values(), hollow], [*names, "hollow: interval, piped"], loc="outside lower center", ncols=5, fontsize=9
-    )
+    add_legend(figure, shown, 5)
     figure.suptitle(f"From a state to its torques, tables of {BITS} bits: {model} steps against processors, every arm")
     save_figure(f"comparison_{model}", figure)
-
-
-def family_of(name: str) -> str:
-    """Return the machine without the way it is run."""
-    return name.split(",", maxsplit=1)[0]
 
 
 def checks_of(found: dict[tuple[str, str], list[Machine]], arms: tuple[str, ...]) -> list[Check]:
@@ -241,10 +184,11 @@ def main() -> None:
     rows = []
     for arm in arms:
         models = compiled(arm)
-        plan = models[-1].plan
+        robot, plan = models[0].robot, models[-1].plan
+        terms = expanded_terms(robot)
         b = int(median(plan.bits_of(k) for k in range(len(plan.wires))))
         for costs in (word_steps(BITS), bit_steps(BITS, b), cell_steps(BITS, b)):
-            found[arm, costs.name] = machines(models[0].robot, models, costs)
+            found[arm, costs.name] = machines(robot, models, terms, costs)
         rows += rows_of(arm, *(found[arm, model] for model in MODELS))
     show_table(rows)
     print("\nWho wins (time or interval, processors), torques of the state alone; old data left out\n")

@@ -34,6 +34,7 @@ from bddtorque.cli.compile_command import compile_command
 from bddtorque.cli.eval_command import eval_command
 from bddtorque.cli.export_command import export_command
 from bddtorque.cli.info_command import info_command
+from bddtorque.cli.machines_command import machines_command
 from bddtorque.cli.plan_command import plan_command
 from bddtorque.cli.report_command import report_command
 from bddtorque.cli.robots_command import robots_command
@@ -79,6 +80,10 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "bench": (
         bench_command,
         "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
+    ),
+    "machines": (
+        machines_command,
+        "Example: bddtorque machines planar2r --bits 8\n\nExample: bddtorque machines ur5.bdt --costs bit --plot u.svg",
     ),
     "ask": (
         ask_command,

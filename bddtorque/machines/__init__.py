@@ -12,5 +12,6 @@ papers print is only compared with. docs/papers.md tells what was found.
   serial peers `articulated_body`, `composite_body`, `conjugate_gradient`.
 - Hamilton and kin (torques from data of different ages): `speculation_*`, `timetables`, `faults`, and what it does to
   control in `open_loop`, `closed_loop*` and `frozen_stability`; what each processor computes in `speculation_graphs`.
-- All of them on one arm, in one cost model: `comparison`; for it, torques on the triangle in `fijany_torques`.
+- All of them on one arm, in one cost model (`cost_model`): `comparison`, tables in `table_machines`; run on random
+  states by `machine_torques`, drawn by `machine_figure`; for it, torques on the triangle in `fijany_torques`.
 """

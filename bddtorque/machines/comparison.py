@@ -12,159 +12,38 @@ What is charged, and to whom:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.dynamics.terms import Terms
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.dynamics.terms import Terms, terms_of
+from bddtorque.graph.graph import Op
 from bddtorque.machines.classics.horn_raibert import robot_arithmetic_graph, table_entries
 from bddtorque.machines.classics.luh_lin import link
+from bddtorque.machines.cost_model import CostModel, Machine, by_operations, messages_of, unsupported
 from bddtorque.machines.fijany.fijany_torques import array_torques
 from bddtorque.machines.fijany.owned_words import Costs
 from bddtorque.machines.graph_tasks import tasks_of_graph
+from bddtorque.machines.hamilton.speculation_equations import LATHROP
 from bddtorque.machines.hamilton.speculation_graphs import link_graphs, reached_nodes, variable_graphs
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, iterations_to_exact
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.matrix_vector_processor import MULTIPLIERS
 from bddtorque.machines.lathrop.operation_counts import counted_state, general_graph
-from bddtorque.machines.lathrop.vector_program import Program, Times, duration, processors
+from bddtorque.machines.lathrop.vector_program import Program, duration, processors, tasks_of
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task, earliest_ends, list_schedule
+from bddtorque.schedule.scheduling import Task, list_schedule
 
 MODULES = 3
 """In one matrix-vector processor (LAT section 7)."""
-
-Unit = Literal["word", "matrix-vector", "bit"]
-"""A processor: an adder and a multiplier (or a table) of words; Lathrop's, of three modules; a tester of one bit."""
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """Steps that everything takes.
-
-    Attributes
-    ----------
-    multiplication, addition : of two words in a recursion
-    load, load_bit : of a table: for every load, and for every bit of its index; putting an index together is wiring
-    test : one bit tested by a diagram's walk
-    table_addition, addition_bit : an addition in a table scheme, and what every bit of its result takes on top
-    hop : one packet to a neighbour, where hops are charged
-    position_bits : bits of a position word, the index of a sine table
-    """
-
-    name: str
-    multiplication: float
-    addition: float
-    load: float
-    load_bit: float
-    test: float
-    table_addition: float
-    addition_bit: float
-    hop: float
-    position_bits: int
-
-    @property
-    def times(self) -> Times:
-        """Multiplication and addition, for vector programs."""
-        return Times(self.multiplication, self.addition)
-
-    def loading(self, index_bits: int) -> float:
-        """Return the steps of one table load."""
-        return self.load + self.load_bit * index_bits
-
-    def of_graph(self) -> dict[str, float]:
-        """Return the costs of a traced graph's operations."""
-        sine = self.loading(self.position_bits)
-        return {"sum": self.addition, "product": self.multiplication, "sine_cosine": sine}
-
-    def serial(self, graph: Graph) -> float:
-        """Return what one processor takes for a graph."""
-        counts, costs = graph.counts(), self.of_graph()
-        return sum(counts[f"{kind}s"] * cost for kind, cost in costs.items())
-
-
-def word_steps(position_bits: int) -> CostModel:
-    """Return the model of word-wide processors: everything that is done to a word is one step; so is a bit test."""
-    return CostModel("word", 1, 1, 1, 0, 1, 1, 0, 1, position_bits)
-
-
-def bit_steps(position_bits: int, word_bits: int) -> CostModel:
-    """Return the model of one-bit processors: additions bit by bit, products bit by bit by bit, an index bit by bit.
-
-    `word_bits` is the width that a recursion needs for the same accuracy; tables add words of their own widths.
-    """
-    b = word_bits
-    return CostModel("bit", b * b, b, 0, 1, 1, 0, 1, b, position_bits)
-
-
-def cell_steps(position_bits: int, word_bits: int) -> CostModel:
-    """Return bit steps with multipliers of one cell a bit, which take two steps a bit: b cells more a multiplier."""
-    return replace(bit_steps(position_bits, word_bits), name="cell", multiplication=2 * word_bits)
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A machine on an arm, in steps of a cost model.
-
-    Attributes
-    ----------
-    time : from a state to its torques; None where the machine does not support the arm, and `note` says why
-    interval : from one torque set to the next where states follow each other as fast as they can
-    multipliers : in all its processors
-    table_bytes : of its tables, sines not counted
-    exact : whether torques are those of the state alone; else of older data too
-    """
-
-    name: str
-    unit: Unit
-    processors: int
-    time: float | None
-    interval: float | None
-    multipliers: int
-    table_bytes: int = 0
-    exact: bool = True
-    note: str = ""
-
-
-def unsupported(name: str, unit: Unit, why: str) -> Machine:
-    """Return the line of a machine that cannot do the arm."""
-    return Machine(name, unit, 0, None, None, 0, note=why)
-
-
-def most_busy(tasks: Sequence[Task]) -> tuple[float, int]:
-    """Return the longest path, and how many tasks run at once at most if each starts as soon as it can."""
-    ends = earliest_ends(tasks)
-    events = sorted(
-        event
-        for task in tasks
-        if task.duration > 0
-        for event in ((ends[task.name] - task.duration, 1), (ends[task.name], -1))
-    )
-    busy = np.cumsum([change for _, change in events]) if events else np.zeros(1, dtype=int)
-    return max(ends.values(), default=0.0), int(busy.max())
-
-
-def by_operations(
-    name: str, tasks: Sequence[Task], unit: Unit, *, multiplies: bool, table_bytes: int = 0, note: str = ""
-) -> list[Machine]:
-    """Return three machines of the same operations: one processor, as many as are busy at once, one an operation.
-
-    The last is piped: it takes the next state as soon as its slowest processor is free.
-    """
-    serial = sum(task.duration for task in tasks)
-    longest, busy = most_busy(tasks)
-    working = [task for task in tasks if task.duration > 0]
-    slowest = max(task.duration for task in working)
-    own = sum(task.name.startswith("product") for task in working)
-    shape = ((1, serial, serial, 1), (busy, longest, longest, busy), (len(working), longest, slowest, own))
-    return [
-        Machine(f"{name}, {way}", unit, count, time, interval, multipliers if multiplies else 0, table_bytes, note=note)
-        for way, (count, time, interval, multipliers) in zip(("serial", "spread", "piped"), shape, strict=True)
-    ]
+COEFFICIENT_BYTES = 2
+"""Of an entry of Horn and Raibert's tables."""
+MOST_BYTES = 64e6
+"""Memory that Horn and Raibert's tables may take."""
+MOST_JOINTS_IN_TERMS = 6
+"""Beyond, terms take long to expand, and tables of their coefficients are out of the question."""
 
 
 def preparation(robot: Robot, costs: CostModel) -> tuple[list[float], float]:
@@ -194,8 +73,12 @@ def luh_lin(robot: Robot, costs: CostModel) -> Machine:
     n = robot.degrees_of_freedom
     alone, _ = preparation(robot, costs)
     drive = costs.multiplication + costs.addition if any(joint.rotor_inertia for joint in robot.joints) else 0.0
-    time = max(alone) + list_schedule(variable_tasks(robot, costs), n).makespan + drive
-    return Machine("Luh-Lin", "word", n, time, time, n)
+    tasks = variable_tasks(robot, costs)
+    schedule = list_schedule(tasks, n)
+    working = {task.name for task in tasks if task.duration > 0}
+    place = {each.task: each.processor for each in schedule.placements if each.task in working}
+    time = max(alone) + schedule.makespan + drive
+    return Machine("Luh-Lin", "word", n, time, time, n, messages_of(tasks, place))
 
 
 def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
@@ -229,12 +112,17 @@ def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
 
 def speculative(robot: Robot, costs: CostModel) -> list[Machine]:
     """Return Binder and Herzog's and Hamilton's machines: ages on the recursion of LAT Table 2, for either joint."""
-    links = [costs.serial(graph) for graph in link_graphs(robot)]
-    variables = [costs.serial(graph) for graph in variable_graphs(robot).values()]
-    return [
-        Machine(name, "word", len(work), max(work), max(work), len(work), exact=False, note="older data")
-        for name, work in (("Binder/Herzog", links), ("Hamilton new", variables))
-    ]
+    found, kinds = [], [joint.kind for joint in robot.joints]
+    for name, method, graphs in (
+        ("Binder/Herzog", BINDER_HERZOG, link_graphs(robot)),
+        ("Hamilton new", NEW, list(variable_graphs(robot).values())),
+    ):
+        work = [costs.serial(graph) for graph in graphs]
+        # components of old vectors: one message a vector and reader
+        sent = sum(len({each[:-2] for each in graph.input_names if each.endswith("'")}) for graph in graphs)
+        note = f"older data: exact after {iterations_to_exact(LATHROP, method, kinds)} loops of one state"
+        found.append(Machine(name, "word", len(work), max(work), max(work), len(work), sent, exact=False, note=note))
+    return found
 
 
 def lathrop(robot: Robot, costs: CostModel) -> list[Machine]:
@@ -251,7 +139,9 @@ def lathrop(robot: Robot, costs: CostModel) -> list[Machine]:
         count, time = processors(program), longest + duration(program, costs.times) + drive
         slowest = max(costs.times.of(operation.primitive) for operation in program)
         multipliers = count * MODULES * MULTIPLIERS
-        machine = Machine(f"Lathrop {form}", "matrix-vector", count, time, time, multipliers)
+        tasks = tasks_of(program, costs.times)
+        sent = messages_of(tasks, {task.name: k for k, task in enumerate(tasks) if task.duration > 0})
+        machine = Machine(f"Lathrop {form}", "matrix-vector", count, time, time, multipliers, sent)
         found += [machine, replace(machine, name=f"Lathrop {form}, systolic", interval=slowest)]
     return found
 
@@ -267,15 +157,25 @@ def fijany(robot: Robot, costs: CostModel) -> list[Machine]:
         prices = Costs(costs.multiplication, costs.addition, hop)
         run = array_torques(robot, state, state, state, costs=prices)
         time = costs.loading(costs.position_bits) + run.path.time(prices)  # sines come by the channels
-        found.append(Machine(name, "word", len(run.array), time, time, len(run.array)))
+        sent = sum(record.messages for record in run.array.records)
+        found.append(Machine(name, "word", len(run.array), time, time, len(run.array), sent))
     return found
 
 
-def horn_raibert(terms: Terms, costs: CostModel, coefficient_bytes: int, most_bytes: float) -> list[Machine]:
+def expanded_terms(robot: Robot) -> Terms | None:
+    """Return the terms of the dynamics, which Horn and Raibert's machine needs; None if there are too many joints."""
+    return terms_of(robot) if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS else None
+
+
+def horn_raibert(terms: Terms | None, costs: CostModel, most_bytes: float = MOST_BYTES) -> list[Machine]:
     """Return the look-up over positions, where its tables fit."""
-    name, size = "Horn-Raibert", coefficient_bytes * table_entries(terms, costs.position_bits)
+    name, ways = "Horn-Raibert", ("serial", "spread")
+    if terms is None:
+        why = f"terms of more than {MOST_JOINTS_IN_TERMS} joints are not expanded: the tables are far too large"
+        return [unsupported(f"{name}, {way}", "word", why) for way in ways]
+    size = COEFFICIENT_BYTES * table_entries(terms, costs.position_bits)
     if size > most_bytes:
-        return [unsupported(f"{name}, {way}", "word", f"tables of {size:.1e} bytes") for way in ("serial", "spread")]
+        return [unsupported(f"{name}, {way}", "word", f"tables of {size:.1e} bytes") for way in ways]
     arithmetic = tasks_of_graph(robot_arithmetic_graph(terms), costs.of_graph())
     loads = {term.name: costs.loading(costs.position_bits * len(term.expansion.depends_on)) for term in terms.terms}
     first = max(loads.values())  # a load that depends on nothing is a constant; those that take longest decide
@@ -290,12 +190,13 @@ def horn_raibert(terms: Terms, costs: CostModel, coefficient_bytes: int, most_by
     ]
 
 
-def literature(robot: Robot, costs: CostModel) -> list[Machine]:
-    """Return all machines of the literature but Horn and Raibert's, which needs the terms of the dynamics."""
+def literature(robot: Robot, costs: CostModel, terms: Terms | None) -> list[Machine]:
+    """Return all machines of the literature; `terms` as `expanded_terms` gives them."""
     return [
         *newton_euler(robot, costs),
         luh_lin(robot, costs),
         *speculative(robot, costs),
         *lathrop(robot, costs),
         *fijany(robot, costs),
+        *horn_raibert(terms, costs),
     ]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bddtorque.machines.comparison import CostModel, Machine, by_operations
+from bddtorque.machines.cost_model import CostModel, Machine, by_operations
 from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import Costs, Operation
 from bddtorque.schedule.scheduling import Task

@@ -17,22 +17,27 @@ import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.machines.comparison import (
-    CostModel,
-    Machine,
-    bit_steps,
-    by_operations,
     fijany,
     horn_raibert,
     lathrop,
     literature,
     luh_lin,
-    most_busy,
     newton_euler,
     variable_tasks,
+)
+from bddtorque.machines.cost_model import (
+    CostModel,
+    Machine,
+    bit_steps,
+    by_operations,
+    messages_of,
+    most_busy,
+    processors_shared,
     word_steps,
 )
 from bddtorque.machines.fijany.fijany_torques import array_torques
 from bddtorque.machines.fijany.owned_words import ArrayError, Costs
+from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.hamilton.speculation_graphs import link_graphs, variable_graphs
 from bddtorque.machines.lathrop.lathrop_torques import float_state
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
@@ -40,7 +45,7 @@ from bddtorque.machines.lathrop.systolic import pipeline
 from bddtorque.machines.lathrop.vector_program import Times, run
 from bddtorque.machines.table_machines import costs_of, table_machines, word_tasks
 from bddtorque.schedule import operations_of, spread_bits
-from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
+from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, list_schedule, longest_path
 
 ARMS = ("planar2r", "planar3r_a", "scara", "stanford", "puma560", "ur5", "panda")
 WORD = word_steps(8)
@@ -154,7 +159,7 @@ def costs_of_any_kind() -> st.SearchStrategy[CostModel]:
 def test_laws_of_every_machine(costs: CostModel, name: str) -> None:
     """Intervals are never longer than times, more processors never slower, and no machine beats its longest path."""
     robot = bt.load_robot(name)
-    machines = literature(robot, costs) + horn_raibert(TERMS(name), costs, 2, np.inf)
+    machines = literature(robot, costs, None)[:-2] + horn_raibert(TERMS(name), costs, np.inf)
     for each in machines:
         if each.time is not None:
             assert each.interval is not None
@@ -184,10 +189,10 @@ def test_figures_are_those_of_the_machines_own_measurements() -> None:
 
 def test_horn_and_raibert_where_they_fit() -> None:
     terms = terms_of(bt.load_robot("planar2r"))
-    serial, spread = horn_raibert(terms, WORD, 2, 64e6)
+    serial, spread = horn_raibert(terms, WORD)
     assert serial.table_bytes == spread.table_bytes == 264_706
     assert serial.time == 7 + 10 + len(terms.terms)  # sums, products, a load a coefficient
-    for each in horn_raibert(terms, WORD, 2, 1e5):
+    for each in horn_raibert(terms, WORD, 1e5):
         assert each.time is None
         assert "bytes" in each.note
 
@@ -236,3 +241,32 @@ def test_tables_by_words_load_each_word_once() -> None:
     by_bits = {task.name: task.duration for task in word_tasks(operations, bit_steps(6, 8))}
     for word in loads:
         assert by_bits[word] == widths(word)
+
+
+def test_messages_go_once_to_each_other_processor_and_through_what_takes_no_time() -> None:
+    tasks = [
+        Task("a", 1.0),
+        Task("wire", 0.0, ("a",)),
+        Task("b", 1.0, ("wire",)),
+        Task("c", 1.0, ("a", "b")),
+        Task("d", 1.0, ("wire", "c")),
+    ]
+    assert messages_of(tasks, {"a": 0, "b": 1, "c": 2, "d": 3}) == 5
+    assert messages_of(tasks, {"a": 0, "b": 1, "c": 1, "d": 1}) == 1
+    assert messages_of(tasks, {"a": 0, "b": 0, "c": 0, "d": 0}) == 0
+
+
+@pytest.mark.parametrize("name", ["planar3r_a", "puma560"])
+def test_shared_processors_are_as_many_as_are_busy_and_do_one_thing_at_a_time(name: str) -> None:
+    tasks = tasks_of_graph(trace_torques(bt.load_robot(name)), {"sum": 1.0, "product": 3.0, "sine_cosine": 2.0})
+    place, ends = processors_shared(tasks), earliest_ends(tasks)
+    longest, busy = most_busy(tasks)
+    assert len(set(place.values())) == busy and max(place.values()) == busy - 1
+    Schedule(
+        tuple(
+            Placement(task.name, place[task.name], ends[task.name] - task.duration, ends[task.name]) for task in tasks
+        ),
+        busy,
+    ).check(tasks)
+    serial, spread, piped = by_operations("x", tasks, "word", multiplies=True)
+    assert serial.messages == 0 < spread.messages <= piped.messages and piped.time == longest

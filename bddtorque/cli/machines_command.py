@@ -1,0 +1,150 @@
+"""``bddtorque machines``: the machines of the literature on an arm, run and priced beside the compiled tables."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli import options as opt
+from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bddtorque.machines.cost_model import CostModel
+    from bddtorque.machines.machine_torques import Finding
+    from bddtorque.model.model import Model
+
+MOST_STATES = 1000
+"""The arrays and pipelines are simulated message by message."""
+
+
+class Costs(StrEnum):
+    """What a step is."""
+
+    WORD = "word"
+    BIT = "bit"
+    CELL = "cell"
+
+
+@opt.takes_choices
+def machines_command(
+    file: Annotated[
+        str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
+    ],
+    costs: Annotated[
+        Costs,
+        typer.Option(
+            help="What is one step: any operation on a word or a test of a bit (word); a test of a bit, where adding b "
+            "bits takes b and multiplying them b² steps (bit), or 2b (cell)."
+        ),
+    ] = Costs.WORD,
+    states: Annotated[int, typer.Option(metavar="N", help="Random states that every machine is run on.")] = 32,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
+    ] = None,
+    bits: opt.BitsOption = None,
+    workers: opt.WorkersOption = None,
+    no_cache: opt.NoCacheOption = False,
+    as_json: opt.JsonOption = False,
+    *,
+    chosen: dict[str, Any],
+) -> None:
+    """Run the parallel machines of the literature on an arm, beside its compiled tables, all in one cost model.
+
+    Each machine that can run the arm computes the same random states; its torques are compared with Newton-Euler and
+    with the compiled words, which must lie within their certificate. Exits with 1 if one does not agree.
+    """
+    if not 1 <= states <= MOST_STATES:
+        raise BddTorqueError(f"--states must be between 1 and {MOST_STATES}, got {states}")
+    opt.check_outputs({"--plot": plot}, [file])
+    if plot is not None:
+        from bddtorque.sweep.drawing import check_plot
+
+        check_plot(plot)
+    from bddtorque.machines.machine_torques import run_machines
+
+    model = _model(file, {**chosen, "bits": None if bits is None else opt.read_bits(bits)}, workers, no_cache)
+    findings = run_machines(model, _cost_model(model, costs), states, seed)
+    title = f"{model.robot.name}, tables of {'/'.join(map(str, dict.fromkeys(model.formats.tau.bits)))} bits"
+    if plot is not None:
+        from bddtorque.machines.machine_figure import draw
+
+        draw([each.machine for each in findings], title, costs.value, plot)
+    if as_json:
+        given = {"robot": model.robot.name, "costs": costs.value, "states": states, "seed": seed}
+        plain = [each.to_plain() for each in findings]
+        write_json({**given, "bounds": list(model.certificate.bounds), "machines": plain})
+    else:
+        console = output()
+        console.print(_table(findings, title, costs.value))
+        for each in findings:
+            if each.error is None:
+                console.print(f"{each.machine.name}: {each.machine.note}", soft_wrap=True)
+        if plot is not None:
+            console.print(f"written: {plot}", soft_wrap=True)
+    if any(each.agrees is False for each in findings):
+        raise typer.Exit(1)
+
+
+def _model(file: str, chosen: dict[str, Any], workers: int | None, no_cache: bool) -> Model:
+    """Return the compiled model of a file, or compile one for the target `tables`."""
+    if opt.is_compiled(file):
+        opt.refuse_choices(file, chosen)
+        from bddtorque.model.model import load
+
+        model = load(file)
+        model.robot_source(file)
+        if model.plan.target != "tables":
+            raise BddTorqueError(f"{file} was compiled for target '{model.plan.target}': compile it for 'tables'")
+        return model
+    if chosen["target"] not in (None, "tables"):
+        raise BddTorqueError(f"--target must be 'tables', whose operations are counted, got {chosen['target']!r}")
+    from bddtorque.compiler.compiling import compile as compile_model
+
+    cache = None if no_cache else "default"
+    options = {**chosen, "target": "tables"}
+    return compile_model(file, workers=workers, cache=cache, progress=ShownProgress(), **options)
+
+
+def _cost_model(model: Model, costs: Costs) -> CostModel:
+    """Return a cost model; words of recursions are as wide as the median word of the arm's recursive plan."""
+    from dataclasses import replace
+    from statistics import median
+
+    from bddtorque.compiler.robot_draft import draft_of_robot
+    from bddtorque.machines.cost_model import bit_steps, cell_steps, word_steps
+
+    position_bits = max(model.formats.q.bits)
+    if costs is Costs.WORD:
+        return word_steps(position_bits)
+    plan = draft_of_robot(replace(model.spec, source="recursive", accuracy="faithful"), model.robot).plan
+    word_bits = int(median(plan.bits_of(k) for k in range(len(plan.wires))))
+    return (bit_steps if costs is Costs.BIT else cell_steps)(position_bits, word_bits)
+
+
+def _table(findings: list[Finding], title: str, costs: str) -> Table:
+    table = plain_table(
+        f"{title}: {costs} steps from a state to its torques, and from one torque set to the next; messages of one set "
+        "between processors; error as a part of the largest torque; distance from the compiled words in units"
+    )
+    table.add_column("machine", no_wrap=True)
+    for name in ("processors", "steps", "interval", "messages", "error", "units"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for each in findings:
+        machine = each.machine
+        if each.error is None or each.units is None or machine.time is None or machine.interval is None:
+            table.add_row(machine.name, *["-"] * 6, "cannot run this arm")
+            continue
+        verdict = "differs" if each.agrees is False else machine.note
+        table.add_row(
+            machine.name, f"{machine.processors:,}", f"{machine.time:,.0f}", f"{machine.interval:,.0f}",
+            f"{machine.messages:,}", f"{each.error:.1e}", f"{each.units:.2f}", verdict,
+        )  # fmt: skip
+    return table

@@ -1,0 +1,93 @@
+"""`machines`: a table for people, JSON for programs, a picture; 1 where a machine differs; refusals in one line."""
+
+import json
+
+import pytest
+from compiled import arm
+
+import bddtorque as bt
+from bddtorque.machines import machine_torques
+
+FAMILIES = {
+    "Newton-Euler general", "Newton-Euler", "Luh-Lin", "Binder/Herzog", "Hamilton new", "Lathrop linear",
+    "Lathrop logarithmic", "Fijany array", "Horn-Raibert", "terms by bits", "terms by words",
+}  # fmt: skip
+FEW = ["--states", "4"]
+
+
+def test_every_machine_runs_and_agrees(run, model, model_file, tmp_path):
+    plot = tmp_path / "machines.svg"
+    ran = run("machines", model_file, *FEW, "--json", "--plot", plot)
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    assert (found["robot"], found["costs"], found["states"]) == ("planar2r", "word", 4)
+    assert found["bounds"] == list(model.certificate.bounds)
+    machines = {each["name"]: each for each in found["machines"]}
+    assert {name.split(",")[0] for name in machines} == FAMILIES
+    for name, each in machines.items():
+        rounded = name.startswith("Horn-Raibert")
+        assert each["agrees"] is (None if rounded else True), name
+        assert each["units"] <= max(found["bounds"]) + rounded
+        assert " by " in name or each["error"] < (1e-3 if rounded else 1e-12)
+    assert machines["Luh-Lin"]["processors"] == 2 and machines["Luh-Lin"]["messages"] > 0
+    assert b"<svg" in plot.read_bytes()[:1000]
+
+
+def test_people_get_a_table_in_the_cost_model_they_ask_for(run, model_file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    word, bit = (run("machines", model_file, *FEW, "--costs", costs) for costs in ("word", "bit"))
+    assert (word.code, bit.code) == (0, 0)
+    assert "word steps from a state to its torques" in word.out and "exact after 3 loops" in word.out
+    lines = [next(line.split() for line in ran.out.splitlines() if "Hamilton new" in line) for ran in (word, bit)]
+    assert lines[0][2] == lines[1][2] == "9" and int(lines[1][3].replace(",", "")) > 10 * int(lines[0][3])
+
+
+def test_a_machine_that_differs_is_told_and_exits_with_1(run, model_file, monkeypatch):
+    right = machine_torques.torque_runs
+
+    def wrong(robot, bits):
+        runs = dict(right(robot, bits))
+        return {**runs, "Luh-Lin": lambda q, qd, qdd: runs["Luh-Lin"](q, qd, qdd) * (1 + 1e-6)}
+
+    monkeypatch.setattr(machine_torques, "torque_runs", wrong)
+    monkeypatch.setenv("COLUMNS", "200")
+    ran = run("machines", model_file, *FEW)
+    assert ran.code == 1
+    assert [line.split()[0] for line in ran.out.splitlines() if "differs" in line] == ["Luh-Lin"]
+
+
+def test_words_beyond_their_certificate_are_told(run, model_file, monkeypatch):
+    bounds = machine_torques._Truth.compare
+
+    def less(truth, torques):
+        error, units, _ = bounds(truth, torques)
+        return error, units, units < 0.01
+
+    monkeypatch.setattr(machine_torques._Truth, "compare", less)
+    ran = run("machines", model_file, *FEW, "--json")
+    assert ran.code == 1
+    assert {each["agrees"] for each in json.loads(ran.out)["machines"]} == {False, None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["planar2r", "--states", "0"], "--states must be between 1 and 1000, got 0"),
+        (
+            ["planar2r", "--target", "host"],
+            "--target must be 'tables', whose operations are counted, got 'host'",
+        ),
+        (["planar2r", "--plot", "x.txt"], ".png"),
+        (["host.bdt"], "host.bdt was compiled for target 'host': compile it for 'tables'"),
+        (["rubbing.bdt"], "robot 'planar2r' has friction, which no machine of the literature computes"),
+    ],
+)
+def test_refusals(run, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if arguments[0] == "host.bdt":
+        arm(8, target="host", workers=1).save("host.bdt")
+    if arguments[0] == "rubbing.bdt":
+        robot = bt.load_robot("planar2r").with_friction({"elbow": 0.1})
+        bt.compile(robot, bits=3, position=1.0, velocity=1.0, acceleration=1.0, workers=1).save("rubbing.bdt")
+    ran = run("machines", *arguments)
+    assert ran.code == 2 and message in ran.err and ran.err.count("\n") == 1
