@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import grid, output, write_json
-from bddtorque.cli.options import JsonOption
+from bddtorque.cli.options import JsonOption, check_outputs
 
 if TYPE_CHECKING:
     from bddtorque.export import Exported
@@ -26,6 +26,12 @@ def export_command(
         typer.Option(
             "--term", metavar="NAME", help="Only this term (as `bddtorque terms` names it): words to its word."
         ),
+    ] = None,
+    pla: Annotated[
+        Path | None, typer.Option("--pla", metavar="DIR", help="Write a Berkeley PLA for each table to this folder.")
+    ] = None,
+    blif: Annotated[
+        Path | None, typer.Option("--blif", metavar="FILE", help="Write the whole model as a netlist in BLIF.")
     ] = None,
     floats: Annotated[
         bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
@@ -63,13 +69,26 @@ def export_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a compiled model as C99: integers, const tables, no heap, no libm, with a self-test."""
-    if c is None:
-        raise BddTorqueError("export needs --c DIR, a folder for C files")
+    """Write a compiled model as C99: integers, const tables, no heap, no libm, with a self-test.
+
+    Or as logic: its tables as PLAs, or all of it as a netlist of multiplexers and adders in BLIF.
+    """
+    if c is None and pla is None and blif is None:
+        raise BddTorqueError("export needs --c DIR, --pla DIR or --blif FILE: where to write C, tables or a netlist")
+    if c is None and term is not None:
+        raise BddTorqueError("--term is for C, as tables and netlists are of the whole model: give --c DIR too")
+    check_outputs({"--blif": blif}, [file])
     from bddtorque.export import export_c
     from bddtorque.model.model import load
 
     model = load(file)
+    logic = _export_logic(model, pla, blif, force)
+    if c is None:
+        if as_json:
+            write_json({"file": str(file), **logic})
+        else:
+            output().print(grid([*logic.items()]))
+        return
     model.robot_source(str(file))
     exported = export_c(
         model,
@@ -88,12 +107,26 @@ def export_command(
         write_json(
             {
                 "file": str(file),
+                **logic,
                 **exported.to_plain(),
                 "bound": list(model.certificate.bounds) if term is None else exported.bound,
             }
         )
         return
-    output().print(grid(export_lines(model, exported)))
+    output().print(grid([*export_lines(model, exported), *logic.items()]))
+
+
+def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool) -> dict[str, str]:
+    """Write tables and netlist where they are asked for, and return what was written."""
+    from bddtorque.base.sizes import counted
+    from bddtorque.export import export_blif, export_pla
+
+    written = {}
+    if pla is not None:
+        written["pla"] = f"{counted(len(export_pla(model, pla, force)), 'tables')} in {pla}"
+    if blif is not None:
+        written["blif"] = f"{blif}, {counted(export_blif(model, blif), 'bytes')}"
+    return written
 
 
 def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:

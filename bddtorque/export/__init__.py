@@ -1,4 +1,4 @@
-"""A compiled model as C99 source code for other processors: `export_c`.
+"""A compiled model as C99 source code for other processors, and as logic: `export_c`, `export_pla`, `export_blif`.
 
 c_names   what robots and joints are called, made safe
 integer_ranges    how large every word can get: types, and no overflow
@@ -10,8 +10,12 @@ c_header, c_floats, selftest    the files beside the source
 folder    writes them, whole or not at all
 c_measuring    what a compiler makes of them
 exporter  `export_c`, which puts all of it together
+pla       `export_pla`: the tables as Berkeley PLAs
+netlist, blif    `export_blif`: the whole model in gates
 """
 
+from bddtorque.export.blif import export_blif
 from bddtorque.export.exporter import Exported, export_c
+from bddtorque.export.pla import export_pla
 
-__all__ = ["Exported", "export_c"]
+__all__ = ["Exported", "export_blif", "export_c", "export_pla"]

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import bddtorque as bt
+from bddtorque.export.blif import blif_text
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) on this machine")
 
@@ -60,6 +61,18 @@ def test_export_as_json(run, model_file, tmp_path, monkeypatch):
     assert "nothing: no C compiler found" in shown.out
     assert "by the processor" in shown.out
     assert "walks end sooner" in shown.out
+
+
+def test_export_of_logic(run, refused, model, model_file, tmp_path):
+    folder, netlist = tmp_path / "pla", tmp_path / "arm.blif"
+    told = json.loads(run("export", model_file, "--pla", folder, "--blif", netlist, "--json").out)
+    assert told["blif"] == f"{netlist}, {netlist.stat().st_size:,} bytes"
+    assert told["pla"] == f"{len(model.tables)} tables in {folder}"
+    assert netlist.read_text() == blif_text(model)
+    assert "b0.pla" in {path.name for path in folder.iterdir()}
+    assert str(netlist) in "".join(run("export", model_file, "--blif", netlist).out.split())
+    assert "there is no folder" in refused("export", model_file, "--blif", tmp_path / "no" / "arm.blif")
+    assert "--blif" in refused("export", model_file, "--blif", model_file)
 
 
 def test_bad_use(refused, model_file, tmp_path):
