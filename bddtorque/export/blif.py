@@ -33,7 +33,7 @@ def export_blif(model: Model, path: str | PathLike[str]) -> int:
 
 def blif_text(model: Model) -> str:
     """Return the netlist of a model."""
-    plan, net = model.plan, Netlist()
+    plan, net = model.word_plan("a netlist"), Netlist()
     places = {name: place for place, name in enumerate(model.source.words)}
     inputs = sorted(plan.inputs, key=lambda wire: places[wire.name])
     of_function = model.source.kind == "function"

@@ -30,6 +30,7 @@ def export_pla(model: Model, directory: str | PathLike[str], force: bool = False
     directory : made if need be; an earlier export there is replaced
     force : write into a folder that holds other files; these stay
     """
+    model.word_plan("a PLA")
     files = {f"b{k}.pla": pla_text(table, f"b{k}") for k, table in enumerate(model.tables)}
     manifest = {
         "written_by": f"bddtorque {__version__}",

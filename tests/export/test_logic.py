@@ -247,3 +247,12 @@ def test_functions_have_netlists_too():
     x, y = (words.reshape(-1) for words in np.meshgrid(np.arange(-8, 8), np.arange(-8, 8)))
     nets = simulate(blif_text(model), {**bits_of("x_m_", x, 4), **bits_of("y", y, 4)})
     np.testing.assert_array_equal(joined(nets, "z", 5), model.words(x, y))
+
+
+def test_a_model_in_floats_has_no_tables_to_write(tmp_path):
+    model = arm(4, target="float")
+    with pytest.raises(BddTorqueError, match="a netlist needs a model for target 'tables'"):
+        export_blif(model, tmp_path / "arm.blif")
+    with pytest.raises(BddTorqueError, match="a PLA needs a model for target 'tables'"):
+        export_pla(model, tmp_path / "pla")
+    assert not list(tmp_path.iterdir())
