@@ -7,7 +7,6 @@ up to what is there, and an array is accepted if writing it again gives its very
 from __future__ import annotations
 
 import io
-import os
 import struct
 import zipfile
 from os import PathLike
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.reading import opened, reason
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.reading import read_whole
 
 START = b"PK\x03\x04"
 """The first bytes of any zip archive that has an entry."""
@@ -34,21 +33,7 @@ Integers = npt.NDArray[Any]
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file that may be an archive, or refuse; of what cannot be one, only the first few."""
-    where = one_line(str(path))
-    try:
-        with opened(path) as file:
-            data = file.read(len(START))
-            size = os.fstat(file.fileno()).st_size
-            if data == START and size <= LARGEST_FILE:  # else not: devices have no end
-                file.seek(0)
-                data = file.read(size)
-    except FileNotFoundError:
-        raise BddTorqueError(f"{where}: there is no such file") from None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        raise BddTorqueError(f"{where}: cannot be read: {reason(problem)}") from None
-    if size > LARGEST_FILE:
-        raise BddTorqueError(f"{where}: a .bdt file must have at most {LARGEST_FILE:,} bytes, this one has more")
-    return data
+    return read_whole(path, LARGEST_FILE, "a .bdt file", START)
 
 
 def pack(entries: dict[str, bytes]) -> bytes:

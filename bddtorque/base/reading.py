@@ -31,21 +31,26 @@ def opened(path: str | PathLike[str]) -> BinaryIO:
     return open(path, "rb", opener=_without_waiting)
 
 
-def read_whole(path: str | PathLike[str], largest: int, what: str) -> bytes:
-    """Return the bytes of a file, or refuse one that cannot be read or is larger; `what` is what it should be."""
+def read_whole(path: str | PathLike[str], largest: int, what: str, start: bytes = b"") -> bytes:
+    """Return the bytes of a file, or refuse one that cannot be read or is larger; `what` is what it should be.
+
+    Of a file that does not begin with `start`, no more is read.
+    """
     where = one_line(str(path))
     try:
         with opened(path) as file:
             size = os.fstat(file.fileno()).st_size
-            # one more than can be used is enough to see that there are too many; devices have no size, and no end
-            data = file.read(min(size, largest) + 1 if size else largest + 1)
+            data = file.read(len(start))
+            if data == start and size <= largest:
+                # one more than can be used is enough to see that there are too many; devices have no size, and no end
+                data += file.read((size or largest) + 1)
     except FileNotFoundError:
         raise BddTorqueError(f"{where}: there is no such file") from None
     except IsADirectoryError:
         raise BddTorqueError(f"{where}: this is a folder, not {what}") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
         raise BddTorqueError(f"{where}: cannot be read: {reason(problem)}") from None
-    if len(data) > largest:
+    if max(size, len(data)) > largest:
         raise BddTorqueError(f"{where}: {what} must have at most {largest:,} bytes, this one has more")
     return data
 

@@ -25,12 +25,13 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import LONGEST_LINE, BddTorqueError, one_line
 from bddtorque.base.overwriting import WouldOverwriteError, command_files
 from bddtorque.base.version import __version__
 from bddtorque.cli.ask_command import ask_command
 from bddtorque.cli.bench_command import bench_command
 from bddtorque.cli.compile_command import compile_command
+from bddtorque.cli.console import say
 from bddtorque.cli.eval_command import eval_command
 from bddtorque.cli.export_command import export_command
 from bddtorque.cli.info_command import info_command
@@ -236,9 +237,7 @@ def _command(problem: Any) -> str:
 
 
 def _refused(message: str) -> int:
-    # whatever a file or an argument contains, the message stays one line of printable text
-    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(message.split()))
-    sys.stderr.write(f"bddtorque: {line}\n")
+    say(one_line(" ".join(message.split()), LONGEST_LINE))
     return BAD_USE
 
 
@@ -252,7 +251,7 @@ def _failed(problem: OSError) -> int:
     if isinstance(problem, BrokenPipeError):
         return BROKEN_PIPE
     where = problem.filename if isinstance(problem.filename, str) else "output"
-    return _refused(str(BddTorqueError(f"{where:.200}: {problem.strerror or problem}")))
+    return _refused(f"{where:.200}: {problem.strerror or problem}")
 
 
 def _of_interruption(problem: BaseException | None) -> bool:
@@ -261,5 +260,5 @@ def _of_interruption(problem: BaseException | None) -> bool:
 
 
 def _interrupted() -> int:
-    sys.stderr.write("bddtorque: interrupted\n")
+    say("interrupted")
     return INTERRUPTED

@@ -149,16 +149,11 @@ def _shown(what: str, millions: float, limit: float | None) -> Iterator[Work]:
 
 
 def _show(file: Path, found: list[Answer]) -> None:
-    console = output()
-    table = plain_table(f"{file.name}: answers for every state of its input words")
-    table.add_column("of", no_wrap=True)
-    table.add_column("question", overflow="fold")
-    table.add_column("answer", overflow="fold")
-    table.add_column("", no_wrap=True)
-    table.add_column("how", overflow="fold")
+    title = f"{file.name}: answers for every state of its input words"
+    table = plain_table(title, "|of", "question", "answer", "|", "how")
     last = ""
     for answer in found:
         for row in answer_rows(answer):
             table.add_row("" if answer.of == last else answer.of, *row)
             last = answer.of
-    console.print(table)
+    output().print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +9,12 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+from bddtorque.cli.console import output, plain_table, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.bench.timing import Report
-    from bddtorque.model.model import Model
 
 TARGETS = ("host", "tables")
 
@@ -35,7 +33,6 @@ def bench_command(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
     ] = None,
-    bits: opt.BitsOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
@@ -57,8 +54,11 @@ def bench_command(
         check_plot(plot)
     from bddtorque.bench.timing import machine, measure
 
-    wanted = {**chosen, "bits": None if bits is None else opt.read_bits(bits)}
-    found = [measure(model, states, rounds, seed, latency) for model in _models(source_file, wanted, workers, no_cache)]
+    if opt.is_compiled(source_file):
+        opt.refuse_choices(source_file, chosen)
+    variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
+    models = opt.models(source_file, variants, no_cache, workers=workers)
+    found = [measure(model, states, rounds, seed, latency) for model in models]
     if plot is not None:
         from bddtorque.bench.bench_figure import draw
 
@@ -79,24 +79,6 @@ def bench_command(
         console.print(f"written: {plot}", soft_wrap=True)
 
 
-def _models(source: str, chosen: dict[str, Any], workers: int | None, no_cache: bool) -> Iterator[Model]:
-    """Give the models one after the other, so that only one is held at a time."""
-    if opt.is_compiled(source):
-        opt.refuse_choices(source, chosen)
-        from bddtorque.model.model import load
-
-        model = load(source)
-        model.robot_source(source)
-        yield model
-        return
-    from bddtorque.compiler.compiling import compile as compile_model
-
-    cache = None if no_cache else "default"
-    for target in TARGETS if chosen["target"] is None else (chosen["target"],):
-        options = {**chosen, "target": target}
-        yield compile_model(source, workers=workers, cache=cache, progress=ShownProgress(), **options)
-
-
 def _timing_table(report: Report) -> Table:
     from rich.filesize import decimal
 
@@ -104,11 +86,9 @@ def _timing_table(report: Report) -> Table:
     table = plain_table(
         f"{report.robot}, {bits} bits, target {report.target}, source {report.source}: time of one state, as a ratio "
         "to float32 with a sine table and to the float32 vector batch; bytes of all tables, and those that one state "
-        f"reads; * proved within {report.bound:.3f} units"
+        f"reads; * proved within {report.bound:.3f} units",
+        *("", ">ns", ">ratio", ">spread", ">vector", ">tables", ">reads"),
     )
-    table.add_column("")
-    for name in ("ns", "ratio", "spread", "vector", "tables", "reads"):
-        table.add_column(name, justify="right", no_wrap=True)
     for each in report.timings:
         sizes = ("", "") if each.sizes is None else (decimal(each.sizes.tables), decimal(each.sizes.touched))
         table.add_row(
@@ -127,10 +107,8 @@ def _ratio(ratio: float) -> str:
 
 
 def _call_table(report: Report) -> Table:
-    table = plain_table("From Python, one state: as a multiple of an empty compiled call with the same four arrays")
-    table.add_column("", no_wrap=True)
-    for name in ("ns", "ratio", "spread"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = "From Python, one state: as a multiple of an empty compiled call with the same four arrays"
+    table = plain_table(title, "|", ">ns", ">ratio", ">spread")
     for each in report.calls:
         spread = f"{each.lowest:.2f} to {each.highest:.2f}"
         table.add_row(each.name, f"{each.nanoseconds:,.0f}", f"{each.ratio:.2f}", spread)
@@ -141,9 +119,7 @@ def _latency_table(report: Report) -> Table:
     latency = report.latency
     assert latency is not None
     sizes = report.timing("words, one state at a time").sizes
-    table = plain_table("One call of the kernel in a compiled loop, nothing overlapping it")
-    table.add_column("", no_wrap=True)
-    table.add_column("ns", justify="right", no_wrap=True)
+    table = plain_table("One call of the kernel in a compiled loop, nothing overlapping it", "|", ">ns")
     for name, value in (
         ("median", latency.median),
         ("99.9 %", latency.most),

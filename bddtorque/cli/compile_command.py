@@ -64,7 +64,6 @@ def compile_command(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The file to write; SPEC's name with .bdt unless given."),
     ] = None,
-    bits: opt.BitsOption = None,
     plan: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A plan that `bddtorque plan -o` wrote; refused unless it is made again."),
@@ -94,7 +93,7 @@ def compile_command(
     """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
     rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
     if samples is not None:
-        others = {**chosen, "SPEC": spec, "bits": bits, "plan": plan, "write_spec": write_spec, "dask": dask}
+        others = {**chosen, "SPEC": spec, "plan": plan, "write_spec": write_spec, "dask": dask}
         _refuse_flags(others, "cannot be given with --samples")
         path = out or Path(f"{samples.stem}.bdt")
         opt.check_outputs({"-o": path})
@@ -104,7 +103,6 @@ def compile_command(
     if spec is None:
         raise BddTorqueError("compile needs SPEC (a name, a specification or a robot) or --samples FILE")
     check_source(spec)
-    chosen["bits"] = None if bits is None else opt.read_bits(bits)
     path = out or Path(f"{Path(spec).stem}.bdt")
     opt.check_outputs({"-o": path, "--write-spec": write_spec}, [plan])
     model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan, dask)

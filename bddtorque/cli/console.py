@@ -46,13 +46,20 @@ class Shown:
         return getattr(self._stream, name)
 
 
-def plain_table(title: str) -> Table:
-    """Return an empty table that needs little width, so that a terminal of 80 columns shows it whole."""
+def plain_table(title: str, *columns: str) -> Table:
+    """Return an empty table that needs little width, so that a terminal of 80 columns shows it whole.
+
+    A column ``>bits`` holds numbers, ``|form`` short text, both on one line; any other is folded where it is too wide.
+    """
     from rich import box
     from rich.table import Table
 
     looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
-    return Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
+    table = Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
+    for name in columns:
+        short, right = name.startswith((">", "|")), name.startswith(">")
+        table.add_column(name.lstrip(">|"), justify="right" if right else "left", no_wrap=short, overflow="fold")
+    return table
 
 
 def grid(lines: list[tuple[str, str]]) -> Table:

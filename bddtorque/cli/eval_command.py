@@ -14,7 +14,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.cli.console import say, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, read_numbers
+from bddtorque.cli.options import JsonOption, check_outputs, read_numbers, robot_model
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,10 +60,8 @@ def eval_command(
         raise BddTorqueError(f"-o must name a .csv or .npy file, got {str(out)!r}")
     check_outputs({"-o": out}, [file, states])
     from bddtorque.cli.state_files import read_states
-    from bddtorque.model.model import load
 
-    model = load(file)
-    model.robot_source(str(file))
+    model = robot_model(file)
     runner = model.evaluator(evaluator, on_range=on_range)  # type: ignore[arg-type]
     joints = model.formats.joint_names
     pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)

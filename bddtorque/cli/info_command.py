@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bddtorque.cli.console import grid, output, write_json
 from bddtorque.cli.options import JsonOption
-
-if TYPE_CHECKING:
-    from bddtorque.model.model import Model
 
 
 def info_command(
@@ -33,11 +30,16 @@ def info_command(
     from bddtorque.base.sizes import parse_size
     from bddtorque.cli import tables as say
     from bddtorque.model.model import load
+    from bddtorque.model.source import FunctionSource
 
     model = load(file)
-    if model.source.kind == "function":
+    known = {"file": str(file), "file_bytes": file.stat().st_size, **model.summary()}
+    known["diagram_digest"] = model.diagram_digest
+    if isinstance(model.source, FunctionSource):
         if as_json:
-            write_json(_function_figures(model, file))
+            plain = model.source.to_plain()["function"]
+            words = {"inputs": plain["inputs"], "output": plain["output"]}
+            write_json({**known, "words": words, "rules": model.rules, "certificate": model.certificate.to_plain()})
         else:
             say.show_function(model, [], file)
         return
@@ -48,10 +50,7 @@ def info_command(
     if as_json:
         write_json(
             {
-                "file": str(file),
-                "file_bytes": file.stat().st_size,
-                **model.summary(),
-                "diagram_digest": model.diagram_digest,
+                **known,
                 "constant_sequence": {"constant": constant, "why": why},
                 "chosen_forms": say.choice_figures(choices),
                 "spec": model.spec.to_plain(),
@@ -80,16 +79,3 @@ def info_command(
     if levels:
         console.print()
         console.print(say.level_table(blocks))
-
-
-def _function_figures(model: Model, file: Path) -> dict[str, Any]:
-    plain = model.source.to_plain()["function"]
-    return {
-        "file": str(file),
-        "file_bytes": file.stat().st_size,
-        **model.summary(),
-        "diagram_digest": model.diagram_digest,
-        "words": {"inputs": plain["inputs"], "output": plain["output"]},
-        "rules": model.rules,
-        "certificate": model.certificate.to_plain(),
-    }

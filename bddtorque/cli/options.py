@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.overwriting import will_write
 from bddtorque.base.reading import opened
+from bddtorque.cli.console import ShownProgress
 
 if TYPE_CHECKING:
+    from bddtorque.model.model import Model
     from bddtorque.work.cluster import ClusterExecutor
+
+Value = TypeVar("Value")
 
 EngineOption = Annotated[str, typer.Option(metavar="NAME", help="What reduces the diagrams: auto, cudd or autoref.")]
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Processes; all processors unless given.")]
@@ -47,9 +51,10 @@ def _robot_option(kind: Any, what: str, name: str, metavar: str | None = None) -
     return Annotated[kind, _option(what, name, metavar=metavar, panel=ROBOT_PANEL)]
 
 
-BitsOption = Annotated[str | None, _option("Word length of the torques: 12, or one per joint.", metavar="BITS")]
-
 CHOICES: dict[str, Any] = {
+    "bits": Annotated[
+        str | None, _option("Word length of the torques: 12, or one per joint.", "--bits", metavar="BITS")
+    ],
     "input_bits": Annotated[
         list[str] | None,
         _option(
@@ -98,16 +103,18 @@ _RANGES = ("position", "velocity", "acceleration", "torque")
 
 
 def takes_choices(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `CHOICES`; what they say becomes its argument `chosen`."""
+    """Give a command the options of `CHOICES` that it has not itself; what they say becomes its argument `chosen`."""
     own = signature(command, eval_str=True)
-    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=CHOICES[name]) for name in CHOICES]
+    names = [name for name in CHOICES if name not in own.parameters]
+    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=CHOICES[name]) for name in names]
     parameters = [
         each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values() if each.name != "chosen"
     ]
 
     @functools.wraps(command)
     def with_choices(**given: Any) -> None:
-        command(**{name: given[name] for name in given if name not in CHOICES}, chosen=read_choices(given))
+        chosen = read_choices({name: given.pop(name) for name in names})
+        command(**given, chosen=chosen)
 
     # the command line is made from these two
     with_choices.__signature__ = own.replace(parameters=[*parameters, *shared])  # type: ignore[attr-defined]
@@ -118,6 +125,7 @@ def takes_choices(command: Callable[..., None]) -> Callable[..., None]:
 def read_choices(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `Spec.with_options` from the text of the flags; those not given are None."""
     read: dict[str, Callable[[Any], Any]] = {
+        "bits": read_bits,
         "input_bits": read_input_bits,
         "accuracy": read_accuracy,
         "lock": read_lock,
@@ -125,7 +133,7 @@ def read_choices(given: dict[str, Any]) -> dict[str, Any]:
         "payload": read_payload,
         **{name: functools.partial(read_ranges, where=f"--{name}") for name in _RANGES},
     }
-    return {name: None if given[name] is None else read.get(name, lambda value: value)(given[name]) for name in CHOICES}
+    return {name: value if value is None or name not in read else read[name](value) for name, value in given.items()}
 
 
 def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path | None] = ()) -> None:
@@ -167,6 +175,27 @@ def refuse_choices(source: str, chosen: dict[str, Any]) -> None:
         raise BddTorqueError(f"{source} is compiled already: {flags} can only be given with a specification")
 
 
+def robot_model(file: str | Path) -> Model:
+    """Return the compiled robot in a file; a compiled function is refused."""
+    from bddtorque.model.model import load
+
+    model = load(file)
+    model.robot_source(str(file))
+    return model
+
+
+def models(source: str, variants: Sequence[dict[str, Any]], no_cache: bool, **how: Any) -> Iterator[Model]:
+    """Give what is compiled already, or compiled for each variant; one after the other, so that only one is held."""
+    if is_compiled(source):
+        yield robot_model(source)
+        return
+    from bddtorque.compiler.compiling import compile as compile_model
+
+    cache = None if no_cache else "default"
+    for chosen in variants:
+        yield compile_model(source, cache=cache, progress=ShownProgress(), **how, **chosen)
+
+
 @contextmanager
 def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
     """Give what ``--dask`` names as an executor, None where it is not given."""
@@ -181,28 +210,22 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
 
 def read_bits(text: str, where: str = "--bits") -> int | list[int]:
     """Return a word length from ``12``, or one per joint from ``12,10``."""
-    try:
-        bits = [int(each) for each in text.split(",")]
-    except ValueError:
-        expected = "an integer, or one per joint such as 12,10"
-        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
+    bits = _separated(text, where, "an integer, or one per joint such as 12,10", int)
     return bits if len(bits) > 1 else bits[0]
 
 
 def read_word_lengths(text: str, where: str = "--bits") -> list[int]:
     """Return word lengths to compare from ``6:12`` (both ends included), ``6,8,12`` or ``12``; no length twice."""
-    lengths: list[int] = []
-    try:
-        for part in text.split(","):
-            first, colon, last = part.partition(":")
-            ends = int(first), int(last if colon else first)
-            if not 2 <= ends[0] <= ends[1] <= 24:
-                raise ValueError
-            lengths += range(ends[0], ends[1] + 1)
-    except ValueError:
-        expected = "word lengths between 2 and 24 such as 6:12 or 6,8,12"
-        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
-    return list(dict.fromkeys(lengths))
+
+    def lengths(part: str) -> range:
+        first, colon, last = part.partition(":")
+        found = range(int(first), int(last if colon else first) + 1)
+        if not found or found[0] < 2 or found[-1] > 24:
+            raise ValueError
+        return found
+
+    parts = _separated(text, where, "word lengths between 2 and 24 such as 6:12 or 6,8,12", lengths)
+    return list(dict.fromkeys(length for part in parts for length in part))
 
 
 def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | None:
@@ -224,25 +247,15 @@ def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | 
 
 def read_ranges(text: str, where: str) -> float | list[float | list[float]]:
     """Return a range for all joints from ``1.5``, or one per joint from ``1.5,-1:2``."""
-    try:
-        ranges = [_range(each) for each in text.split(",")]
-    except ValueError:
-        expected = "a number, or one number or low:high per joint such as 1.5,-1:2"
-        raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}") from None
+    ranges = _separated(text, where, "a number, or one number or low:high per joint such as 1.5,-1:2", _range)
     first = ranges[0]
     return first if len(ranges) == 1 and isinstance(first, float) else ranges
 
 
 def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] | list[int]:
     """Return `count` numbers (integers if `whole`) separated by commas."""
-    kind = "integers" if whole else "numbers"
-    try:
-        numbers = [int(each) if whole else float(each) for each in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) != count:
-        raise BddTorqueError(f"{where} must be {count} {kind} separated by commas, got {text!r:.60}")
-    return numbers
+    what = f"{count} {'integers' if whole else 'numbers'} separated by commas"
+    return _separated(text, where, what, int if whole else float, (count,))
 
 
 def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
@@ -267,13 +280,19 @@ def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
 
 def read_payload(text: str) -> list[float] | float:
     """Return a mass from ``1.5``, or a mass and its centre from ``1.5,0,0,0.1``."""
-    try:
-        numbers = [float(each) for each in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 4):
-        raise BddTorqueError(f"--payload must be MASS or MASS,X,Y,Z in kg and m, got {text!r:.60}")
+    numbers = _separated(text, "--payload", "MASS or MASS,X,Y,Z in kg and m", float, (1, 4))
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _separated(
+    text: str, where: str, expected: str, read: Callable[[str], Value], counts: Sequence[int] = ()
+) -> list[Value]:
+    """Return what stands between commas, each part read, or refuse it; `counts` says how many there may be."""
+    with suppress(ValueError):
+        parts = [read(part) for part in text.split(",")]
+        if not counts or len(parts) in counts:
+            return parts
+    raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}")
 
 
 def _range(text: str) -> float | list[float]:

@@ -26,13 +26,11 @@ def plan_command(
     everything: Annotated[
         bool, typer.Option("--all", help=f"List every word, also where there are more than {MOST_WORDS}.")
     ] = False,
-    bits: opt.BitsOption = None,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
 ) -> None:
     """Show how a robot would be compiled: tables, products, words, the tree of each torque, and what was chosen why."""
-    chosen["bits"] = None if bits is None else opt.read_bits(bits)
     check_source(spec)
     opt.check_outputs({"-o": out})
     from bddtorque.compiler.pinning import plan_to_plain, save_plan

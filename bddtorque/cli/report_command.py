@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.cli.console import ShownProgress, grid, output, say, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, is_compiled
+from bddtorque.cli.options import JsonOption, check_outputs, is_compiled, robot_model
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -36,11 +36,9 @@ def report_command(
     check_outputs({"-o": path}, [file])
     if is_compiled(str(path)):
         raise BddTorqueError(f"-o must name a page such as {path.stem}.html, but .bdt is for models: {path}")
-    from bddtorque.model.model import load
     from bddtorque.report import write_report
 
-    model = load(file)
-    model.robot_source(str(file))
+    model = robot_model(file)
     report = write_report(model, path, progress=ShownProgress())
     if as_json:
         write_json(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,8 +14,6 @@ from bddtorque.cli import options as opt
 from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from rich.table import Table
 
     from bddtorque.model.model import Model
@@ -90,6 +88,9 @@ def sweep_command(
 
     several = len(sources) > 1 or len(lengths or ()) > 1
     progress = ShownProgress()
+    stems = [Path(source).stem for source in sources]
+    labels = stems if len(set(stems)) == len(stems) else sources
+    variants = [{**chosen, "bits": length} for length in lengths or (None,)]
     with opt.cluster(dask) as executor:
         found = [
             sweep(
@@ -107,7 +108,8 @@ def sweep_command(
                 cache=None if no_cache else "default",
                 progress=progress,
             )
-            for label, model in _models(sources, lengths, chosen, engine, workers, executor, no_cache)
+            for label, source in zip(labels, sources, strict=True)
+            for model in opt.models(source, variants, no_cache, workers=workers, executor=executor, engine=engine)
         ]
     written = _written(found, csv_file, plot)
     exceeding = [joint for each in found for joint in each.exceeding]
@@ -182,34 +184,6 @@ def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: di
                 raise BddTorqueError(f"{source}: there is no such file")
 
 
-def _models(
-    sources: Sequence[str],
-    lengths: list[int] | None,
-    chosen: dict[str, Any],
-    engine: str,
-    workers: int | None,
-    executor: Executor | None,
-    no_cache: bool,
-) -> Iterator[tuple[str, Model]]:
-    """Give the models with their labels one after the other, so that only one is held at a time."""
-    stems = [Path(source).stem for source in sources]
-    labels = stems if len(set(stems)) == len(stems) else list(sources)
-    for label, source in zip(labels, sources, strict=True):
-        if opt.is_compiled(source):
-            from bddtorque.model.model import load
-
-            model = load(source)
-            model.robot_source(source)
-            yield label, model
-            continue
-        from bddtorque.compiler.compiling import compile as compile_model
-
-        how: dict[str, Any] = {"workers": workers, "executor": executor, "engine": engine}
-        how["cache"] = None if no_cache else "default"
-        for length in lengths or (None,):
-            yield label, compile_model(source, progress=ShownProgress(), **how, **chosen, bits=length)
-
-
 def _show(found: Sequence[Sweep], files: Sequence[Path]) -> None:
     """Show what sweeps found: one table per kind of error, then terms, then size and speed."""
     first = found[0]
@@ -246,11 +220,8 @@ def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
     """Return one kind of error, two rows per joint: in units of the last bit, and in N·m or N."""
     proved = kind == "tables"
     several = len({sweep.name for sweep in found}) > 1
-    table = plain_table(title)
-    table.add_column("joint", overflow="fold")
-    for name in ("bits", *(["proved"] if proved else []), "found", "rms", "p50", "p99", "p99.9"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    numbers = (">bits", *([">proved"] if proved else []), ">found", ">rms", ">p50", ">p99", ">p99.9")
+    table = plain_table(title, "joint", *numbers, "|")
     for each in found:
         if several:
             table.add_row(f"{each.name}:")
@@ -272,13 +243,9 @@ def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
 def _terms(sweep: Sweep) -> Table:
     """Return the terms of each torque, the largest error first, and what rounding their sums adds."""
     table = plain_table(
-        f"{sweep.name}, {sweep.bits} bits: error of each term by itself, in units of the torque's last bit"
+        f"{sweep.name}, {sweep.bits} bits: error of each term by itself, in units of the torque's last bit",
+        *("joint", "term", ">largest value", ">found", ">rms", ""),
     )
-    table.add_column("joint", overflow="fold")
-    table.add_column("term", overflow="fold")
-    for name in ("largest value", "found", "rms"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
     for k, joint in enumerate(sweep.joints):
         own = sorted((term for term in sweep.terms if term.torque == k), key=lambda term: -term.largest)
         for place, term in enumerate(own):
@@ -290,11 +257,9 @@ def _terms(sweep: Sweep) -> Table:
 def _costs(found: Sequence[Sweep]) -> Table:
     """Return one row per model: bound, what was found, size, speed."""
     table = plain_table(
-        "Size and speed: worst torque; bytes; processor time of a state in a batch, and of float Newton-Euler's"
+        "Size and speed: worst torque; bytes; processor time of a state in a batch, and of float Newton-Euler's",
+        *("model", ">bits", ">proved", ">found", ">file", ">tables", ">nodes", ">ns", ">of float"),
     )
-    table.add_column("model", overflow="fold")
-    for name in ("bits", "proved", "found", "file", "tables", "nodes", "ns", "of float"):
-        table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         if each.cost is not None:
             table.add_row(

@@ -120,11 +120,8 @@ def block_figures(model: Model) -> list[dict[str, Any]]:
 
 def block_table(figures: list[dict[str, Any]]) -> Table:
     """Return the blocks and their diagrams, one a row."""
-    table = plain_table("Blocks")
-    table.add_column("block", justify="right")
-    table.add_column("of", overflow="fold")
-    for name in ("inputs", "output", "rows", "nodes", "widest", "rails", "depth"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = (">inputs", ">output", ">rows", ">nodes", ">widest", ">rails", ">depth")
+    table = plain_table("Blocks", ">block", "of", *numbers)
     for each in figures:
         used = each["used_by"]
         table.add_row(
@@ -143,10 +140,7 @@ def block_table(figures: list[dict[str, Any]]) -> Table:
 
 def bytes_table(figures: list[dict[str, Any]]) -> Table:
     """Return the bytes of each block in each form, and the digest of its table."""
-    table = plain_table("Bytes of the blocks in each form")
-    table.add_column("block", justify="right", no_wrap=True)
-    table.add_column("bytes", overflow="fold")
-    table.add_column("digest", no_wrap=True)
+    table = plain_table("Bytes of the blocks in each form", ">block", "bytes", "|digest")
     for each in figures:  # ten forms do not fit side by side
         known = {name.replace("_", "-"): size for name, size in each["bytes"].items() if size is not None}
         sizes = ", ".join(f"{name} {size:,}" for name, size in known.items())
@@ -156,10 +150,7 @@ def bytes_table(figures: list[dict[str, Any]]) -> Table:
 
 def level_table(figures: list[dict[str, Any]]) -> Table:
     """Return the nodes of each level and the rails of each cut, top first."""
-    table = plain_table("Levels of the diagrams, top first")
-    table.add_column("block", justify="right")
-    table.add_column("nodes at each level", overflow="fold")
-    table.add_column("rails at each cut", overflow="fold")
+    table = plain_table("Levels of the diagrams, top first", ">block", "nodes at each level", "rails at each cut")
     for each in figures:
         table.add_row(str(each["block"]), *(" ".join(map(str, each[name])) for name in ("level_widths", "rails")))
     return table
@@ -177,12 +168,7 @@ def model_words(model: Model) -> list[tuple[str, Format]]:
 
 def word_table(words: list[tuple[str, Format]]) -> Table:
     """Return the words, one per row."""
-    table = plain_table("Words")
-    for name in ("word", "kind"):
-        table.add_column(name, overflow="fold")
-    for name in ("bits", "one unit", "from", "to"):
-        table.add_column(name, justify="right")
-    table.add_column("unit")
+    table = plain_table("Words", "word", "kind", ">bits", ">one unit", ">from", ">to", "unit")
     for name, word in words:
         kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
         figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
@@ -235,13 +221,8 @@ def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
 
 def choice_table(choices: list[Choice]) -> Table:
     """Return the chosen form of each block, what it costs, and why it was chosen."""
-    table = plain_table("Forms that the evaluator words takes")
-    table.add_column("block", justify="right")
-    table.add_column("form", no_wrap=True)
-    for name in ("bytes", "loads", "waiting"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("time", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    columns = (">block", "|form", ">bytes", ">loads", ">waiting", "|time", "why")
+    table = plain_table("Forms that the evaluator words takes", *columns)
     for k, choice in enumerate(choices):
         form = choice.form
         sizes = (f"{form.bytes:,}", str(form.loads), str(len(form.chain)))

@@ -12,7 +12,7 @@ from bddtorque.cli.console import ShownProgress, output, write_json
 from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from bddtorque.compiler.verify import Check
     from bddtorque.independent import Finding
@@ -37,7 +37,15 @@ def verify_command(
     if independent and (workers is not None or dask is not None):
         raise BddTorqueError("--workers and --dask cannot be given with --independent, which works alone")
     checks: Sequence[Check | Finding]
-    checks = _independent(file, None if as_json else _show) if independent else _verified(file, workers, dask)
+    if independent:
+        from bddtorque.independent import check_file
+
+        checks = check_file(file, None if as_json else _show)
+    else:
+        from bddtorque.compiler.verify import verify
+
+        with cluster(dask) as executor:
+            checks = verify(file, workers=workers, progress=ShownProgress(), executor=executor)
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
@@ -55,19 +63,6 @@ def _what_instead(file: Path) -> str:
     if file.is_dir():
         return f"{file} is a folder"
     return f"{file} is no regular file" if file.exists() else f"there is no such file: {file}"
-
-
-def _verified(file: Path, workers: int | None, dask: str | None) -> list[Check]:
-    from bddtorque.compiler.verify import verify
-
-    with cluster(dask) as executor:
-        return verify(file, workers=workers, progress=ShownProgress(), executor=executor)
-
-
-def _independent(file: Path, told: Callable[[Finding], None] | None) -> list[Finding]:
-    from bddtorque.independent import check_file
-
-    return check_file(file, told)
 
 
 def _show(check: Check | Finding) -> None:

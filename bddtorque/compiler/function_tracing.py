@@ -29,14 +29,16 @@ class UntraceableError(TypeError):
     """A function does something that a graph of sums, products, sines and cosines cannot hold."""
 
 
-class Symbol:
-    """A number under trace that NumPy's functions take too."""
+class Symbol(Traced):
+    """A number under trace that NumPy's functions take too, and that answers no question about its value."""
 
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, number: Number, tracer: Tracer) -> None:
-        self.number = number
-        self.tracer = tracer
+    def __init__(self, tracer: Tracer, reference: int) -> None:
+        super().__init__(tracer, reference)
+        if len(tracer.nodes) > MOST_NODES:
+            raise UntraceableError("too many operations")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
         """Take NumPy's elementary functions."""
@@ -45,51 +47,26 @@ class Symbol:
             raise UntraceableError(f"numpy.{ufunc.__name__}")
         return known(*given)
 
-    def __neg__(self) -> Symbol:
-        return Symbol(-self.number, self.tracer)
-
     def __pos__(self) -> Symbol:
         return self
 
-    def __add__(self, other: Any) -> Symbol:
-        return Symbol(self.tracer.sum(self.number, _number(other)), self.tracer)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Symbol:
-        return Symbol(self.tracer.sum(self.number, -_number(other)), self.tracer)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return (-self).__add__(other)
-
-    def __mul__(self, other: Any) -> Symbol:
-        if len(self.tracer.nodes) > MOST_NODES:
-            raise UntraceableError("too many operations")
-        return Symbol(self.tracer.product(self.number, _number(other)), self.tracer)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Symbol:
-        divisor = _number(other)
-        if isinstance(divisor, Traced) or divisor == 0:
+    def __truediv__(self, other: Any) -> Number:
+        if isinstance(other, Symbol) or other == 0:
             raise UntraceableError("division by what is no constant")
-        return self * (1.0 / divisor)  # the rounding of the factor is charged with those of all constants
+        return self * (1.0 / float(other))  # the rounding of the factor is charged with those of all constants
 
-    def __pow__(self, power: Any) -> Symbol:
+    def __pow__(self, power: Any) -> Number:
         if not isinstance(power, int | float | np.number) or power != int(power) or not 1 <= power <= LARGEST_POWER:
             raise UntraceableError(f"a power of {power!r:.20}")
-        result = self
-        for _ in range(int(power) - 1):
-            result = result * self
-        return result
+        return math.prod([self] * int(power))
 
-    def sin(self) -> Symbol:
+    def sin(self) -> Number:
         """Return the sine."""
-        return Symbol(self.tracer.sin(self.number), self.tracer)
+        return self.tracer.sin(self)
 
-    def cos(self) -> Symbol:
+    def cos(self) -> Number:
         """Return the cosine."""
-        return Symbol(self.tracer.cos(self.number), self.tracer)
+        return self.tracer.cos(self)
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise UntraceableError("a question about a value")
@@ -97,22 +74,6 @@ class Symbol:
     __bool__ = __float__ = __int__ = __index__ = __abs__ = __iter__ = __len__ = __getitem__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __eq__ = __ne__ = _refuse
-
-
-def _number(value: Any) -> Number:
-    if isinstance(value, Symbol):
-        return value.number
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise UntraceableError(f"arithmetic with {type(value).__name__}")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise UntraceableError("an integer beyond the range of floats") from None
-    if number - number != 0:
-        raise UntraceableError(f"arithmetic with {number}")
-    return number
 
 
 _UFUNCS: dict[str, Callable[..., Any]] = {
@@ -131,15 +92,17 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 
 def traced(function: Callable[..., Any], names: Sequence[str]) -> Graph:
     """Return the graph of a function of as many numbers as there are names, or raise `UntraceableError`."""
-    tracer = Tracer()
-    symbols = [Symbol(tracer.input(name), tracer) for name in names]
+    tracer = Tracer(Symbol)
     try:
-        result = function(*symbols)
+        graph = tracer.graph([function(*map(tracer.input, names))], ["y"])
     except UntraceableError:
         raise
     except Exception as problem:  # whatever a function of floats makes of what is no float
         raise UntraceableError(f"{type(problem).__name__}: {problem}") from None
-    return tracer.graph([_number(result)], ["y"])
+    for node in graph.nodes:
+        if not math.isfinite(node.value):
+            raise UntraceableError(f"arithmetic with {node.value}")
+    return graph
 
 
 def largest_off(function: Callable[..., Any], graph: Graph, inputs: Mapping[str, Format], where: str) -> float:

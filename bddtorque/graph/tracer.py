@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 from bddtorque.graph.graph import Graph, Node, Op, kept, negated
 
@@ -20,14 +20,14 @@ class Traced:
     """A number under trace: a reference into the tracer's nodes."""
 
     __slots__ = ("reference", "tracer")
-    __array_ufunc__ = None  # NumPy scalars leave arithmetic with traced numbers to us
+    __array_ufunc__: ClassVar[Any] = None  # NumPy scalars leave arithmetic with traced numbers to us
 
     def __init__(self, tracer: Tracer, reference: int) -> None:
         self.tracer = tracer
         self.reference = reference
 
     def __neg__(self) -> Traced:
-        return Traced(self.tracer, negated(self.reference))
+        return type(self)(self.tracer, negated(self.reference))
 
     def __add__(self, other: Number) -> Number:
         return self.tracer.sum(self, other)
@@ -47,9 +47,15 @@ class Traced:
 
 
 class Tracer:
-    """Records operations; `graph` gives what was recorded. It serves as `arithmetic` for sines and cosines too."""
+    """Records operations; `graph` gives what was recorded. It serves as `arithmetic` for sines and cosines too.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    kind : what its numbers are
+    """
+
+    def __init__(self, kind: type[Traced] = Traced) -> None:
+        self.kind = kind
         self.nodes: list[Node] = []
         self._known: dict[Node, int] = {}
 
@@ -80,13 +86,13 @@ class Tracer:
             return left
         first, second = sorted((self._reference(left), self._reference(right)))
         if first == second:
-            return self.product(2.0, Traced(self, first))
+            return self.product(2.0, self.kind(self, first))
         if first == negated(second):
             return 0.0
         for whole, part in ((second, first), (first, second)):
             rest = self._rest(whole, part)
             if rest is not None:
-                return Traced(self, rest)
+                return self.kind(self, rest)
         # the leading operand is taken positive: −a + b is −(a − b), so that a − b and b − a are one node
         flip = first & 1
         total = self._record(Node(Op.SUM, first ^ flip, second ^ flip))
@@ -117,7 +123,7 @@ class Tracer:
             return number if factor > 0 else -number
         node = self.nodes[number.reference >> 1]
         if node.op is Op.PRODUCT and self.nodes[node.left >> 1].op is Op.CONSTANT:
-            inner = Traced(self, node.right ^ (number.reference & 1))
+            inner = self.kind(self, node.right ^ (number.reference & 1))
             return self._scaled(inner, factor * self.nodes[node.left >> 1].value)
         flip = (number.reference & 1) ^ (factor < 0)
         constant = self._record(Node(Op.CONSTANT, value=abs(factor)))
@@ -145,7 +151,7 @@ class Tracer:
         index = self._known.setdefault(node, len(self.nodes))
         if index == len(self.nodes):
             self.nodes.append(node)
-        return Traced(self, index * 2)
+        return self.kind(self, index * 2)
 
 
 def traced_inputs(tracer: Tracer, prefix: str, count: int) -> list[Any]:

@@ -12,6 +12,7 @@ import mpmath
 from bddtorque.graph.graph import Graph
 from bddtorque.laws.law import Law
 from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import Turn
 
 DIGITS = 60
 TIE = 1e-45
@@ -23,42 +24,19 @@ _precision = threading.Lock()
 
 
 class _Arithmetic:
-    """mpmath numbers; angles are pairs (turns, rest) of rationals, added and multiplied exactly."""
+    """Sines and cosines, as mpmath numbers, of exact angles."""
 
     @staticmethod
-    def constant(value: float) -> Any:
-        return mpmath.mpf(value)
-
-    @staticmethod
-    def sin(angle: _Angle) -> Any:
-        base = mpmath.sinpi(2 * _real(angle.turns)), mpmath.cospi(2 * _real(angle.turns))
+    def sin(angle: Turn, quarters: int = 0) -> Any:
+        halves = _real(2 * Fraction(angle.numerator, 1 << angle.bits) + Fraction(quarters, 2))
         if angle.rest == 0:
-            return base[0]
-        return base[0] * mpmath.cos(_real(angle.rest)) + base[1] * mpmath.sin(_real(angle.rest))
+            return mpmath.sinpi(halves)
+        rest = _real(angle.rest)
+        return mpmath.sinpi(halves) * mpmath.cos(rest) + mpmath.cospi(halves) * mpmath.sin(rest)
 
     @classmethod
-    def cos(cls, angle: _Angle) -> Any:
-        return cls.sin(_Angle(angle.turns + Fraction(1, 4), angle.rest))
-
-
-class _Angle:
-    def __init__(self, turns: Fraction, rest: Fraction) -> None:
-        self.turns, self.rest = turns - round(turns), rest
-
-    def __neg__(self) -> _Angle:
-        return _Angle(-self.turns, -self.rest)
-
-    def __add__(self, other: _Angle) -> _Angle:
-        return _Angle(self.turns + other.turns, self.rest + other.rest)
-
-    def __sub__(self, other: _Angle) -> _Angle:
-        return self + -other
-
-    def __mul__(self, factor: Any) -> _Angle:
-        whole = int(factor)
-        return _Angle(self.turns * whole, self.rest * whole)
-
-    __rmul__ = __mul__
+    def cos(cls, angle: Turn) -> Any:
+        return cls.sin(angle, 1)
 
 
 def _real(number: Fraction) -> Any:
@@ -73,7 +51,7 @@ def rounded_exactly(
         unit = _real(lsb)
         results = []
         for state in words:
-            inputs = {name: _value(arguments[name], word) for name, word in state.items()}
+            inputs = {name: _value(arguments[name], int(word)) for name, word in state.items()}
             results.append(_half_away(graph.evaluate(inputs, _Arithmetic)[0] / unit))
         return results
 
@@ -93,5 +71,5 @@ def _half_away(units: Any) -> int:
 
 def _value(argument: Argument, word: int) -> Any:
     if argument.kind == "angle":
-        return _Angle(argument.scale * word / (1 << argument.bits), argument.centre)
+        return argument.bounded(word)
     return _real(argument.centre + argument.scale * word)

@@ -44,7 +44,7 @@ class Argument:
         """Return all words in the order of a table's index: 0, 1, ..., highest, lowest, ..., −1."""
         return index_words(self.bits)
 
-    def bounded(self, words: npt.NDArray[np.int64]) -> Bounded | Turn:
+    def bounded(self, words: Any) -> Bounded | Turn:
         """Return the values of words, with bounds; angles stay exact."""
         if self.kind == "angle":
             return Turn(words * int(self.scale), self.bits, self.centre)

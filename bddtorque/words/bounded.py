@@ -71,9 +71,9 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Turn:
-    """Exact angles: 2π·numerator/2^bits + rest, numerators an integer array, rest a rational (rad)."""
+    """Exact angles: 2π·numerator/2^bits + rest, numerators an integer or an array of them, rest a rational (rad)."""
 
-    numerator: npt.NDArray[np.int64]
+    numerator: Any
     bits: int
     rest: Fraction = Fraction(0)
 
@@ -104,12 +104,7 @@ class Turn:
 
 
 class BoundedArithmetic:
-    """Sines, cosines and constants for `Bounded` numbers and `Turn` angles."""
-
-    @staticmethod
-    def constant(value: float) -> float:
-        """Constants are exact floats."""
-        return value
+    """Sines and cosines of `Turn` angles as `Bounded` numbers."""
 
     def sin(self, angle: Turn) -> Bounded:
         """Return the sine of exact angles."""
@@ -183,11 +178,6 @@ def interval(number: Interval | float) -> Interval:
 
 class IntervalArithmetic:
     """Sines and cosines for ranges: angles are taken to be any."""
-
-    @staticmethod
-    def constant(value: float) -> Interval:
-        """Return the constant as an interval."""
-        return Interval(value, value)
 
     @staticmethod
     def sin(angle: Any) -> Interval:

@@ -17,7 +17,7 @@ from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Tracer
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.words.bounded import Interval, IntervalArithmetic
+from bddtorque.words.bounded import Interval, IntervalArithmetic, interval
 
 
 def every_node(graph: Graph) -> Graph:
@@ -29,7 +29,7 @@ def every_node(graph: Graph) -> Graph:
 def plain_ranges(graph: Graph, inputs: dict[str, Interval]) -> list[Interval]:
     """Return the ranges of all nodes by interval arithmetic alone."""
     everything = {node.name: inputs.get(node.name, Interval(-4.0, 4.0)) for node in graph.nodes if node.op is Op.INPUT}
-    return every_node(graph).evaluate(everything, IntervalArithmetic(), IntervalArithmetic.constant)
+    return every_node(graph).evaluate(everything, IntervalArithmetic(), interval)
 
 
 @settings(max_examples=examples(30))
