@@ -15,8 +15,10 @@ import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
 from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
+from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
 from bddtorque.machines.lathrop.operation_counts import general_graph
+from bddtorque.schedule.scheduling import longest_path
 
 ROWS = {row.method: row for row in TABLE_1}
 FLOPS = {"sum": 1.0, "product": 1.0}
@@ -83,7 +85,7 @@ def customised(names: tuple[str, ...]) -> list[dict[str, object]]:
                     "products": counts["products"],
                     "sums": counts["sums"],
                     "sine_cosines": counts["sine_cosines"],
-                    "longest_path": max(graph.critical_paths(FLOPS)),
+                    "longest_path": longest_path(tasks_of_graph(graph, FLOPS)),
                 }
             )
     return rows

@@ -7,13 +7,16 @@ Each function takes a value and what messages call it, and returns it as the typ
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # not the digits of other scripts
 LONGEST_NAME = 200
 """Characters of the name of a robot, a link or a joint."""
 
@@ -92,6 +95,12 @@ def real(value: object, where: str, low: float = -math.inf, what: str = "a finit
     return number
 
 
+def decimal(text: str) -> float | None:
+    """Return a finite decimal number, or None: not "nan", "inf", "1e400" nor "1_000", which Python would take."""
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
+
+
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Say whether something is a list or a tuple."""
     return isinstance(value, list | tuple)
@@ -141,12 +150,14 @@ def fraction(value: object, where: str) -> Fraction:
 
 
 def plain_of(value: Any) -> Any:
-    """Return a value fit for JSON: tuples as lists, rationals as text, what has `to_plain` by that."""
+    """Return a value fit for JSON: tuples as lists, rationals as text, dataclasses as dicts or by their `to_plain`."""
     if isinstance(value, tuple):
         return [plain_of(each) for each in value]
     if isinstance(value, Fraction):
         return str(value)
-    return value.to_plain() if hasattr(value, "to_plain") else value
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
+    return {each.name: plain_of(getattr(value, each.name)) for each in fields(value)} if is_dataclass(value) else value
 
 
 def describe(value: object) -> str:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
-import math
 import os
-import re
 import stat
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
 from os import PathLike
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.overwriting import note_read
-
-LONGEST_ROW = 1_000_000
-"""Characters of a row of a CSV file; a row that never ends would take all memory there is."""
 
 
 def opened(path: str | PathLike[str]) -> BinaryIO:
@@ -81,51 +72,3 @@ def _without_waiting(path: str, flags: int) -> int:
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
     return descriptor
-
-
-def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows of a CSV file in UTF-8, each with the line that it ends at; `where` is what messages call the file.
-
-    A row of more than `LONGEST_ROW` characters is refused: `csv.reader` limits cells, but neither lines nor rows, which
-    may go over many lines.
-    """
-    number = taken = 0
-
-    def lines(file: IO[str]) -> Iterator[str]:
-        nonlocal number, taken
-        while line := file.readline(LONGEST_ROW + 1):
-            number, taken = number + 1, taken + len(line)
-            if taken > LONGEST_ROW:
-                raise BddTorqueError(
-                    f"{where}, line {number}: a row must have at most {LONGEST_ROW:,} characters, this one has more"
-                )
-            yield line
-
-    try:
-        with _text(source) as file:
-            for cells in csv.reader(lines(file), strict=True):
-                taken = 0
-                yield number, cells
-    except FileNotFoundError:
-        raise BddTorqueError(f"{where}: there is no such file") from None
-    except BddTorqueError:
-        raise
-    except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
-        raise BddTorqueError(f"{where} must be a readable CSV file in UTF-8: {reason(problem)}") from None
-    except csv.Error as problem:
-        raise BddTorqueError(f"{where}, line {number}: this is not CSV ({problem})") from None
-
-
-def _text(source: str | PathLike[str] | IO[str]) -> AbstractContextManager[IO[str]]:
-    if isinstance(source, str | PathLike):
-        return io.TextIOWrapper(opened(source), encoding="utf-8-sig", newline="")
-    return nullcontext(source)  # whoever opened it closes it
-
-
-def number_in(cell: str) -> float | None:
-    """Return the finite number that a cell holds, or None."""
-    text = cell.strip(" \t")  # nothing else: strip alone would take control characters for spaces
-    if re.fullmatch(r"[0-9eE.+-]{1,400}", text):  # float also takes 1_000 and the digits of other scripts
-        with suppress(ValueError):
-            return number if math.isfinite(number := float(text)) else None
-    return None

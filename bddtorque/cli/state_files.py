@@ -9,15 +9,17 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.csv_rows import cell_number, check_width, csv_rows
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
 from bddtorque.base.overwriting import note_read
-from bddtorque.base.reading import csv_rows, number_in, opened, reason
+from bddtorque.base.reading import opened, reason
 
 PIECE = 1 << 16
 """States read at a time."""
@@ -82,22 +84,21 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
 
 def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
     name = "standard input" if str(path) == "-" else one_line(str(path))
-    given = csv_rows(_standard_input() if str(path) == "-" else path, name)
+    rows = csv_rows(_standard_input() if str(path) == "-" else path, name)
+    last, cells = next(rows, (0, None))
     wanted = column_names(joints)
-    line, header = next(given, (1, None))
-    columns = _header(header, wanted, name)
+    columns = _header(cells, wanted, name)
     order = [columns.index(column) for column in wanted]
-    rows: list[list[Any]] = []
-    first = line + 1
-    for line, cells in given:
-        if not cells:  # an empty line
-            continue
-        rows.append(_row(cells, columns, words, f"{name}, line {line}"))
-        if len(rows) == PIECE:
-            yield f"{name}, lines {first} to {line}", _array(rows, order, words)
-            rows, first = [], line + 1
-    if rows:
-        yield f"{name}, lines {first} to {line}", _array(rows, order, words)
+    read = _word if words else cell_number
+    while True:
+        first, numbers = last + 1, []
+        for last, row in islice(rows, PIECE):
+            where = f"{name}, line {last}"
+            check_width(row, columns, where)
+            numbers.append([read(row[k], columns[k], where) for k in order])
+        if not numbers:
+            return
+        yield f"{name}, lines {first} to {last}", np.array(numbers, dtype=np.int64 if words else np.float64)
 
 
 def _standard_input() -> IO[str]:
@@ -125,25 +126,9 @@ def _header(cells: list[str] | None, wanted: list[str], name: str) -> list[str]:
     return columns
 
 
-def _row(cells: list[str], columns: list[str], words: bool, where: str) -> list[float | int]:
-    if len(cells) != len(columns):
-        raise BddTorqueError(f"{where}: expected {len(columns)} cells, got {len(cells)}")
-    return [_cell(cell, words, where, column) for cell, column in zip(cells, columns, strict=True)]
-
-
-def _cell(cell: str, words: bool, where: str, column: str) -> float | int:
-    number = (_word_in if words else number_in)(cell)
-    if number is None:
-        expected = "an integer word" if words else "a finite number"
-        raise BddTorqueError(f"{where}, column {column}: expected {expected}, got {cell!r:.40}")
-    return number
-
-
-def _word_in(cell: str) -> int | None:
+def _word(cell: str, column: str, where: str) -> int:
     text = cell.strip(" \t")
-    word = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else LARGEST_WORD + 1
-    return word if abs(word) <= LARGEST_WORD else None
-
-
-def _array(rows: list[list[Any]], order: list[int], words: bool) -> Rows:
-    return np.array(rows, dtype=np.int64 if words else np.float64)[:, order]
+    # int also takes 1_000 and the digits of other scripts, which no file means
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or abs(int(text)) > LARGEST_WORD:
+        raise BddTorqueError(f"{where}, column {column} must be an integer word, got {cell!r:.40}")
+    return int(text)

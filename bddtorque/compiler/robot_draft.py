@@ -8,7 +8,9 @@ from dataclasses import replace
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms
-from bddtorque.laws.joint_friction import JointFriction, check_reach
+from bddtorque.laws.interpolant import Interpolant
+from bddtorque.laws.joint_friction import JointFriction
+from bddtorque.laws.samples import check_reach
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Sum
@@ -115,7 +117,9 @@ def _frictions(source: RobotSource) -> Iterator[tuple[int, JointFriction, str]]:
     for j, joint in enumerate(source.robot.joints):
         if joint.friction is not None:
             name = f"qd{j + 1}"
-            check_reach(joint.friction, source.words[name], f"friction of joint '{joint.name}'")
+            if isinstance(joint.friction, Interpolant) and not joint.friction.hold:
+                (knots,) = joint.friction.knots
+                check_reach(knots[0], knots[-1], source.words[name], "velocity", f"friction of joint '{joint.name}'")
             yield j, joint.friction, name
 
 

@@ -33,8 +33,7 @@ from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.certificate import Certificate
-from bddtorque.robots.robot import Robot
-from bddtorque.spec import Spec
+from bddtorque.spec.loading import as_specified
 from bddtorque.work import Progress, Task, WorkError, Workers
 
 
@@ -137,7 +136,7 @@ def _draft_again(model: Model) -> tuple[Draft, str]:
     if isinstance(source, FunctionSource):
         return draft_again(model)
     draft = draft_of_robot(source.spec, source.robot)
-    if _as_specified(source.spec, source.robot) != source.robot:
+    if as_specified(source.spec, source.robot) != source.robot:
         raise BddTorqueError("the spec speaks of another gravity, payload or friction than the robot has")
     return draft, "robot and spec"
 
@@ -158,16 +157,6 @@ def _wrongly_stated(model: Model) -> str:
         if (node.name and node.op is not Op.INPUT) or (node.value and node.op is not Op.CONSTANT):
             return f"graph, node {k} has a name or a value that says nothing"
     return ""
-
-
-def _as_specified(spec: Spec, robot: Robot) -> Robot:
-    """Return the robot with the gravity, the payload and the friction that the spec gives it, if it gives them."""
-    if spec.gravity is not None:
-        robot = robot.with_gravity(spec.gravity)
-    if spec.payload is not None:
-        inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
-        robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
-    return spec.with_friction(robot)
 
 
 def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError
 
 
 class Op(IntEnum):
@@ -131,27 +131,6 @@ class Graph:
             own = frozenset([node.name]) if node.op is Op.INPUT else frozenset()
             reached.append(own.union(*(reached[operand >> 1] for operand in node.operands)))
         return [reached[reference >> 1] for reference in self.outputs]
-
-    def critical_paths(self, costs: Mapping[str, float]) -> list[float]:
-        """Return, for each output, the longest path when every operation has its own processor.
-
-        `costs` gives the time of ``"sum"``, ``"product"`` and ``"sine_cosine"``, 0 where it gives none; inputs,
-        constants and signs are free.
-        """
-        for name in costs:
-            if name not in ("sum", "product", "sine_cosine"):
-                raise BddTorqueError(unknown("cost", name, ("sum", "product", "sine_cosine")))
-        cost = {
-            Op.SUM: costs.get("sum", 0.0),
-            Op.PRODUCT: costs.get("product", 0.0),
-            Op.SINE: costs.get("sine_cosine", 0.0),
-            Op.COSINE: costs.get("sine_cosine", 0.0),
-        }
-        ready: list[float] = []
-        for node in self.nodes:
-            start = max((ready[operand >> 1] for operand in node.operands), default=0.0)
-            ready.append(start + cost.get(node.op, 0.0))
-        return [ready[reference >> 1] for reference in self.outputs]
 
 
 def kept(nodes: Sequence[Node], outputs: Sequence[int], names: Sequence[str]) -> Graph:

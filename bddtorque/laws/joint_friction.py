@@ -13,7 +13,6 @@ from bddtorque.laws.friction import Friction, friction_from_table
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.law_data import law_from_plain
 from bddtorque.laws.samples import EXTRAPOLATIONS, law_of_one, read_samples
-from bddtorque.words import Format
 
 JointFriction = Friction | Interpolant
 """A law of one velocity, rad/s or m/s, in N·m or N."""
@@ -46,18 +45,6 @@ def joint_friction(given: Any, where: str, directory: Path | None = None) -> Joi
 def friction_to_plain(law: JointFriction) -> dict[str, Any]:
     """Return plain data that `joint_friction` reads: what says nothing is left out, as TOML has no null."""
     return {key: value for key, value in law.to_plain().items() if value is not None}
-
-
-def check_reach(law: JointFriction, velocity: Format, where: str) -> None:
-    """Refuse velocity words beyond the samples of a friction, by more than a unit, unless these hold there."""
-    if isinstance(law, Friction) or law.hold:
-        return
-    (first, last), (low, high) = (law.knots[0][0], law.knots[0][-1]), velocity.span
-    if low < first - velocity.lsb * (1 + 1e-6) or high > last + velocity.lsb * (1 + 1e-6):
-        raise BddTorqueError(
-            f"{where}: samples must reach over all velocities, {low:.6g} to {high:.6g} {velocity.unit}, they go from "
-            f'{first:.6g} to {last:.6g}: use a narrower velocity range or extrapolation = "hold"'
-        )
 
 
 def _from_samples(given: Mapping[str, Any], where: str, directory: Path | None) -> Interpolant:

@@ -51,5 +51,4 @@ class Law(ABC):
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data that `law_from_plain` reads: the kind, and the fields of the dataclass in their order."""
-        named = (each.name for each in fields(self))  # type: ignore[arg-type]
-        return {"kind": self.kind, **{name: plain_of(getattr(self, name)) for name in named}}
+        return {"kind": self.kind, **{each.name: plain_of(getattr(self, each.name)) for each in fields(self)}}  # type: ignore[arg-type]

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.csv_rows import cell_number, check_width, csv_rows
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
-from bddtorque.base.reading import csv_rows, number_in
 from bddtorque.laws.interpolant import Interpolant, Nearest
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN, wrap_turn
@@ -118,24 +118,21 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
     where = one_line(str(path))
     numbers = array("d")  # not lists: of two million samples these would take half a gigabyte
     places = array("q")
-    given = csv_rows(path, where)
-    columns = _header(next(given, (1, None))[1], names, where)
+    rows = csv_rows(path, where)
+    columns = _header(next(rows, (1, None))[1], names, where)
     wanted = list(names) if names is not None else columns
     order = [columns.index(name) for name in wanted]
-    for number, cells in given:
-        if not cells or (len(cells) == 1 and not cells[0].strip()):
-            continue
+    for number, cells in rows:
         line = f"{where}, line {number}"
-        if len(cells) != len(columns):
-            raise BddTorqueError(f"{line}: a row must have {len(columns)} cells, got {len(cells)}")
-        numbers.extend(_number(cells[k], columns[k], line) for k in order)
+        check_width(cells, columns, line)
+        numbers.extend(cell_number(cells[k], columns[k], line) for k in order)
         places.append(number)
         if len(places) > MOST_SAMPLES:
             raise BddTorqueError(f"{where}: there must be at most {MOST_SAMPLES:,} samples, got more")
     if not places:
         raise BddTorqueError(f"{where}: there are no samples below the header")
-    rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
-    return Samples(tuple(wanted), rows[:, :-1], rows[:, -1], np.frombuffer(places, dtype=np.int64), where)
+    read = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))
+    return Samples(tuple(wanted), read[:, :-1], read[:, -1], np.frombuffer(places, dtype=np.int64), where)
 
 
 def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) -> list[str]:
@@ -157,13 +154,6 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
     if names is None and not 2 <= len(columns) <= 5:
         raise BddTorqueError(f"{where}, line 1: columns must be 1 to 4 inputs and a value, got {len(columns)}")
     return columns
-
-
-def _number(cell: str, column: str, line: str) -> float:
-    number = number_in(cell)
-    if number is None:
-        raise BddTorqueError(f"{line}, column {column} must be a finite number, got {cell!r:.40}")
-    return number
 
 
 def merged(samples: Samples, formats: Sequence[Format], duplicates: str, merge: str, spread: float | None) -> Merged:
@@ -222,7 +212,10 @@ def law_of(
 ) -> Interpolant | Nearest:
     """Return the law of samples with one value a point, or refuse what the rules do not cover."""
     around = tuple(word.kind == "angle" for word in formats)
-    _check_reach(found.points, formats, names, extrapolation, where)
+    for axis, word in enumerate(formats):
+        if word.kind == "range" and extrapolation != "hold":
+            column = found.points[:, axis]
+            check_reach(float(column.min()), float(column.max()), word, names[axis], where)
     if gaps == "refuse":
         _check_full(found.points, formats, where)
     axes = [np.unique(found.points[:, axis]) for axis in range(found.points.shape[1])]
@@ -246,20 +239,15 @@ def law_of_one(samples: Samples, spread: float | None, hold: bool) -> Interpolan
     return Interpolant((tuple(found.points[:, 0].tolist()),), tuple(found.values.tolist()), (False,), hold)
 
 
-def _check_reach(
-    points: Floats, formats: Sequence[Format], names: Sequence[str], extrapolation: str, where: str
-) -> None:
-    """Refuse words more than a unit beyond the outermost samples, unless the values there are to hold."""
-    for axis, word in enumerate(formats):
-        if word.kind == "angle" or extrapolation == "hold":
-            continue
-        (first, last), (low, high) = (points[:, axis].min(), points[:, axis].max()), word.span
-        slack = word.lsb * (1 + 1e-6)
-        if low < first - slack or high > last + slack:
-            raise BddTorqueError(
-                f"{where}: samples must reach over all of {names[axis]}, {low:.6g} to {high:.6g}, they go from "
-                f'{first:.6g} to {last:.6g}: use a narrower range or extrapolation = "hold"'
-            )
+def check_reach(first: float, last: float, word: Format, name: str, where: str) -> None:
+    """Refuse words more than a unit beyond the outermost samples."""
+    (low, high), slack = word.span, word.lsb * (1 + 1e-6)
+    if low < first - slack or high > last + slack:
+        words = f"{low:.6g} to {high:.6g} {word.unit}".rstrip()
+        raise BddTorqueError(
+            f"{where}: samples must reach over all of {name}, {words}, they go from "
+            f'{first:.6g} to {last:.6g}: use a narrower range of {name} or extrapolation = "hold"'
+        )
 
 
 def _check_full(points: Floats, formats: Sequence[Format], where: str) -> None:

@@ -34,7 +34,7 @@ from bddtorque.machines.lathrop.matrix_vector_processor import MULTIPLIERS
 from bddtorque.machines.lathrop.operation_counts import counted_state, general_graph
 from bddtorque.machines.lathrop.vector_program import Program, duration, processors, tasks_of
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task, list_schedule
+from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
 
 MODULES = 3
 """In one matrix-vector processor (LAT section 7)."""
@@ -54,7 +54,7 @@ def preparation(robot: Robot, costs: CostModel) -> tuple[list[float], float]:
         numbers = [*(each for row in state.rotation[i] for each in row), *state.arm_vector[i], *state.centre_arm[i]]
         graph = tracer.graph(numbers, [str(k) for k in range(len(numbers))])
         alone.append(costs.serial(graph))
-        longest = max(longest, *graph.critical_paths(costs.of_graph()))
+        longest = max(longest, longest_path(tasks_of_graph(graph, costs.of_graph())))
     return alone, longest
 
 

@@ -15,7 +15,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bddtorque.base.archive import from_npy, npy, pack, unpack
@@ -53,16 +52,7 @@ SECTIONS = ("plan", "certificate", "tables")
 """Sections of every file, after those of its source."""
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What a file holds; `header` also has the digests and the version that wrote it."""
-
-    header: dict[str, Any]
-    source: Source
-    plan: AnyPlan
-    tables: tuple[Table, ...]
-    diagrams: tuple[Diagram, ...]
-    certificate: Certificate
+Contents = tuple[Source, AnyPlan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
 
 
 def sections(source: Source, plan: AnyPlan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
@@ -105,10 +95,11 @@ def encode(
     return pack({HEADER: text, **arrays})
 
 
-def decode(data: bytes, where: str, memory: int) -> Contents:
+def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, Any]]:
     """Return what a file holds, every section checked by itself and against the others; digests are left to `Model`.
 
-    Tables that would take more than `memory` bytes are refused before any is made.
+    These are in its header, which is returned beside it. Tables that would take more than `memory` bytes are refused
+    before any is made.
     """
     entries = unpack(data, where)
     header = _header(entries, where)
@@ -125,7 +116,7 @@ def decode(data: bytes, where: str, memory: int) -> Contents:
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
-    return Contents(header, source, plan, tables, diagrams, certificate)
+    return (source, plan, tables, diagrams, certificate), header
 
 
 def _plan(header: dict[str, Any], where: str) -> AnyPlan:

@@ -288,11 +288,11 @@ def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) ->
     """Return the model that `to_bytes` wrote, with all of it checked, to the last byte."""
     allowed = parse_size(memory, "memory")
     try:
-        held = decode(data, where, allowed)
-        model = Model(held.source, held.plan, held.tables, held.diagrams, held.certificate)
-        if (model.digest, model.diagram_digest) != (held.header["digest"], held.header["diagram_digest"]):
+        contents, header = decode(data, where, allowed)
+        model = Model(*contents)
+        if (model.digest, model.diagram_digest) != (header["digest"], header["diagram_digest"]):
             raise BddTorqueError(f"{where} was altered: its contents do not match their digest")
-        if to_bytes(model, held.header["package"]) != data:
+        if to_bytes(model, header["package"]) != data:
             raise BddTorqueError(f"{where} was altered or written anew: it is not as bddtorque writes it")
     except RecursionError:
         raise BddTorqueError(one_line(f"{where}: the header has too many levels")) from None

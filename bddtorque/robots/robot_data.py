@@ -20,16 +20,13 @@ def robot_to_plain(robot: Robot) -> dict[str, Any]:
 
     Integers and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
     """
-    return {
-        "name": robot.name,
-        "joints": [_joint_to_plain(joint) for joint in robot.joints],
-        "links": [_link_to_plain(link) for link in robot.links],
-        "gravity": plain_of(robot.gravity),
-        "tip": {"rotation": plain_of(robot.tip.rotation), "translation": plain_of(robot.tip.translation)},
-        "payload": None if robot.payload is None else _link_to_plain(robot.payload),
-        "source": robot.source,
-        "allow_unphysical": bool(robot.allow_unphysical),
-    }
+    plain: dict[str, Any] = plain_of(robot)
+    for joint in plain["joints"]:
+        joint["rotor_inertia"] = float(joint["rotor_inertia"])
+        joint |= {key: None if math.isinf(joint[key]) else float(joint[key]) for key in _LIMITS}
+        if joint["friction"] is None:  # said only where there is some
+            del joint["friction"]
+    return plain | {"allow_unphysical": bool(robot.allow_unphysical)}
 
 
 def robot_from_plain(plain: object, where: str = "robot") -> Robot:
@@ -49,14 +46,6 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
     )
 
 
-def _joint_to_plain(joint: Joint) -> dict[str, Any]:
-    plain: dict[str, Any] = {field: plain_of(getattr(joint, field)) for field in _JOINT}
-    plain["rotor_inertia"] = float(joint.rotor_inertia)
-    if joint.friction is not None:  # said only where there is some
-        plain["friction"] = joint.friction.to_plain()
-    return plain | {key: None if math.isinf(plain[key]) else float(plain[key]) for key in _LIMITS}
-
-
 def _joint(plain: object, where: str) -> Joint:
     given = table(plain, _JOINT, where, ("friction",))
     for key in ("name", "kind"):
@@ -66,10 +55,6 @@ def _joint(plain: object, where: str) -> Joint:
     if "friction" in given:
         given["friction"] = joint_friction(given["friction"], f"{where}, friction")
     return Joint(**given | {"rotor_inertia": real(given["rotor_inertia"], f"{where}, rotor_inertia")})
-
-
-def _link_to_plain(link: Link) -> dict[str, Any]:
-    return {field: plain_of(getattr(link, field)) for field in _LINK}
 
 
 def _link(plain: object, where: str) -> Link:

@@ -9,12 +9,10 @@ from math import inf
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import describe
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Joint, Kind, Link
 from bddtorque.robots.segments import Segment, moved
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
-from bddtorque.robots.urdf_xml import decimal
 
 Lock = Mapping[str, float] | str | None
 
@@ -67,7 +65,9 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
             continue
         if joint.fault:
             raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
-        friction = None if ignore_friction else _friction(joint, choice.tree.where)
+        friction = None if ignore_friction else joint.friction
+        if isinstance(friction, str):
+            raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}', dynamics: {friction}")
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         body = _body(choice, joint, allow_massless)
@@ -76,26 +76,6 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
     if not found:
         raise BddTorqueError(f"{choice.tree.where}: no joint moves between base and tip; at least one must")
     return found, pose
-
-
-def _friction(joint: UrdfJoint, where: str) -> Friction | None:
-    """Return what ``<dynamics>`` says: damping is viscous friction, friction that of Coulomb. Nothing else is known."""
-    if not joint.friction:
-        return None
-    numbers: dict[str, float] = {}
-    for key, value in joint.friction:
-        problem = ""
-        if key not in ("damping", "friction"):
-            problem = unknown("attribute", key, ("damping", "friction"))
-        elif (number := decimal(value)) is None or number < 0:
-            problem = f"{key} must be at least 0, got {value!r}"
-        else:
-            numbers[key] = number
-        if problem:
-            raise BddTorqueError(
-                f"{where}, joint '{joint.name}', dynamics: {problem} (ignore_friction leaves <dynamics> out)"
-            )
-    return Friction(numbers.get("damping", 0.0), numbers.get("friction", 0.0))
 
 
 def _positions(tree: Tree, lock: Lock) -> dict[str, float]:

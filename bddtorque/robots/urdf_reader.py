@@ -18,14 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
-from bddtorque.base.plain import Vector, vector
+from bddtorque.base.plain import Vector, decimal, vector
 from bddtorque.base.reading import read_whole
+from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, snap_rotation, times, unit
 from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
 from bddtorque.robots.segments import as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
 from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
-from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, decimal
+from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
@@ -200,11 +201,22 @@ def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     return known | {"lower": lower, "upper": upper}, ""
 
 
-def _friction(joint: ElementTree.Element) -> tuple[tuple[str, str], ...]:
-    """Return what ``<dynamics>`` says that is not zero, whatever its name: vendors have their own."""
+def _friction(joint: ElementTree.Element) -> Friction | str | None:
+    """Return the law of ``<dynamics>``: damping is viscous friction, friction that of Coulomb; or what is wrong.
+
+    Vendors have attributes of their own, which are nothing to us where they are zero.
+    """
     dynamics = joint.find("dynamics")
-    attributes = {} if dynamics is None else dynamics.attrib
-    return tuple((one_line(key, 40), one_line(value, 40)) for key, value in attributes.items() if decimal(value) != 0.0)
+    said = {} if dynamics is None else {key: each for key, each in dynamics.attrib.items() if decimal(each) != 0.0}
+    numbers = {"damping": 0.0, "friction": 0.0}
+    for key, value in said.items():
+        number = decimal(value)
+        if key not in numbers or number is None or number < 0:
+            wrong = f"{key} must be at least 0, got {one_line(value, 40)!r}"
+            known = wrong if key in numbers else unknown("attribute", one_line(key, 40), numbers)
+            return f"{known} (ignore_friction leaves <dynamics> out)"
+        numbers[key] = number
+    return Friction(numbers["damping"], numbers["friction"]) if said else None
 
 
 def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:

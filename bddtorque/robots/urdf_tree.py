@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about
 from bddtorque.robots.robot import Link
 
@@ -35,7 +36,7 @@ class UrdfJoint:
     axis : unit vector in the child's frame, shape (3,); None where none is needed
     limits : those of `Joint` that are known
     fault : what is missing for this joint to move in a chain; joints elsewhere need not be complete
-    friction : what ``<dynamics>`` says, by attribute, where it is not zero
+    friction : what ``<dynamics>`` says: a law, or what is wrong with it; None where it says nothing
     """
 
     name: str
@@ -46,7 +47,7 @@ class UrdfJoint:
     axis: Array | None
     limits: dict[str, Any]
     fault: str = ""
-    friction: tuple[tuple[str, str], ...] = ()
+    friction: Friction | str | None = None
     mimic: Mimic | None = None
 
     @property

@@ -7,13 +7,12 @@ here. Meshes, materials and extensions of simulators pass unread.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from difflib import SequenceMatcher
 from xml.etree import ElementTree
 
 from bddtorque.base.errors import BddTorqueError, nearest, not_among, one_line, unknown
-from bddtorque.base.plain import describe, name_of
+from bddtorque.base.plain import decimal, describe, name_of
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOST_ELEMENTS = 2000
@@ -22,7 +21,6 @@ _DEEPEST = 100
 _LONGEST_TAG = 1000
 """Characters of the name of an element or attribute; URDF's own have at most 17."""
 _RESEMBLES = 0.7
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # not the digits of other scripts
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 _CHILDREN = {
@@ -174,11 +172,3 @@ def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
     for right in known:
         if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
             raise BddTorqueError(f"{where}: unknown element <{one_line(name, 60)}>; did you mean <{right}>?")
-
-
-def decimal(word: str) -> float | None:
-    """Return a finite decimal number, or None: not "nan", "inf", "1e400" nor "1_000", which Python would take."""
-    if not _NUMBER.fullmatch(word):
-        return None
-    value = float(word)
-    return value if abs(value) < float("inf") else None

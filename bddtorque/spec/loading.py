@@ -55,19 +55,21 @@ def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
     if spec.gravity is not None and isinstance(source, str) and source.lower().endswith((".urdf", ".xml", ".xacro")):
         options["gravity"] = spec.gravity  # the reader need not find out, then, where the base lies in its file
     try:
-        robot = load_robot(source, **options)
-        if spec.gravity is not None:
-            robot = robot.with_gravity(spec.gravity)
-        if spec.payload is not None:
-            body = spec.payload
-            inertia = {} if body.inertia is None else {"inertia": body.inertia}
-            robot = robot.with_payload(body.mass, body.centre_of_mass, **inertia)
-        robot = spec.with_friction(robot)
+        return as_specified(spec, load_robot(source, **options))
     except BddTorqueError as problem:
         # a name, a file or a spec that does not stand in the message already
         said = str(problem)
         raise BddTorqueError(said if spec.where in said or spec.robot in said else f"{spec.where}: {said}") from None
-    return robot
+
+
+def as_specified(spec: Spec, robot: Robot) -> Robot:
+    """Return a robot with the gravity, the payload and the friction that a specification gives it, if it gives them."""
+    if spec.gravity is not None:
+        robot = robot.with_gravity(spec.gravity)
+    if spec.payload is not None:
+        inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
+        robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
+    return spec.with_friction(robot)
 
 
 def _urdf_options(spec: Spec) -> UrdfOptions:

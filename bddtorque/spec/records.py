@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
-from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, unwrap
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, table, unwrap
 from bddtorque.laws.friction import Friction
 from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
 from bddtorque.spec.field_values import (
@@ -60,14 +60,9 @@ def as_record(kind: type[Kind]) -> Reader:
     def read(given: object, name: str) -> Kind:
         if isinstance(given, kind):
             return given
-        known = kind.readers()
-        if not isinstance(given, Mapping):
-            raise BddTorqueError(f"{name} must be a table with {', '.join(known)}, got {describe(given)}")
-        for each in given:
-            if each not in known:
-                raise BddTorqueError(f"{name}: {unknown('key', each, known)}")
+        values = table(given, (), name, kind.readers())
         try:
-            return kind(**given)
+            return kind(**values)
         except BddTorqueError as problem:
             raise BddTorqueError(f"{name}, {problem}") from None
 

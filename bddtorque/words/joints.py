@@ -72,27 +72,18 @@ class JointFormats:
     def quantise_counted(self, x: npt.ArrayLike) -> tuple[Words, Words]:
         """Return the words, shape (n,) or (N, n), and for each joint how many values were out of range, shape (n,)."""
         given = self._shaped(x)
-        words = np.empty(given.shape, dtype=np.int64)
-        counts = np.zeros(len(self.joints), dtype=np.int64)
-        for joint, each in enumerate(self.joints):
-            words[..., joint], counts[joint] = each.quantise_counted(given[..., joint])
-        return words, counts
+        words, counts = zip(*(each.quantise_counted(given[..., j]) for j, each in enumerate(self.joints)), strict=True)
+        return np.stack(words, axis=-1), np.array(counts, dtype=np.int64)
 
     def dequantise(self, words: npt.ArrayLike) -> Floats:
         """Return the values, in the joints' units, of words of shape (n,) or (N, n); see `Format.dequantise`."""
         given = self._shaped(words)
-        values = np.empty(given.shape)
-        for joint, each in enumerate(self.joints):
-            values[..., joint] = each.dequantise(given[..., joint])
-        return values
+        return np.stack([each.dequantise(given[..., joint]) for joint, each in enumerate(self.joints)], axis=-1)
 
     def held(self, words: npt.ArrayLike) -> Words:
         """Return integers of shape (n,) or (N, n) as the formats hold them: angles masked, others clamped."""
         given = self._shaped(words)
-        held = np.empty(given.shape, dtype=np.int64)
-        for joint, each in enumerate(self.joints):
-            held[..., joint] = each.held(given[..., joint])
-        return held
+        return np.stack([each.held(given[..., joint]) for joint, each in enumerate(self.joints)], axis=-1)
 
     def _shaped(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
         n = len(self.joints)

@@ -136,8 +136,8 @@ def test_out_of_range_can_be_refused(refused, model_file, tmp_path):
         (HEADER.replace("qd:elbow", "qd:elbo") + "\n", "; did you mean 'qd:elbow'?"),
         (HEADER + ",time\n", "unknown column 'time'"),
         (HEADER.replace("q:elbow", "q:shoulder", 1) + "\n", "occurs twice"),
-        (HEADER + "\n1,2,3\n", "line 2: expected 6 cells, got 3"),
-        (HEADER + "\n0,0,0,0,0,0\n0,0,0,nan,0,0\n", "line 3, column qd:elbow: expected a finite number, got 'nan'"),
+        (HEADER + "\n1,2,3\n", "line 2: a row must have 6 cells, got 3"),
+        (HEADER + "\n0,0,0,0,0,0\n0,0,0,nan,0,0\n", "line 3, column qd:elbow must be a finite number, got 'nan'"),
         (HEADER + "\n0,0,0,0,inf,0\n", "line 2, column qdd:shoulder"),
         (HEADER + "\n0,0,0,0,1e999,0\n", "line 2, column qdd:shoulder"),
         (HEADER + "\n0,0,0,0,,0\n", "got ''"),
@@ -162,9 +162,7 @@ def test_csv_of_words_takes_integers_only(refused, model_file, tmp_path):
     path = tmp_path / "states.csv"
     for cell in ("0.5", "9" * 30, "1e3", ""):
         path.write_text(f"{HEADER}\n0,0,0,0,0,{cell}\n", encoding="utf-8")
-        assert "expected an integer word" in refused(
-            "eval", model_file, path, "--words", "--output", tmp_path / "t.csv"
-        )
+        assert "must be an integer word" in refused("eval", model_file, path, "--words", "--output", tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ link = { mass = 2.0, centre_of_mass = [0, 0, 0], inertia = [0, 0, 0] }
 
 def test_samples_must_reach_as_far_as_the_velocities():
     robot = bt.load_robot("planar2r").with_friction({"elbow": {"samples": folder_with_samples() / "elbow.csv"}})
-    with pytest.raises(BddTorqueError, match="friction of joint 'elbow': samples must reach over all velocities, -2"):
+    with pytest.raises(BddTorqueError, match="friction of joint 'elbow': samples must reach over all of velocity, -2"):
         bt.compile(robot, bits=4, velocity=2.0, acceleration=1.0, torque=200.0, workers=1)
     held = {"samples": folder_with_samples() / "elbow.csv", "extrapolation": "hold"}
     robot = robot.with_friction({"elbow": held})

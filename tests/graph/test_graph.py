@@ -31,28 +31,6 @@ def test_supports(small: Graph) -> None:
     assert small.supports() == [{"x1", "x2", "x3", "x4"}, {"x1", "x2"}, {"x4"}, set()]
 
 
-def test_critical_paths(small: Graph) -> None:
-    assert small.critical_paths({"sum": 3, "product": 4, "sine_cosine": 20}) == [3 + 4 + 3, 20 + 4, 0, 0]
-    assert small.critical_paths({"product": 1}) == [1, 1, 0, 0]
-
-
-def test_critical_path_of_a_chain_and_of_a_tree() -> None:
-    tracer = Tracer()
-    inputs = traced_inputs(tracer, "x", 8)
-    chain = sum(inputs[1:], inputs[0])
-    tree = inputs
-    while len(tree) > 1:
-        tree = [a + b for a, b in zip(tree[::2], tree[1::2], strict=True)]
-    graph = tracer.graph([chain, tree[0]], ["chain", "tree"])
-    assert graph.critical_paths({"sum": 1}) == [7, 3]
-    assert graph.counts()["sums"] == 7 + 7 - 1  # the first pair is shared
-
-
-def test_misspelt_costs_are_refused(small: Graph) -> None:
-    with pytest.raises(bt.BddTorqueError, match=r"^unknown cost 'sums'; did you mean 'sum'\?$"):
-        small.critical_paths({"sums": 1})
-
-
 def test_a_missing_input_is_named(small: Graph) -> None:
     with pytest.raises(bt.BddTorqueError, match=r"^graph: input x3 is missing, of x1, x2, x3, x4$"):
         small.evaluate({"x1": 0, "x2": 0, "x4": 0})

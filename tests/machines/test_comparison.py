@@ -168,7 +168,7 @@ def test_laws_of_every_machine(costs: CostModel, name: str) -> None:
     for family in ("Newton-Euler", "Horn-Raibert"):
         assert named(machines, f"{family}, spread").time <= named(machines, f"{family}, serial").time
     graph = trace_torques(robot)
-    assert named(machines, "Newton-Euler, spread").time == max(graph.critical_paths(costs.of_graph()))
+    assert named(machines, "Newton-Euler, spread").time == longest_path(tasks_of_graph(graph, costs.of_graph()))
 
 
 def test_figures_are_those_of_the_machines_own_measurements() -> None:

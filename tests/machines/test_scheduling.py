@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.machines.classics.branch_and_bound import branch_and_bound
 from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
@@ -184,12 +185,26 @@ def test_bad_tasks_are_refused() -> None:
         branch_and_bound([Task("a", 1.0, (), 0), Task("b", 1.0)], 2)
 
 
+def test_critical_path_of_a_chain_and_of_a_tree() -> None:
+    tracer = Tracer()
+    inputs = traced_inputs(tracer, "x", 8)
+    tree = inputs
+    while len(tree) > 1:
+        tree = [a + b for a, b in zip(tree[::2], tree[1::2], strict=True)]
+    for numbers, length in ((sum(inputs[1:], inputs[0]), 7), (tree[0], 3)):
+        assert longest_path(tasks_of_graph(tracer.graph([numbers], ["total"]), {"sum": 1.0})) == length
+
+
 def test_tasks_of_a_graph_have_its_critical_path_and_its_operations() -> None:
     graph = bt.trace_torques(bt.load_robot("puma560"))
     costs = {"sum": 1.0, "product": 2.0, "sine_cosine": 7.0}
     tasks = tasks_of_graph(graph, costs)
     counts = graph.counts()
-    assert longest_path(tasks) == max(graph.critical_paths(costs))
+    ready: list[float] = []  # when each node is there if every operation has its own processor
+    for node in graph.nodes:
+        own = costs.get({"SINE": "sine_cosine", "COSINE": "sine_cosine"}.get(node.op.name, node.op.name.lower()), 0.0)
+        ready.append(own + max((ready[operand >> 1] for operand in node.operands), default=0.0))
+    assert longest_path(tasks) == max(ready)
     assert sum(task.duration for task in tasks) == counts["sums"] + 2 * counts["products"] + 7 * counts["sine_cosines"]
     assert len(earliest_ends(tasks)) == sum(counts.values())
     with pytest.raises(bt.BddTorqueError, match="'sum', 'product'"):
