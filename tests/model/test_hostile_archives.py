@@ -184,7 +184,7 @@ def test_a_large_hostile_header_takes_memory_in_proportion(tmp_path: Path) -> No
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     for path, message in (
         (tmp_path / "none.bdt", "there is no such file"),
-        (tmp_path, "cannot be read: "),
+        (tmp_path, "this is a folder, not a .bdt file"),
         ("a\0b", "cannot be read: "),
         ("/dev/null", "not a .bdt file: it is empty"),
         ("/dev/zero", "not a .bdt file"),  # and it has no end
