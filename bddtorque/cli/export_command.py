@@ -36,12 +36,7 @@ def export_command(
     floats: Annotated[
         bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
     ] = False,
-    products: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW", help="plan (as planned), native (the processor multiplies) or tables (nothing does)."
-        ),
-    ] = "plan",
+    products: Annotated[str | None, typer.Option(hidden=True)] = None,
     form: Annotated[
         str,
         typer.Option(
@@ -77,6 +72,10 @@ def export_command(
         raise BddTorqueError("export needs --c DIR, --pla DIR or --blif FILE: where to write C, tables or a netlist")
     if c is None and term is not None:
         raise BddTorqueError("--term is for C, as tables and netlists are of the whole model: give --c DIR too")
+    if products is not None:
+        raise BddTorqueError(
+            "export has no option --products any more: set products = ... in the spec, or compile with --products"
+        )
     check_outputs({"--blif": blif}, [file])
     from bddtorque.export import export_c
     from bddtorque.model.model import load
@@ -97,7 +96,6 @@ def export_command(
         term=term,
         form=form,
         memory=memory,
-        products=products,
         floats=floats,
         vectors=vectors,
         force=force,
@@ -137,13 +135,11 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
 
     taken = Counter(exported.forms.values())
     forms = ", ".join(f"{count} {form.replace('_', '-')}" for form, count in taken.items()) or "none"
-    products = {"plan": "as planned", "native": "by the processor", "tables": "from tables alone"}[exported.products]
     constant = "the same operations for every state" if exported.constant else "walks end sooner for some states"
     lines = [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
-        ("products", products),
         ("bound", f"{exported.bound:.4f} units of the last bit at most"),
     ]
     measured = exported.measured

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice
 from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import (
     WORD_FORMS,
@@ -62,18 +63,11 @@ class BlockCode:
         return sum(array.bytes for array in self.arrays)
 
 
-def checked_form(form: str) -> str:
-    """Return the name of a form that can be exported, or refuse it."""
-    if form not in EXPORTED_FORMS:
-        raise BddTorqueError(not_among("form", form, EXPORTED_FORMS))
-    return form
-
-
 def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int) -> list[BlockCode]:
     """Return some blocks of a model as C, in a form, or each in the form chosen for it within `memory` bytes."""
     tables, diagrams = [model.tables[k] for k in numbers], [model.diagrams[k] for k in numbers]
     widths = [model.plan.blocks[k].input_widths for k in numbers]
-    if checked_form(form) == "ifs":
+    if choice(form, EXPORTED_FORMS, "form") == "ifs":
         walks = [Bits.from_diagram(diagram) for diagram in diagrams]
         check_tests(walks)
         return [_branches(k, walk, each) for k, walk, each in zip(numbers, walks, widths, strict=True)]

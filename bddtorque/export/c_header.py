@@ -106,27 +106,28 @@ def _proved(torque: ProvedBound) -> Iterator[str]:
             yield f"saturation not excluded; a range of {reach} would do"
 
 
+def prototype(prefix: str, name: str, kind: str = "int32_t") -> str:
+    """Return what a function that computes torques is declared as."""
+    joints = f"[{prefix.upper()}_JOINTS]"
+    return (
+        f"int {prefix}_{name}(const {kind} q{joints}, const {kind} qd{joints},\n"
+        f"    const {kind} qdd{joints}, {kind} tau{joints})"
+    )
+
+
 def _function(prefix: str) -> str:
-    macro = prefix.upper()
     about = [
         "Torque words of one state, from position, velocity and acceleration words. Any numbers may be given: angles",
         "wrap, other words are clamped. Returns how many input words were out of range (beyond their format, or angles",
         "beyond the limits of their joint); 0 is the good case. Whole numbers only; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",
     ]
-    return (
-        f"{comment(about)}\nint {prefix}_torque_words(const int32_t q[{macro}_JOINTS], "
-        f"const int32_t qd[{macro}_JOINTS],\n    const int32_t qdd[{macro}_JOINTS], int32_t tau[{macro}_JOINTS]);"
-    )
+    return f"{comment(about)}\n{prototype(prefix, 'torque_words')};"
 
 
 def _float_function(prefix: str) -> str:
-    macro = prefix.upper()
     about = [
         "The same in rad or m (and per s, per s^2) and N*m or N: rounds to words, and back. Returns how many values",
         "were out of range, or -1, with nothing written, if one is no number or an angle of more than 2^24 turns.",
     ]
-    return (
-        f"{comment(about)}\nint {prefix}_torque(const double q[{macro}_JOINTS], const double qd[{macro}_JOINTS],\n"
-        f"    const double qdd[{macro}_JOINTS], double tau[{macro}_JOINTS]);"
-    )
+    return f"{comment(about)}\n{prototype(prefix, 'torque', 'double')};"

@@ -8,36 +8,22 @@ from __future__ import annotations
 
 import re
 
-HELPERS = {
-    "signed32": """\
+SHAPES = {
+    "signed": """\
 /* The number of two's complement that these bits are. */
-static inline int32_t signed32(uint32_t bits)
+static inline intBITS_t signedBITS(uintBITS_t bits)
 {
-    return bits <= UINT32_C(0x7fffffff) ? (int32_t)bits : -(int32_t)~bits - 1;
+    return bits <= UINTBITS_C(LARGEST) ? (intBITS_t)bits : -(intBITS_t)~bits - 1;
 }
 """,
-    "signed64": """\
-/* The number of two's complement that these bits are. */
-static inline int64_t signed64(uint64_t bits)
-{
-    return bits <= UINT64_C(0x7fffffffffffffff) ? (int64_t)bits : -(int64_t)~bits - 1;
-}
-""",
-    "floor32": """\
+    "floor": """\
 /* floor(x / 2^shift) */
-static inline int32_t floor32(int32_t x, unsigned shift)
+static inline intBITS_t floorBITS(intBITS_t x, unsigned shift)
 {
     return x < 0 ? ~(~x >> shift) : x >> shift;
 }
 """,
-    "floor64": """\
-/* floor(x / 2^shift) */
-static inline int64_t floor64(int64_t x, unsigned shift)
-{
-    return x < 0 ? ~(~x >> shift) : x >> shift;
-}
-""",
-    "wrapped32": """\
+    "wrapped": """\
 /* The lowest bits (fewer than 32) as a word of two's complement. */
 static inline int32_t wrapped32(uint32_t x, unsigned bits)
 {
@@ -46,18 +32,17 @@ static inline int32_t wrapped32(uint32_t x, unsigned bits)
     return (int32_t)((x & (2 * half - 1)) ^ half) - (int32_t)half;
 }
 """,
-    "clamped32": """\
-static inline int32_t clamped32(int32_t x, int32_t low, int32_t high)
+    "clamped": """\
+static inline intBITS_t clampedBITS(intBITS_t x, intBITS_t low, intBITS_t high)
 {
     return x < low ? low : x > high ? high : x;
 }
 """,
-    "clamped64": """\
-static inline int64_t clamped64(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
 }
-""",
+HELPERS = {
+    f"{name}{bits}": shape.replace("BITS", str(bits)).replace("LARGEST", f"0x7{'f' * (bits // 4 - 1)}")
+    for name, shape in SHAPES.items()
+    for bits in ((32,) if name == "wrapped" else (32, 64))
 }
 
 

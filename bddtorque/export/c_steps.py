@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.export.c_text import integer, statement
-from bddtorque.export.integer_ranges import (
-    Arithmetic,
-    Products,
-    Word,
-    check_products,
-    known_words,
-    method_of,
-    sum_arithmetic,
-)
+from bddtorque.export.integer_ranges import Arithmetic, Word, check_products, known_words, sum_arithmetic
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -45,19 +37,17 @@ class Steps:
     limbs: dict[int, int]
 
 
-def plan_steps(
-    plan: Plan, tables: Sequence[Table], products: Products, inputs: Iterable[str], clamp: bool = True
-) -> Steps:
+def plan_steps(plan: Plan, tables: Sequence[Table], inputs: Iterable[str], clamp: bool = True) -> Steps:
     """Return the statements of a plan after those of its `inputs`; without `clamp`, only what needs it is clamped."""
     check_products(plan, tables)
-    words = known_words(plan, tables, products)
+    words = known_words(plan, tables)
     live = plan.read
     lines = list(inputs)
-    lines += [_wire(plan, k, words, products) for k in live if not isinstance(plan.wires[k], Input)]
+    lines += [_wire(plan, k, words) for k in live if not isinstance(plan.wires[k], Input)]
     lines += [_output(k, output, words, clamp) for k, output in enumerate(plan.outputs)]
     taken = [wire for k in live if isinstance(wire := plan.wires[k], Product)]
-    limbs = {wire.block: wire.limb_bits for wire in taken if method_of(wire, products) == "limbs"}
-    blocks = {wire.block for wire in taken if method_of(wire, products) != "native"}
+    limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
+    blocks = {wire.block for wire in taken if wire.method != "native"}
     blocks |= {wire.block for k in live if isinstance(wire := plan.wires[k], Lookup)}
     return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())))
 
@@ -106,7 +96,7 @@ def _beyond(word: str, first: int, last: int) -> str:
     return f"{word} < {ends[0]} {both} {word} > {ends[1]}"
 
 
-def _wire(plan: Plan, k: int, words: Sequence[Word], products: Products) -> str:
+def _wire(plan: Plan, k: int, words: Sequence[Word]) -> str:
     wire, word = plan.wires[k], words[k]
     declared = f"const int{word.bits}_t w{k} = "
     match wire:
@@ -125,7 +115,7 @@ def _wire(plan: Plan, k: int, words: Sequence[Word], products: Products) -> str:
         case Lookup(block=block, wires=wires):
             return f"    {declared}{_call(block, wires)};"
         case Product():
-            return _product(wire, word, words, declared, products)
+            return _product(wire, word, words, declared)
         case Sum():
             return _rounded(declared, _terms(wire, word.arithmetic, words), wire.shift, word.arithmetic)
         case _:
@@ -137,10 +127,10 @@ def _call(block: int, wires: Sequence[int]) -> str:
     return f"block_{block}({', '.join(f'(uint32_t)w{wire}' for wire in wires)})"
 
 
-def _product(wire: Product, word: Word, words: Sequence[Word], declared: str, products: Products) -> str:
+def _product(wire: Product, word: Word, words: Sequence[Word], declared: str) -> str:
     left, right, block = wire.left, wire.right, wire.block
     how = word.arithmetic
-    match method_of(wire, products):
+    match wire.method:
         case "block":
             return f"    {declared}{_call(block, (left, right))};"
         case "native":

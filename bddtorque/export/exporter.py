@@ -15,7 +15,7 @@ from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST, CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_floats import floats_text
-from bddtorque.export.c_header import header_text
+from bddtorque.export.c_header import header_text, prototype
 from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
@@ -23,7 +23,6 @@ from bddtorque.export.c_names import prefix_of, safe_name
 from bddtorque.export.c_steps import Steps, plan_steps, state_inputs
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, write_folder
-from bddtorque.export.integer_ranges import checked_products
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
 
@@ -50,7 +49,6 @@ class Exported:
     files : names of the files, and the bytes of each
     forms : form of each table that the code reads, by its number in the plan
     table_bytes : of all tables together
-    products : how products are taken
     constant : whether every state takes the same operations
     measured : bytes of ROM, RAM and stack as compiled, or in words why they are not known
     """
@@ -62,7 +60,6 @@ class Exported:
     files: Mapping[str, int]
     forms: Mapping[int, str]
     table_bytes: int
-    products: str
     constant: bool
     measured: Measured | str
 
@@ -76,7 +73,6 @@ class Exported:
             "files": dict(self.files),
             "forms": {str(block): form for block, form in self.forms.items()},
             "table_bytes": self.table_bytes,
-            "products": self.products,
             "constant_sequence": self.constant,
             "measured": dict(measured),
         }
@@ -90,7 +86,6 @@ def export_c(
     term: str | None = None,
     form: str = "chosen",
     memory: int | str | None = None,
-    products: str = "plan",
     floats: bool = False,
     vectors: int = VECTORS,
     force: bool = False,
@@ -112,9 +107,6 @@ def export_c(
         ``"folded"``, ``"classes"``, ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``,
         ``"multi_terminal"`` or ``"bits"``; or ``"ifs"``: no tables but code, a test and a branch for each node of the
         diagrams.
-    products
-        ``"plan"`` (as it was planned), ``"native"`` (the processor multiplies) or ``"tables"`` (nothing is multiplied
-        but by constants).
     floats
         Whether to add a function that takes and gives physical units.
     vectors
@@ -136,9 +128,7 @@ def export_c(
     command = find_compiler(compiler)
     target = Path(directory)
     check_folder(target.resolve(), force)
-    code = c_files(
-        model, name=name, term=term, form=form, memory=memory, products=products, floats=floats, vectors=vectors
-    )
+    code = c_files(model, name=name, term=term, form=form, memory=memory, floats=floats, vectors=vectors)
     measured = measure(code.files, code.sources, command) if command else "no C compiler found"
     write_folder(target, code.files, force)
     return Exported(
@@ -149,7 +139,6 @@ def export_c(
         {each: len(text) for each, text in code.files.items()},
         {block.number: block.form for block in code.blocks},
         sum(block.bytes for block in code.blocks),
-        products,
         all(block.constant for block in code.blocks),
         measured,
     )
@@ -174,7 +163,6 @@ def c_files(
     term: str | None = None,
     form: str = "chosen",
     memory: int | str | None = None,
-    products: str = "plan",
     floats: bool = False,
     vectors: int = VECTORS,
 ) -> CFiles:
@@ -188,7 +176,7 @@ def c_files(
     if alone and name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
     plan, inputs = (alone.plan, alone.lines()) if alone else (model.word_plan("an export"), state_inputs(model))
-    steps = plan_steps(plan, model.tables, checked_products(products), inputs, clamp=alone is None)
+    steps = plan_steps(plan, model.tables, inputs, clamp=alone is None)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
     blocks = block_codes(model, steps.blocks, form, budget)
     function = alone.function_text(prefix, steps.lines) if alone else _state_function(prefix, steps.lines)
@@ -206,7 +194,6 @@ def c_files(
         "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
         **({"term": alone.name} if alone else {}),
-        "products": products,
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),
         "built": f"{prefix}_selftest",
@@ -229,12 +216,8 @@ def _call(prefix: str, joints: int) -> CCall:
 
 def _state_function(prefix: str, lines: Sequence[str]) -> str:
     """Return the function of a whole state."""
-    macro, body = prefix.upper(), "\n".join(lines)
-    return (
-        f"int {prefix}_torque_words(const int32_t q[{macro}_JOINTS], const int32_t qd[{macro}_JOINTS],\n"
-        f"    const int32_t qdd[{macro}_JOINTS], int32_t tau[{macro}_JOINTS])\n"
-        f"{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
-    )
+    body = "\n".join(lines)
+    return f"{prototype(prefix, 'torque_words')}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
 
 
 def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:

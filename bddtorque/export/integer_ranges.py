@@ -11,20 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Method, Output, Product, Sum
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import INT32, INT64, Range, word_range
-
-Products = Literal["plan", "native", "tables"]
-PRODUCTS: tuple[Products, ...] = ("plan", "native", "tables")
-"""How products are taken: as the plan has them, all by the machine's multiplication, or all from tables."""
 
 
 @dataclass(frozen=True)
@@ -62,28 +58,13 @@ class Word:
         return 32 if self.certain.within(INT32) else 64
 
 
-def checked_products(products: str) -> Products:
-    """Return the name of a way to take products, or refuse it."""
-    for known in PRODUCTS:
-        if products == known:
-            return known
-    raise BddTorqueError(not_among("products", products, PRODUCTS))
-
-
-def method_of(wire: Product, products: Products) -> Method:
-    """Return how a product is taken."""
-    if products == "native":
-        return "native"
-    return "limbs" if products == "tables" and wire.method == "native" else wire.method
-
-
-def known_words(plan: Plan, tables: Sequence[Table], products: Products) -> list[Word]:
+def known_words(plan: Plan, tables: Sequence[Table]) -> list[Word]:
     """Return what is known of each wire; refuse a plan that 64 bits cannot compute."""
-    return plan.evaluate(_Words(plan, [table.range for table in tables], products))
+    return plan.evaluate(_Words(plan, [table.range for table in tables]))
 
 
 def check_products(plan: Plan, tables: Sequence[Table]) -> None:
-    """Refuse tables of products or squares that hold anything else: one way to multiply takes the place of another."""
+    """Refuse tables of products or squares that hold anything else: the range of a product is that of its factors'."""
     for block in sorted({wire.block for wire in plan.wires if isinstance(wire, Product)}):
         if not np.array_equal(tabulate(plan.blocks[block])[0].values, tables[block].values):
             raise BddTorqueError(f"export, block {block} must be a table of products, got other words")
@@ -107,57 +88,47 @@ def _arithmetic(expected: int, certain: int, where: str) -> Arithmetic:
     return Arithmetic(wide, certain > (INT64 if wide else INT32).high)
 
 
-@dataclass(frozen=True)
-class _Exact:
-    """A sum or a product before it is rounded."""
-
-    expected: Range
-    certain: Range
-    arithmetic: Arithmetic
-
-
 class _Words(Algebra[Any]):
-    """Computes what is known of words from what is known of those that they are made of."""
+    """Computes what is known of words, also of sums and products before they are rounded, from that of their parts."""
 
-    def __init__(self, plan: Plan, entries: Sequence[Range], products: Products) -> None:
-        self.plan, self.entries, self.products = plan, entries, products
+    def __init__(self, plan: Plan, entries: Sequence[Range]) -> None:
+        self.plan, self.entries = plan, entries
 
     def input(self, wire: Input) -> Word:
         return _plain(word_range(wire.bits))
 
-    def wrapped(self, total: _Exact, wire: AngleSum) -> Word:
+    def wrapped(self, total: None, wire: AngleSum) -> Word:
         return _plain(word_range(wire.bits))
 
     def table(self, wire: Lookup, words: Sequence[Word]) -> Word:
         return _plain(self.entries[wire.block])
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Word, int]]) -> _Exact | None:
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Word, int]]) -> Word | None:
         if isinstance(wire, AngleSum):  # wraps, whatever it is
             return None
         start = Range(wire.constant, wire.constant)
         expected = sum((word.expected * factor for word, factor in terms), start=start)
         certain = sum((word.certain * factor for word, factor in terms), start=start)
-        return _Exact(expected, certain, sum_arithmetic(wire, terms, f"'{wire.name:.40}'"))
+        return Word(expected, certain, sum_arithmetic(wire, terms, f"'{wire.name:.40}'"))
 
-    def product(self, wire: Product, left: Word, right: Word) -> _Exact | Word:
-        method = method_of(wire, self.products)
+    def product(self, wire: Product, left: Word, right: Word) -> Word:
         entries = self.entries[wire.block]
-        if method == "block":  # its table is rounded
+        if wire.method == "block":  # its table is rounded
             return _plain(entries)
         expected, certain = left.expected * right.expected, left.certain * right.certain
-        if method == "squares":
+        if wire.method == "squares":
             index = word_range(self.plan.blocks[wire.block].input_widths[0])
             if not all(each.within(index) for each in (left.certain + right.certain, left.certain - right.certain)):
                 certain = entries - entries  # indices are masked: any two entries may meet
-        elif method == "limbs":  # factors that had more limbs than expected would lose some
+        elif wire.method == "limbs":  # factors that had more limbs than expected would lose some
             certain = Range(min(certain.low, 0), max(certain.high, 0))
         half = 1 << wire.shift >> 1
         # factors are converted to the type of the product first
         sizes = (expected.magnitude + half, left.expected.magnitude, right.expected.magnitude)
-        return _Exact(expected, certain, _arithmetic(max(sizes), certain.magnitude + half, f"'{wire.name:.40}'"))
+        return Word(expected, certain, _arithmetic(max(sizes), certain.magnitude + half, f"'{wire.name:.40}'"))
 
-    def rounded(self, exact: _Exact | Word, wire: Product | Sum | Output) -> Word:
-        if isinstance(exact, Word):
+    def rounded(self, exact: Word, wire: Product | Sum | Output) -> Word:
+        if isinstance(wire, Product) and wire.method == "block":
             return exact
         how = exact.arithmetic
         if how.modular:

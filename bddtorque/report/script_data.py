@@ -80,7 +80,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
 
 def plan_data(plan: Plan, tables: Sequence[Table]) -> dict[str, Any]:
     """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
-    words = known_words(plan, tables, "plan")
+    words = known_words(plan, tables)
     return {
         "wires": [_wire(plan, place, words) for place in range(len(plan.wires))],
         "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],

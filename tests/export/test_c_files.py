@@ -235,7 +235,6 @@ def test_the_stack_is_that_of_a_chain_of_calls():
     [
         ({"form": "lockstep"}, "form must be 'chosen', 'dense'"),
         ({"form": "densr"}, "did you mean 'dense'"),
-        ({"products": "natve"}, "did you mean 'native'"),
         ({"vectors": 0}, "vectors must be between 1 and 100,000, got 0"),
         ({"vectors": True}, "vectors must be"),
         ({"memory": "10 B"}, "bytes for the smallest forms"),

@@ -15,7 +15,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_helpers import HELPERS
 from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import PRODUCTS, known_words
+from bddtorque.export.integer_ranges import known_words
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.wires import Product, Sum
@@ -45,11 +45,10 @@ def test_every_wire_stays_within_what_is_certain_and_what_is_expected(options):
     q, qd, qdd = random_words(model, 20_000)
     named = {f"{name}{j + 1}": words[:, j] for name, words in (("q", q), ("qd", qd), ("qdd", qdd)) for j in range(2)}
     found = run_wires(model.plan, model.tables, named)
-    for products in PRODUCTS:
-        for word, values in zip(known_words(model.plan, model.tables, products), found, strict=True):
-            for each in (word.expected, word.certain):
-                assert each.low <= values.min() and values.max() <= each.high
-            assert word.certain.within(word_range(word.bits))
+    for word, values in zip(known_words(model.plan, model.tables), found, strict=True):
+        for each in (word.expected, word.certain):
+            assert each.low <= values.min() and values.max() <= each.high
+        assert word.certain.within(word_range(word.bits))
 
 
 @pytest.fixture(scope="module")
@@ -136,26 +135,25 @@ def lying(model: bt.Model, low: int, high: int) -> bt.Model:
 def test_types_are_chosen_by_what_is_expected():
     """A word that is stated to be narrow is held in 32 bits, though it is not certain to fit."""
     model = arm(12, target="host")
-    assert {word.bits for word in known_words(model.plan, model.tables, "plan")} == {32, 64}
-    narrow = known_words(lying(model, -(2**24), 2**24).plan, model.tables, "plan")
+    assert {word.bits for word in known_words(model.plan, model.tables)} == {32, 64}
+    narrow = known_words(lying(model, -(2**24), 2**24).plan, model.tables)
     assert {word.bits for word in narrow} == {32}
     assert any(word.arithmetic.narrowed for word in narrow)
 
 
 @needs_compiler
 @pytest.mark.parametrize("options", [{}, {"target": "host"}, {"block_bits": 6}], ids=str)
-@pytest.mark.parametrize("products", PRODUCTS)
-def test_a_plan_that_lies_of_its_ranges_gives_code_without_overflow(options, products, tmp_path):
+def test_a_plan_that_lies_of_its_ranges_gives_code_without_overflow(options, tmp_path):
     """The sanitizers end the program at any overflow; what words come out is another matter."""
     model = arm(6, workers=1, **options)
-    run_words(lying(model, -1, 1), wild_words(model, 5_000), tmp_path, products=products)
+    run_words(lying(model, -1, 1), wild_words(model, 5_000), tmp_path)
 
 
 @needs_compiler
 def test_sums_that_are_not_certain_to_fit_are_taken_modulo_a_power_of_two(tmp_path):
     """Factors so large that 32 bits would overflow on the way, by range, while no state of a true plan gets there."""
     model = arm(6, workers=1, target="host")
-    words = known_words(model.plan, model.tables, "plan")
+    words = known_words(model.plan, model.tables)
     large = max(k for k, wire in enumerate(model.plan.wires) if isinstance(wire, Product))
     # a word that is stated to be a thousandth of what it can be, times a factor that fills 32 bits with that
     stated = max(words[large].expected.magnitude // 1000, 1)

@@ -11,7 +11,6 @@ from exact import all_words
 import bddtorque as bt
 from bddtorque.export.c_blocks import EXPORTED_FORMS
 from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import PRODUCTS
 from bddtorque.plan.wires import Product
 
 pytestmark = needs_compiler
@@ -24,12 +23,11 @@ def every_state(bits: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("products", PRODUCTS)
-def test_every_state_of_three_bits(target, products, tmp_path):
+def test_every_state_of_three_bits(target, tmp_path):
     model = arm(3, target=target, workers=1)
     words = every_state(3)
     assert len(words[0]) == 2**18
-    tau, outside = run_words(model, words, tmp_path, products=products)
+    tau, outside = run_words(model, words, tmp_path)
     assert not outside.any()
     assert np.array_equal(tau, reference(model, words))
     assert np.array_equal(tau, model.evaluator("words", "dense").torque_words(*words))
@@ -62,11 +60,10 @@ KINDS = [{"source": "recursive"}, {"block_bits": 6}, {"accuracy": "paper"}]
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-@pytest.mark.parametrize("products", PRODUCTS)
-def test_every_kind_of_plan(options, products, tmp_path):
+def test_every_kind_of_plan(options, tmp_path):
     model = arm(6, workers=1, **options)
     words = some_words(model, 4_000)
-    assert np.array_equal(run_words(model, words, tmp_path, products=products)[0], reference(model, words))
+    assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
 
 
 def test_all_ways_to_multiply_were_tried():
@@ -126,7 +123,7 @@ def test_a_prismatic_joint(tmp_path):
     + [pytest.param(name, 1_000_000, marks=pytest.mark.everything) for name in ("planar2r", "ur5")],
 )
 def test_many_states(name, count, target, tmp_path):
-    """At the default word length, beside the evaluator that a user gets; products from tables on a part of them."""
+    """At the default word length, beside the evaluator that a user gets."""
     model = compiled(name, bits=12, target=target)
     words = random_words(model, count)
     if name == "planar2r":
@@ -134,7 +131,3 @@ def test_many_states(name, count, target, tmp_path):
     tau, outside = run_words(model, words, tmp_path / "plan")
     assert np.array_equal(tau, model.evaluator("words").torque_words(*words))
     assert outside.sum() == counted(model, words).sum()
-    some = [each[-20_000:] for each in words]
-    for products in ("native", "tables"):
-        found, _ = run_words(model, some, tmp_path / products, products=products)
-        assert np.array_equal(found, tau[-20_000:])
