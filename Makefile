@@ -76,7 +76,7 @@ bench: $(READY)
 	$(BIN)/python experiments/first_torque.py
 
 cascade: $(READY)
-	$(BIN)/python -m bddtorque.compiler.cascade cascade
+	$(BIN)/python cascade/write.py
 
 experiments: $(READY)
 	$(BIN)/python experiments/run_all.py

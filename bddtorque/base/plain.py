@@ -129,12 +129,12 @@ def vector(value: object, where: str, what: str = "3 finite numbers") -> Vector:
     return x, y, z
 
 
-def matrix(value: object, where: str, what: str = "3 rows of 3 finite numbers") -> Matrix:
-    """Return three rows of three finite numbers; `what` names them in the message."""
+def matrix(value: object, where: str) -> Matrix:
+    """Return three rows of three finite numbers."""
     try:
         x, y, z = (vector(row, where) for row in listed(value, where, 3))
     except BddTorqueError:
-        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}") from None
+        raise BddTorqueError(f"{where} must be 3 rows of 3 finite numbers, got {describe(value)}") from None
     return x, y, z
 
 

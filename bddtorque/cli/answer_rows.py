@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bddtorque.questions import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
@@ -17,23 +18,7 @@ LARGEST_FLOAT = 1 << 1023
 
 def answer_rows(answer: Answer) -> list[Row]:
     """Return one row an answer, and one more for the state that shows it."""
-    from bddtorque import questions as asked
-
-    match answer:
-        case asked.Extreme():
-            question, said, state = _extreme(answer)
-        case asked.Count():
-            question, said, state = _count(answer)
-        case asked.LargestError():
-            question, said, state = _error(answer)
-        case asked.Verdict():
-            question, said, state = _verdict(answer)
-        case asked.Support():
-            question, said, state = _support(answer)
-        case asked.Equality():
-            question, said, state = _equality(answer)
-        case _:
-            raise TypeError(answer)
+    question, said, state = _SAID[type(answer).__name__](answer)
     rows = [(question, said, _label(answer), f"{answer.way}: {answer.detail}")]
     return [*rows, ("", f"at {_state(state)}", "", "")] if state else rows
 
@@ -120,3 +105,13 @@ def _equality(answer: Equality) -> tuple[str, str, dict[str, int]]:
     if answer.blocks:
         said += f"; blocks that differ: {', '.join(f'b{k}' for k in answer.blocks)}"
     return "equal?", said, answer.state or {}
+
+
+_SAID: dict[str, Callable[[Any], tuple[str, str, dict[str, int]]]] = {
+    "Extreme": _extreme,
+    "Count": _count,
+    "LargestError": _error,
+    "Verdict": _verdict,
+    "Support": _support,
+    "Equality": _equality,
+}

@@ -25,31 +25,6 @@ def _option(what: str, name: str, metavar: str) -> Any:
     return typer.Option(name, metavar=metavar, rich_help_panel=SAMPLES_PANEL, help=what)
 
 
-SamplesOption = Annotated[
-    Path | None,
-    _option("A CSV file: a header, one column per input (1 to 4), the value last.", "--samples", "FILE"),
-]
-WordOption = Annotated[
-    list[str] | None,
-    _option(
-        "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
-        "samples unless given.",
-        "--word",
-        "COLUMN=BITS[:LOW:HIGH]",
-    ),
-]
-DuplicatesOption = Annotated[str | None, _option("Samples of one point: mean or refuse.", "--duplicates", "RULE")]
-SpreadOption = Annotated[float | None, _option("Refuse samples of one point that differ by more.", "--spread", "VALUE")]
-MergeOption = Annotated[
-    str | None, _option("What is one point: point (equal arguments) or word (equal words).", "--merge", "RULE")
-]
-GapsOption = Annotated[str | None, _option("Between samples: linear, nearest or refuse.", "--gaps", "RULE")]
-ExtrapolationOption = Annotated[str | None, _option("Beyond the samples: refuse or hold.", "--extrapolation", "RULE")]
-AssumedOption = Annotated[
-    float | None, _option("How far a sample is off; added to the bound, as assumed.", "--assumed-error", "VALUE")
-]
-
-
 @opt.takes_choices
 def compile_command(
     spec: Annotated[
@@ -79,14 +54,33 @@ def compile_command(
     dask: opt.DaskOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
-    samples: SamplesOption = None,
-    word: WordOption = None,
-    duplicates: DuplicatesOption = None,
-    spread: SpreadOption = None,
-    merge: MergeOption = None,
-    gaps: GapsOption = None,
-    extrapolation: ExtrapolationOption = None,
-    assumed_error: AssumedOption = None,
+    samples: Annotated[
+        Path | None,
+        _option("A CSV file: a header, one column per input (1 to 4), the value last.", "--samples", "FILE"),
+    ] = None,
+    word: Annotated[
+        list[str] | None,
+        _option(
+            "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over "
+            "the samples unless given.",
+            "--word",
+            "COLUMN=BITS[:LOW:HIGH]",
+        ),
+    ] = None,
+    duplicates: Annotated[str | None, _option("Samples of one point: mean or refuse.", "--duplicates", "RULE")] = None,
+    spread: Annotated[
+        float | None, _option("Refuse samples of one point that differ by more.", "--spread", "VALUE")
+    ] = None,
+    merge: Annotated[
+        str | None, _option("What is one point: point (equal arguments) or word (equal words).", "--merge", "RULE")
+    ] = None,
+    gaps: Annotated[str | None, _option("Between samples: linear, nearest or refuse.", "--gaps", "RULE")] = None,
+    extrapolation: Annotated[
+        str | None, _option("Beyond the samples: refuse or hold.", "--extrapolation", "RULE")
+    ] = None,
+    assumed_error: Annotated[
+        float | None, _option("How far a sample is off; added to the bound, as assumed.", "--assumed-error", "VALUE")
+    ] = None,
     *,
     chosen: dict[str, Any],
 ) -> None:

@@ -214,7 +214,7 @@ def read_bits(text: str, where: str = "--bits") -> int | list[int]:
     return bits if len(bits) > 1 else bits[0]
 
 
-def read_word_lengths(text: str, where: str = "--bits") -> list[int]:
+def read_word_lengths(text: str) -> list[int]:
     """Return word lengths to compare from ``6:12`` (both ends included), ``6,8,12`` or ``12``; no length twice."""
 
     def lengths(part: str) -> range:
@@ -224,7 +224,7 @@ def read_word_lengths(text: str, where: str = "--bits") -> list[int]:
             raise ValueError
         return found
 
-    parts = _separated(text, where, "word lengths between 2 and 24 such as 6:12 or 6,8,12", lengths)
+    parts = _separated(text, "--bits", "word lengths between 2 and 24 such as 6:12 or 6,8,12", lengths)
     return list(dict.fromkeys(length for part in parts for length in part))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice
 from bddtorque.base.sizes import parse_size
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.draft import Draft
@@ -78,8 +79,7 @@ def compile_function(
             raise BddTorqueError(f"{where}, input '{each.name}' needs a range or 'angle' beside its bits")
     formats = {each.name: each.format() for each in words}
     request = Request(named, formats, out, accuracy, assumed_error, block_bits, target)
-    if trace not in TRACES:
-        raise BddTorqueError(not_among(f"{where}, trace", trace, TRACES))
+    choice(trace, TRACES, f"{where}, trace")
     allowed = parse_size(memory, "memory")
     draft, notes = _draft(function, request, trace)
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)

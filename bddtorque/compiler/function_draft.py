@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice, real, whole
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.function_words import Asked
 from bddtorque.graph.graph import Graph
@@ -85,14 +86,9 @@ class Request:
             raise BddTorqueError(
                 f"{self.where}, accuracy must be 'faithful' or above 0.5 units (rounding takes that), got {accuracy!r}"
             )
-        if isinstance(self.assumed_error, bool) or not 0 <= self.assumed_error < math.inf:
-            raise BddTorqueError(f"{self.where}, assumed_error must be at least 0, got {self.assumed_error!r:.40}")
-        if type(self.block_bits) is not int or not 2 <= self.block_bits <= MOST_BLOCK_BITS:
-            raise BddTorqueError(
-                f"{self.where}, block_bits must be between 2 and {MOST_BLOCK_BITS}, got {self.block_bits!r:.40}"
-            )
-        if self.target not in TARGETS:
-            raise BddTorqueError(not_among(f"{self.where}, target", self.target, TARGETS))
+        real(self.assumed_error, f"{self.where}, assumed_error", low=0)
+        whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
+        choice(self.target, TARGETS, f"{self.where}, target")
         object.__setattr__(self, "accuracy", float(accuracy))
 
     @property

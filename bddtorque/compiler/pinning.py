@@ -7,7 +7,7 @@ is therefore accepted only if the planner, given robot and specification, still 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from typing import Any
@@ -20,7 +20,7 @@ from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_data import plan_from_plain
-from bddtorque.plan.wires import Output, Product, Wire
+from bddtorque.plan.wires import Product
 
 FORMAT, VERSION = "bddtorque plan", 1
 LARGEST_FILE = 64 * 2**20
@@ -98,43 +98,28 @@ def pinned_plan(given: Plan | str | PathLike[str]) -> Plan:
 
 def check_pinned(pinned: Plan, made: Plan, where: str) -> None:
     """Refuse a pinned plan that is not the one the planner makes, and say what differs first."""
-    difference = first_difference(pinned, made)
-    if difference is not None:
-        raise BddTorqueError(
-            one_line(
-                f"{where} is not the plan that the planner makes of this robot and specification: {difference}; "
-                "`bddtorque plan SPEC -o FILE`, with the same options, writes a new one"
+    for (name, given), (_, own) in zip(_facts(pinned), _facts(made), strict=False):
+        if given != own:
+            raise BddTorqueError(
+                one_line(
+                    f"{where} is not the plan that the planner makes of this robot and specification: {name} "
+                    f"{_shown(given)} given, {_shown(own)} made; `bddtorque plan SPEC -o FILE`, with the same options, "
+                    "writes a new one"
+                )
             )
-        )
 
 
-def first_difference(given: Plan, made: Plan) -> str | None:
-    """Return in a few words what differs first between two plans, or None where nothing does."""
+def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
+    """Give all that there is in a plan, by name; two plans are the same where all of it is."""
     for key in ("source", "target", "block_bits"):
-        if getattr(given, key) != getattr(made, key):
-            return f"{key} {_shown(getattr(given, key))} given, {_shown(getattr(made, key))} made"
-    kinds: tuple[tuple[str, Sequence[Any], Sequence[Any]], ...] = (
-        ("wire", given.wires, made.wires),
-        ("block", given.blocks, made.blocks),
-        ("output", given.outputs, made.outputs),
-    )
-    for kind, first, second in kinds:
-        if len(first) != len(second):
-            return f"{len(first)} {kind}s given, {len(second)} made"
-        for k, (one, other) in enumerate(zip(first, second, strict=True)):
-            if one != other:
-                return f"{kind} {k} differs: {_fields(one, other)}"
-    return None
-
-
-def _fields(given: Wire | Block | Output, made: Wire | Block | Output) -> str:
-    """Return the first field in which two parts of plans differ."""
-    if type(given) is type(made):
-        for name in given.__dataclass_fields__:
-            one, other = getattr(given, name), getattr(made, name)
-            if one != other:
-                return f"{name} {_shown(one)} given, {_shown(other)} made"
-    return " given, ".join(str(getattr(each, "kind", "")) for each in (given, made)) + " made"
+        yield key, getattr(plan, key)
+    kinds: dict[str, Sequence[Any]] = {"wire": plan.wires, "block": plan.blocks, "output": plan.outputs}
+    for kind, parts in kinds.items():
+        yield f"{kind}s", len(parts)
+        for k, part in enumerate(parts):
+            yield f"{kind} {k} differs:", getattr(part, "kind", kind)
+            for name in part.__dataclass_fields__:
+                yield f"{kind} {k} differs: {name}", getattr(part, name)
 
 
 def _shown(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -10,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice, real
 from bddtorque.base.sizes import parse_size
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
@@ -75,10 +75,9 @@ def compile_samples(
         ("gaps", gaps, GAPS),
         ("extrapolation", extrapolation, EXTRAPOLATIONS),
     ):
-        if value not in known:
-            raise BddTorqueError(not_among(f"samples, {key}", value, known))
-    if spread is not None and (isinstance(spread, bool) or not 0 <= spread < math.inf):
-        raise BddTorqueError(f"samples, spread must be at least 0, got {spread!r:.40}")
+        choice(value, known, f"samples, {key}")
+    if spread is not None:
+        real(spread, "samples, spread", low=0)
     words, out, read = _asked(samples, inputs, output)
     named = name or (Path(samples).stem if isinstance(samples, str | PathLike) else "samples")
     where = read.where
@@ -129,16 +128,12 @@ def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], A
                     f"{read.where} must have {len(words)} columns of inputs and one of values, got {len(read.names)}"
                 )
             if in_file:
-                words = tuple(_renamed(each, name) for each, name in zip(words, read.names, strict=False))
+                words = tuple(replace(each, name=name) for each, name in zip(words, read.names, strict=False))
     if out is None:
         out = asked_word(read.names[-1], DEFAULT_BITS, read.where)
     elif not isinstance(output, dict):
-        out = _renamed(out, read.names[-1])
+        out = replace(out, name=read.names[-1])
     return words, out, read
-
-
-def _renamed(asked: Asked, name: str) -> Asked:
-    return Asked(name, asked.bits, asked.ends, asked.unit, asked.given)
 
 
 def _last_column(path: str | PathLike[str], names: list[str]) -> str:

@@ -68,22 +68,20 @@ def real(value: float) -> str:
     return float(value).hex()
 
 
-def statement(first: str, terms: Sequence[str], last: str = ";", indent: str = "    ") -> str:
+def statement(first: str, terms: Sequence[str], last: str) -> str:
     """Return one statement, `first` and `last` around terms, broken into lines between the terms."""
-    lines, line = [], f"{indent}{first}"
+    lines, line = [], f"    {first}"
     for k, term in enumerate(terms):
         end = last if k == len(terms) - 1 else ""
         joined = f"{line} {term}{end}" if k else f"{line}{term}{end}"
         if len(joined) > WIDTH and k:
             lines.append(line)
-            joined = f"{indent}    {term}{end}"
+            joined = f"        {term}{end}"
         line = joined
     return "\n".join([*lines, line])
 
 
-def comment(lines: Sequence[str], indent: str = "") -> str:
+def comment(lines: Sequence[str]) -> str:
     """Return a comment of several lines; whatever they hold, they cannot end it or begin another."""
     safe = [line.replace("*/", "* /").replace("/*", "/ *") for line in lines]
-    if len(safe) == 1:
-        return f"{indent}/* {safe[0]} */"
-    return "\n".join([f"{indent}/* {safe[0]}", *(f"{indent} * {line}".rstrip() for line in safe[1:]), f"{indent} */"])
+    return "\n".join([f"/* {safe[0]}", *(f" * {line}".rstrip() for line in safe[1:]), " */"])

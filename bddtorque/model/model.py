@@ -65,12 +65,12 @@ class Model:
         use = "" if where else ": use value(...) or words(...)"
         raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
 
-    def function_source(self, where: str = "") -> FunctionSource:
-        """Return the source of a compiled function; of a robot, raise an error that starts with `where`."""
+    def function_source(self) -> FunctionSource:
+        """Return the source of a compiled function, or refuse a robot."""
         if isinstance(self.source, FunctionSource):
             return self.source
-        use = "" if where else ": use torque(...) or torque_words(...)"
-        raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled robot, not a function{use}")
+        use = "use torque(...) or torque_words(...)"
+        raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
 
     def word_plan(self, what: str) -> Plan:
         """Return the plan of a model in words; refuse one in floats, for `what` needs tables or diagrams."""

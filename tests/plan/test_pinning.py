@@ -12,7 +12,7 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.pinning import check_pinned, first_difference, load_plan, plan_to_plain, save_plan
+from bddtorque.compiler.pinning import check_pinned, load_plan, plan_to_plain, save_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import FunctionBlock
@@ -82,7 +82,13 @@ def test_another_plan_is_refused(file: Path, options: dict[str, Any], said: str)
 
 def test_what_differs_first(file: Path) -> None:
     plan = load_plan(file)
-    assert first_difference(plan, plan) is None
+    check_pinned(plan, plan, "plan")
+
+    def first_difference(given: Plan, made: Plan) -> str:
+        with pytest.raises(BddTorqueError) as refused:
+            check_pinned(given, made, "plan")
+        return str(refused.value).split("specification: ")[1].split("; `")[0]
+
     k, wire = next((k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup))
     b, block = next((b, block) for b, block in enumerate(plan.blocks) if isinstance(block, FunctionBlock))
 
@@ -96,14 +102,14 @@ def test_what_differs_first(file: Path) -> None:
     total = Sum("s", (), 0, 0, 0, 0, Fraction(1))
     assert first_difference(with_wire(total), plan) == f"wire {k} differs: sum given, lookup made"
     assert first_difference(replace(plan, wires=plan.wires[1:]), plan) == (
-        f"{len(plan.wires) - 1} wires given, {len(plan.wires)} made"
+        f"wires {len(plan.wires) - 1} given, {len(plan.wires)} made"
     )
     other = replace(block, low=block.low - 1)
     assert first_difference(replace(plan, blocks=(*plan.blocks[:b], other, *plan.blocks[b + 1 :])), plan) == (
         f"block {b} differs: low {block.low - 1} given, {block.low} made"
     )
     output = replace(plan.outputs[1], shift=plan.outputs[1].shift + 1)
-    assert str(first_difference(replace(plan, outputs=(plan.outputs[0], output)), plan)).startswith(
+    assert first_difference(replace(plan, outputs=(plan.outputs[0], output)), plan).startswith(
         "output 1 differs: shift "
     )
     long_parts = replace(plan.outputs[0], parts=plan.outputs[0].parts * 9)

@@ -1,6 +1,6 @@
-"""The cascades of the built-in specifications as text: what lies in cascade/, committed.
+"""The cascades of the built-in specifications as text: what lies in this folder, committed.
 
-    python -m bddtorque.compiler.cascade cascade
+    python cascade/write.py
 
 writes them anew. A change of the planner then shows as a change of these files.
 """
@@ -8,7 +8,6 @@ writes them anew. A change of the planner then shows as a change of these files.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError
@@ -34,23 +33,8 @@ def plan_document(source: Source) -> str:
     return plan_text(draft.word_plan("a cascade"), f"{robot.name}, {bits} bits", draft.bounds()) + why_not
 
 
-def write_cascades(folder: Path) -> list[Path]:
-    """Write the document of every built-in specification into a folder, and return the files."""
-    files = [folder / f"{name}.txt" for name in spec_names()]
-    for file in files:
-        write_whole(file, plan_document(file.stem).encode())
-    return files
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Write the cascades into the folder that is given."""
-    if len(arguments) != 1:
-        sys.stderr.write("cascade takes one folder: python -m bddtorque.compiler.cascade cascade\n")
-        return 2
-    for file in write_cascades(Path(arguments[0])):
-        sys.stdout.write(f"{file}\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for name in spec_names():
+        file = Path(__file__).with_name(f"{name}.txt")
+        write_whole(file, plan_document(name).encode())
+        sys.stdout.write(f"{file}\n")
