@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,9 +29,7 @@ def bench_command(
     latency: Annotated[
         bool, typer.Option("--latency", help="Time single calls too: worst, 99.9 %, and with empty caches.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
-    ] = None,
+    plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
@@ -48,10 +45,6 @@ def bench_command(
     if rounds < 1:
         raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
     opt.check_outputs({"--plot": plot})
-    if plot is not None:
-        from bddtorque.sweep.drawing import check_plot
-
-        check_plot(plot)
     from bddtorque.bench.timing import machine, measure
 
     if opt.is_compiled(source_file):

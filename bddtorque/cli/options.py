@@ -32,6 +32,7 @@ DaskOption = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster: its scheduler, such as tcp://host:8786.")
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep finished blocks.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: the result as JSON on standard output.")]
 
 PANEL = "What to compile (each takes the place of what the specification says)"
@@ -158,6 +159,10 @@ def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path |
         if first != option and (path.is_file() or not path.exists()):
             raise BddTorqueError(f"{option} and {first} both name {path}: choose another name for one of them")
         will_write(option, path)
+        if option == "--plot":
+            from bddtorque.sweep.drawing import check_plot
+
+            check_plot(path)
     for file in inputs:
         with suppress(OSError, ValueError):  # who needs it says what is wrong with it
             opened(file or "").close()

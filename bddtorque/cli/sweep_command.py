@@ -50,9 +50,7 @@ def sweep_command(
         bool, typer.Option("--cost", help="Also size and speed; several models are always compared by them.")
     ] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all figures there.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
-    ] = None,
+    plot: opt.PlotOption = None,
     evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
     bits: Annotated[
         str | None,
@@ -79,10 +77,6 @@ def sweep_command(
     """
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
-    if plot is not None:
-        from bddtorque.sweep.drawing import check_plot
-
-        check_plot(plot)
     _check_sources(sources, lengths, chosen)
     from bddtorque.sweep import sweep
 

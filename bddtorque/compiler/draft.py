@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +22,7 @@ from bddtorque.proof.certificate import ROBOT, Certificate, Parts, ProvedBound, 
 from bddtorque.proof.saturation import Witness, judge
 from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM
+from bddtorque.words.integer_range import wrap
 
 Verdict = tuple[Saturation, Witness | tuple[int, ...] | None]
 
@@ -90,15 +91,9 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     for (name, word), bound, arithmetic, verdict in zip(
         words, bounds, draft.arithmetic, _verdicts(draft, bounds, tables), strict=True
     ):
-        parts = Parts(
-            bound.dropped,
-            bound.constants,
-            bound.tables,
-            bound.products,
-            bound.sums,
-            bound.final_rounding,
-            (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic,
-        )
+        composed = {each.name: getattr(bound, each.name) for each in fields(Parts)}
+        composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic
+        parts = Parts(**composed)
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or (bound.low, bound.high)
         low, high = sorted(
@@ -143,7 +138,6 @@ def _words_at(source: FunctionSource, index: int) -> tuple[int, ...]:
     """Return the input words at an index of a table that has them one after another, the first most significant."""
     words = []
     for word in reversed(source.inputs):
-        held = index & ((1 << word.bits) - 1)
-        words.append(held - (1 << word.bits) if held > word.highest else held)
+        words.append(wrap(index, word.bits))
         index >>= word.bits
     return tuple(reversed(words))

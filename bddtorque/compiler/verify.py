@@ -47,7 +47,7 @@ class Check:
 
 
 def verify(
-    file: str | PathLike[str] | Model,
+    file: str | PathLike[str] | Model | bytes,
     workers: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -59,30 +59,15 @@ def verify(
 
     Parameters
     ----------
-    file : a .bdt file, or a model, whose file is checked as `Model.save` would write it
+    file : a .bdt file, its bytes, or a model, whose file is checked as `Model.save` would write it
     workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
     progress : told of every finished block
     executor : any `concurrent.futures.Executor` to check the blocks on instead
     """
-    if isinstance(file, Model):
-        return verify_bytes(to_bytes(file), f"model of {file.name}", workers, progress, executor)
-    try:
-        data = read_file(file)
-    except BddTorqueError as problem:
-        return [Check("file", False, str(problem))]
-    return verify_bytes(data, str(file), workers, progress, executor)
-
-
-def verify_bytes(
-    data: bytes,
-    where: str = "model",
-    workers: int | None = None,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> list[Check]:
-    """Do what `verify` does for the bytes of a file."""
     team = Workers(workers, executor=executor, progress=progress)
+    where = "model" if isinstance(file, bytes) else f"model of {file.name}" if isinstance(file, Model) else str(file)
     try:
+        data = file if isinstance(file, bytes) else to_bytes(file) if isinstance(file, Model) else read_file(file)
         model = from_bytes(data, where)
     except BddTorqueError as problem:
         return [Check("file", False, str(problem))]

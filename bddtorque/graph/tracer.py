@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Union
 
 from bddtorque.graph.graph import Graph, Node, Op, kept, negated
+from bddtorque.words.bounded import Ring
 
 Number = Union[float, "Traced"]
 
 
-class Traced:
+class Traced(Ring):
     """A number under trace: a reference into the tracer's nodes."""
 
     __slots__ = ("reference", "tracer")
@@ -32,18 +33,8 @@ class Traced:
     def __add__(self, other: Number) -> Number:
         return self.tracer.sum(self, other)
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Number) -> Number:
-        return self.tracer.sum(self, -other)
-
-    def __rsub__(self, other: Number) -> Number:
-        return self.tracer.sum(other, -self)
-
     def __mul__(self, other: Number) -> Number:
         return self.tracer.product(self, other)
-
-    __rmul__ = __mul__
 
 
 class Tracer:

@@ -99,18 +99,16 @@ class Friction(Law):
         """Return the friction at one rational velocity, in mpmath's precision."""
         import mpmath  # noqa: PLC0415 - for the compiler alone
 
-        def number(value: Fraction | float) -> Any:
-            exact = Fraction(value)
-            return mpmath.mpf(exact.numerator) / exact.denominator
-
         (velocity,) = values
-        total = number(self.viscous) * number(velocity)
+        number = mpmath.mpf
+        v = number(velocity.numerator) / velocity.denominator
+        total = number(self.viscous) * v
         if abs(velocity) <= Fraction(self.standstill):
             return total
         side, direction = (0, 1) if velocity > 0 else (1, -1)
         dry = number(self._pair("coulomb")[side])
         if self.static is not None and self.stribeck_velocity is not None:
-            decay = mpmath.exp(-((number(velocity) / number(self.stribeck_velocity)) ** 2))
+            decay = mpmath.exp(-((v / number(self.stribeck_velocity)) ** 2))
             dry += (number(self._pair("static")[side]) - dry) * decay
         return total + direction * dry
 

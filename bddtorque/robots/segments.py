@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from bddtorque.base.plain import Matrix, Vector, matrix, vector
+from bddtorque.base.plain import Matrix, matrix, vector
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
 from bddtorque.robots.robot import Frame, Joint, Link, Robot
 
@@ -51,20 +52,16 @@ def build_robot(
     name: str,
     segments: Sequence[Segment],
     tip: Pose,
-    gravity: Vector,
-    *,
-    payload: Link | None = None,
-    source: str = "",
-    allow_unphysical: bool = False,
     snap: float = 0.0,
+    **rest: Any,
 ) -> Robot:
     """Return the robot made of `segments`, each frame turned so that its joint moves about or along z.
 
     Parameters
     ----------
     tip : pose of the tip frame in the frame of the last segment
-    gravity : m/s² in base axes
     snap : rotations that keep an axis to within this are made exact, see `frames.snap_rotation`
+    rest : what else a `Robot` has
     """
     joints, links = [], []
     turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
@@ -80,13 +77,4 @@ def build_robot(
         as_matrix(snap_rotation(times(turned.T, tip.rotation), snap), "tip"),
         vector((times(turned.T, tip.translation) + 0.0).tolist(), "tip"),
     )
-    return Robot(
-        name,
-        tuple(joints),
-        tuple(links),
-        gravity=gravity,
-        tip=frame,
-        payload=payload,
-        source=source,
-        allow_unphysical=allow_unphysical,
-    )
+    return Robot(name, tuple(joints), tuple(links), tip=frame, **rest)

@@ -74,10 +74,10 @@ def _robot(table: Table, directory: Path | None) -> Robot:
         table.read("name", name_of),
         segments,
         tip,
-        table.read("gravity", vector, STANDARD_GRAVITY),
+        gravity=table.read("gravity", vector, STANDARD_GRAVITY),
         payload=_body(table.table("payload"), "payload") if "payload" in table else None,
-        source=table.read("source", _text, ""),
-        allow_unphysical=table.read("allow_unphysical", _flag, False),
+        source=table.read("source", lambda given, where: of_type(given, str, where), ""),
+        allow_unphysical=table.read("allow_unphysical", lambda given, where: of_type(given, bool, where), False),
     )
 
 
@@ -116,14 +116,6 @@ def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
     if axis is None:
         raise BddTorqueError(f"{joint.where}: axis must have a direction, got [0, 0, 0]")
     return origin, axis, identity()
-
-
-def _text(given: object, where: str) -> str:
-    return of_type(given, str, where)
-
-
-def _flag(given: object, where: str) -> bool:
-    return of_type(given, bool, where)
 
 
 def _pose(table: Table) -> Pose:

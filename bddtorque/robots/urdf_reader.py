@@ -119,10 +119,10 @@ def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[Urd
             tree.name,
             found,
             tip_pose,
-            _gravity(choice, base, gravity, snap),
+            snap,
+            gravity=_gravity(choice, base, gravity, snap),
             source=f"URDF {where}",
             allow_unphysical=allow_unphysical,
-            snap=snap,
         )
 
 

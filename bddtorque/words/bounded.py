@@ -28,7 +28,25 @@ SINE_RADIUS = 2e-15
 function itself, which is what NumPy's vectorised sine promises; with room to spare."""
 
 
-class Bounded:
+class Ring:
+    """Differences, and operations with a plain number on the left, from negation, sum and product, which commute."""
+
+    __slots__ = ()
+
+    def __radd__(self: Any, other: Any) -> Any:
+        return self + other
+
+    def __sub__(self: Any, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
+    def __rmul__(self: Any, other: Any) -> Any:
+        return self * other
+
+
+class Bounded(Ring):
     """A float64 array `value` with an array `radius`: the true value lies within radius of value."""
 
     __slots__ = ("radius", "value")
@@ -49,14 +67,6 @@ class Bounded:
         value = self.value + other.value
         return Bounded(value, (self.radius + other.radius) * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Bounded:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Bounded:
-        return (-self).__add__(other)
-
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Bounded):
             if isinstance(other, float) and other == 0.0:
@@ -66,11 +76,9 @@ class Bounded:
         crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
         return Bounded(value, crossed * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
 
-    __rmul__ = __mul__
-
 
 @dataclass(frozen=True)
-class Turn:
+class Turn(Ring):
     """Exact angles: 2π·numerator/2^bits + rest, numerators an integer or an array of them, rest a rational (rad)."""
 
     numerator: Any
@@ -85,15 +93,10 @@ class Turn:
         total = (self.numerator << (bits - self.bits)) + (other.numerator << (bits - other.bits))
         return Turn(total, bits, self.rest + other.rest)
 
-    def __sub__(self, other: Turn) -> Turn:
-        return self + -other
-
     def __mul__(self, factor: float) -> Turn:
         if factor != int(factor):
             raise ArithmeticError(f"an angle can be multiplied with whole numbers only, not {factor}")
         return Turn(self.numerator * int(factor), self.bits, self.rest * int(factor))
-
-    __rmul__ = __mul__
 
     def octant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return quarter turns k (0 to 3) and numerators y with |y| <= 2^bits/8: the angle without rest is k/4 + y."""
@@ -133,7 +136,7 @@ class BoundedArithmetic:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Ring):
     """All numbers from low to high; every operation rounds outward."""
 
     low: float
@@ -148,22 +151,12 @@ class Interval:
             math.nextafter(self.low + other.low, -math.inf), math.nextafter(self.high + other.high, math.inf)
         )
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Interval | float) -> Interval:
-        return self + -other
-
-    def __rsub__(self, other: Interval | float) -> Interval:
-        return -self + other
-
     def __mul__(self, other: Interval | float) -> Interval:
         other = interval(other)
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
         if self is other:  # a square
             ends = [0.0 if self.low < 0 < self.high else min(ends[0], ends[3]), ends[0], ends[3]]
         return Interval(math.nextafter(min(ends), -math.inf), math.nextafter(max(ends), math.inf))
-
-    __rmul__ = __mul__
 
     @property
     def magnitude(self) -> float:

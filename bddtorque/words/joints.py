@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
-from bddtorque.base.plain import listed, of_type, table
+from bddtorque.base.plain import listed, of_type, plain_of, table
 from bddtorque.words.formats import Floats, Format, Words
 
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
 """The quantities of an arm, by the name of their `JointFormats` in `Formats`."""
-
-_PLAIN_KEYS = ("kind", "bits", "low", "high", "sign", "offset", "name", "unit")
 
 
 @dataclass(frozen=True)
@@ -146,13 +144,12 @@ def formats_from_plain(plain: object, where: str = "formats") -> Formats:
 
 def format_to_plain(word: Format) -> dict[str, Any]:
     """Return a format as plain data; infinite limits are None."""
-    plain = {key: getattr(word, key) for key in _PLAIN_KEYS}
-    return {key: None if value in (math.inf, -math.inf) else value for key, value in plain.items()}
+    return {key: None if value in (math.inf, -math.inf) else value for key, value in plain_of(word).items()}
 
 
 def format_from_plain(plain: object, where: str) -> Format:
     """Return the format that `format_to_plain` wrote; every key and type is checked."""
-    given = table(plain, _PLAIN_KEYS, where)
+    given = table(plain, Format.__dataclass_fields__, where)
     for key in ("name", "unit"):
         of_type(given[key], str, f"{where}, {key}")
     for key, open_ in (("low", -math.inf), ("high", math.inf)):

@@ -160,7 +160,7 @@ def test_a_robot_is_not_a_function(tmp_path):
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
     from dataclasses import replace
 
-    from bddtorque.compiler.verify import verify_bytes
+    from bddtorque.compiler.verify import verify
     from bddtorque.model.model import to_bytes
     from bddtorque.proof.certificate import Certificate, Parts
 
@@ -168,7 +168,7 @@ def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
         model = compiled(case)
         parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0)
         better = replace(model, certificate=Certificate((replace(model.certificate.outputs[0], parts=parts),)))
-        checks = verify_bytes(to_bytes(better), workers=1)
+        checks = verify(to_bytes(better), workers=1)
         assert [check.name for check in checks if not check.passed] == ["certificate"], case
 
 

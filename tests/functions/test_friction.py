@@ -16,7 +16,7 @@ from sample_robots import TWO_LINKS
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify, verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.robots import from_toml, from_urdf
 from bddtorque.spec import from_toml as spec_from_toml
 from bddtorque.spec import to_toml
@@ -194,7 +194,7 @@ def test_friction_that_was_changed_in_a_file_is_found_out():
 
     model = arm(bits=4)
     other = model.robot.with_friction({"shoulder": bt.Friction(2.0, 4.0)})
-    checks = verify_bytes(to_bytes(with_source(model, robot=other)), workers=1)
+    checks = verify(to_bytes(with_source(model, robot=other)), workers=1)
     assert [check.name for check in checks if not check.passed] == ["plan"]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.model.bdt_file import SECTIONS
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.source import FunctionSource, RobotSource
@@ -90,14 +90,14 @@ def test_any_value_replaced_is_refused_or_found_out(data, name, value):
         from_bytes(forged)
     except BddTorqueError as problem:
         assert "\n" not in str(problem)
-    assert verify_bytes(forged, workers=1)  # checks, whether they hold or not; nothing is raised
+    assert verify(forged, workers=1)  # checks, whether they hold or not; nothing is raised
 
 
 @pytest.mark.parametrize("name", ["law", "nearest"])
 def test_ranges_beyond_float64_are_found_out(name):
     header, arrays = taken_apart(files()[name])
     header["function"]["inputs"][0]["low"] = -1e300
-    (failed,) = [each for each in verify_bytes(resigned(header, arrays, FUNCTION), workers=1) if not each.passed]
+    (failed,) = [each for each in verify(resigned(header, arrays, FUNCTION), workers=1) if not each.passed]
     assert "must give values within float64" in failed.detail
 
 
@@ -131,7 +131,7 @@ def test_what_was_changed_is_found_out(name, place, value, failed):
         target = target[key]
     assert target[place[-1]] != value
     target[place[-1]] = value
-    checks = verify_bytes(resigned(header, arrays, ARM if name == "arm" else FUNCTION), workers=1)
+    checks = verify(resigned(header, arrays, ARM if name == "arm" else FUNCTION), workers=1)
     assert failed in [check.name for check in checks if not check.passed], checks
 
 
@@ -140,4 +140,4 @@ def test_a_file_with_another_table_is_refused():
     other, others = taken_apart(files()["law"])
     with pytest.raises(BddTorqueError):
         from_bytes(written(header, others))
-    assert not all(check.passed for check in verify_bytes(written(other, arrays), workers=1))
+    assert not all(check.passed for check in verify(written(other, arrays), workers=1))

@@ -34,7 +34,7 @@ from mutations import (
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
@@ -129,7 +129,7 @@ def proved(data: bytes) -> tuple[bool, bool]:
     """Return whether `verify` and the independent checker are content; neither may stumble."""
     found = check_bytes(data)
     assert not any("Error" in each.detail for each in found), found[-1]
-    return all(each.passed for each in verify_bytes(data, workers=1)), all(each.passed for each in found)
+    return all(each.passed for each in verify(data, workers=1)), all(each.passed for each in found)
 
 
 def explained(place: str, reasons: dict[str, str]) -> bool:
@@ -305,7 +305,7 @@ def test_some_changes_of_a_large_arm():
         found = all(each.passed for each in check_bytes(mutant))
         assert not found or explained(shown(path), {**EITHER, **INDEPENDENT, **ROUNDED}), what
         if number % 12 == 0:  # making the plan of six joints again takes seconds
-            found = all(each.passed for each in verify_bytes(mutant, workers=1))
+            found = all(each.passed for each in verify(mutant, workers=1))
             assert not found or explained(shown(path), EITHER), what
 
 

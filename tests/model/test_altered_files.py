@@ -7,7 +7,7 @@ import pytest
 from bdt_files import saved, sha256, signed, taken_apart, written, zip_of
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.model.model import from_bytes
 
 SMALL = {"bits": 2, "source": "recursive"}
@@ -54,7 +54,7 @@ def taken_apart_text(data: bytes) -> bytes:
 def test_verify_finds_what_load_finds() -> None:
     data = saved(**SMALL)
     for place in np.random.default_rng(2).integers(0, len(data), 200):
-        checks = verify_bytes(flipped(data, int(place), 1), "arm.bdt", workers=1)
+        checks = verify(flipped(data, int(place), 1), workers=1)
         assert [check.passed for check in checks] == [False]
         assert checks[0].detail == refused(flipped(data, int(place), 1))
 

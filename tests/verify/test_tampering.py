@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.plan_data import plan_from_plain
@@ -34,7 +34,7 @@ def found(model: bt.Model) -> list[str]:
     """Return which checks fail for the file of a model; it must load, or there would be nothing to verify."""
     data = to_bytes(model)
     from_bytes(data)
-    return [check.name for check in verify_bytes(data, workers=1) if not check.passed]
+    return [check.name for check in verify(data, workers=1) if not check.passed]
 
 
 def with_table(model: bt.Model, block: int, table: Table, diagram: Diagram) -> bt.Model:

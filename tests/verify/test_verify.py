@@ -7,7 +7,7 @@ from bdt_files import saved
 from compiled import compiled
 
 import bddtorque as bt
-from bddtorque.compiler.verify import Check, check_block, verify, verify_bytes
+from bddtorque.compiler.verify import Check, check_block, verify
 from bddtorque.work import Workers
 
 NAMES = ["file", "bytes", "plan", "tables", "diagrams", "forms", "certificate"]
@@ -32,7 +32,7 @@ NAMES = ["file", "bytes", "plan", "tables", "diagrams", "forms", "certificate"]
     ids=str,
 )
 def test_every_check_holds(robot: str, options: dict) -> None:
-    checks = verify_bytes(saved(robot, **options), workers=1)
+    checks = verify(saved(robot, **options), workers=1)
     assert [(check.name, check.passed) for check in checks] == [(name, True) for name in NAMES], checks
     bounds = checks[-1].detail.removeprefix("proved again: ").split(", ")
     wanted = compiled(robot, **options).certificate.torques
@@ -48,7 +48,7 @@ def test_the_saturating_model_has_a_witness() -> None:
 def test_diagrams_of_either_engine(engine: str) -> None:
     if engine == "cudd":
         pytest.importorskip("dd.cudd")
-    assert all(check.passed for check in verify_bytes(saved(bits=4, engine=engine), workers=1))
+    assert all(check.passed for check in verify(saved(bits=4, engine=engine), workers=1))
 
 
 def test_a_file_and_its_path(tmp_path: Path) -> None:
@@ -69,20 +69,20 @@ def test_progress_is_told() -> None:
         def __getattr__(self, name: str):  # whatever it is told
             return lambda *arguments, **named: told.append((name, arguments))
 
-    verify_bytes(saved(bits=2), workers=1, progress=Recording())
+    verify(saved(bits=2), workers=1, progress=Recording())
     assert len(told) >= len(compiled(bits=2).tables)
 
 
 def test_workers_find_the_same() -> None:
-    assert verify_bytes(saved(bits=2), workers=2) == verify_bytes(saved(bits=2), workers=1)
+    assert verify(saved(bits=2), workers=2) == verify(saved(bits=2), workers=1)
     with pytest.raises(bt.BddTorqueError, match="workers must be an integer of at least 1"):
-        verify_bytes(saved(bits=2), workers=0)  # bad use, and no fault of the file
+        verify(saved(bits=2), workers=0)  # bad use, and no fault of the file
 
 
 def test_the_compiler_is_not_asked_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are tabulated anew: a cache that holds wrong ones must not be able to confirm them."""
     monkeypatch.setattr("bddtorque.work.default_cache", lambda: pytest.fail("a cache was opened"))
-    assert all(check.passed for check in verify_bytes(saved(bits=2), workers=1))
+    assert all(check.passed for check in verify(saved(bits=2), workers=1))
     with Workers(1) as team:
         assert team.cache is None
 
@@ -105,7 +105,7 @@ def no_memory(*_: object) -> None:
 
 def test_too_little_memory_is_said_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bddtorque.compiler.verify.check_block", no_memory)
-    checks = verify_bytes(saved(bits=2), workers=1)
+    checks = verify(saved(bits=2), workers=1)
     assert [check.name for check in checks if not check.passed] == ["proof"]
     assert "\n" not in checks[-1].detail
 
