@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TARGETS = ("host", "tables")
 
 
-@opt.takes_choices
+@opt.takes(chosen=opt.CHOICES)
 def bench_command(
     source_file: Annotated[
         str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")

@@ -17,15 +17,24 @@ from bddtorque.cli.console import ShownProgress, grid, output, write_json
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
 
-SAMPLES_PANEL = "Measured data instead of a robot"
-RULES = ("duplicates", "spread", "merge", "gaps", "extrapolation", "assumed_error")
+_WORD = (
+    "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
+    "samples unless given."
+)
+RULES = opt.option_table(
+    "Measured data instead of a robot",
+    ("samples", Path, "FILE", "A CSV file: a header, one column per input (1 to 4), the value last."),
+    ("word", list[str], "COLUMN=BITS[:LOW:HIGH]", _WORD),
+    ("duplicates", str, "RULE", "Samples of one point: mean or refuse."),
+    ("spread", float, "VALUE", "Refuse samples of one point that differ by more."),
+    ("merge", str, "RULE", "What is one point: point (equal arguments) or word (equal words)."),
+    ("gaps", str, "RULE", "Between samples: linear, nearest or refuse."),
+    ("extrapolation", str, "RULE", "Beyond the samples: refuse or hold."),
+    ("assumed_error", float, "VALUE", "How far a sample is off; added to the bound, as assumed."),
+)
 
 
-def _option(what: str, name: str, metavar: str) -> Any:
-    return typer.Option(name, metavar=metavar, rich_help_panel=SAMPLES_PANEL, help=what)
-
-
-@opt.takes_choices
+@opt.takes(rules=RULES, chosen=opt.CHOICES)
 def compile_command(
     spec: Annotated[
         str | None,
@@ -54,46 +63,20 @@ def compile_command(
     dask: opt.DaskOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
-    samples: Annotated[
-        Path | None,
-        _option("A CSV file: a header, one column per input (1 to 4), the value last.", "--samples", "FILE"),
-    ] = None,
-    word: Annotated[
-        list[str] | None,
-        _option(
-            "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over "
-            "the samples unless given.",
-            "--word",
-            "COLUMN=BITS[:LOW:HIGH]",
-        ),
-    ] = None,
-    duplicates: Annotated[str | None, _option("Samples of one point: mean or refuse.", "--duplicates", "RULE")] = None,
-    spread: Annotated[
-        float | None, _option("Refuse samples of one point that differ by more.", "--spread", "VALUE")
-    ] = None,
-    merge: Annotated[
-        str | None, _option("What is one point: point (equal arguments) or word (equal words).", "--merge", "RULE")
-    ] = None,
-    gaps: Annotated[str | None, _option("Between samples: linear, nearest or refuse.", "--gaps", "RULE")] = None,
-    extrapolation: Annotated[
-        str | None, _option("Beyond the samples: refuse or hold.", "--extrapolation", "RULE")
-    ] = None,
-    assumed_error: Annotated[
-        float | None, _option("How far a sample is off; added to the bound, as assumed.", "--assumed-error", "VALUE")
-    ] = None,
     *,
+    rules: dict[str, Any],
     chosen: dict[str, Any],
 ) -> None:
     """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
-    rules = dict(zip(RULES, (duplicates, spread, merge, gaps, extrapolation, assumed_error), strict=True))
+    samples, words = rules.pop("samples"), rules.pop("word")
     if samples is not None:
         others = {**chosen, "SPEC": spec, "plan": plan, "write_spec": write_spec, "dask": dask}
         _refuse_flags(others, "cannot be given with --samples")
         path = out or Path(f"{samples.stem}.bdt")
         opt.check_outputs({"-o": path})
-        _compile_data(samples, path, word or [], rules, engine, as_json)
+        _compile_data(samples, path, words or [], rules, engine, as_json)
         return
-    _refuse_flags({**rules, "word": word}, "can only be given with --samples")
+    _refuse_flags({**rules, "word": words}, "can only be given with --samples")
     if spec is None:
         raise BddTorqueError("compile needs SPEC (a name, a specification or a robot) or --samples FILE")
     check_source(spec)

@@ -7,6 +7,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,15 +110,13 @@ def _write_csv(out: Path | None, torques: Iterable[Torques], joints: Iterable[st
     csv.writer(header, lineterminator="\n").writerow(column_names(list(joints), ["tau"]))
     with contextlib.ExitStack() as stack:
         file = None if out is None else stack.enter_context(whole_file(out))
-        started = False
-        for piece in torques:
+        text = header.getvalue()
+        for piece in chain(torques, [None]):  # the header is written with the first torques, or if there are none
             # repr of a float is the shortest text that reads back as the same float
-            lines = [",".join(map(repr, row)) + "\n" for row in piece.tolist()]
-            text = ("" if started else header.getvalue()) + "".join(lines)
-            started = True
+            rows = [] if piece is None else piece.tolist()
+            text += "".join(",".join(map(repr, row)) + "\n" for row in rows)
             sys.stdout.write(text) if file is None else file.write(text.encode())
-        if not started:  # a file without states
-            sys.stdout.write(header.getvalue()) if file is None else file.write(header.getvalue().encode())
+            text = ""
 
 
 def _write_npy(out: Path, torques: Iterable[Torques], n: int, words: bool) -> None:

@@ -1,6 +1,6 @@
 """Options that several commands take, how their text is read, and files that commands write.
 
-A command marked with `takes_choices` takes every option that says what to compile, read and ready for
+A command marked with `takes(chosen=CHOICES)` takes every option that says what to compile, read and ready for
 `Spec.with_options`, as its argument `chosen`.
 """
 
@@ -39,88 +39,83 @@ PANEL = "What to compile (each takes the place of what the specification says)"
 ROBOT_PANEL = "The robot (each takes the place of what the specification says)"
 
 
-def _option(what: str, *names: str, metavar: str | None = None, panel: str = PANEL) -> Any:
-    return typer.Option(*names, metavar=metavar, rich_help_panel=panel, help=what)
+def option_table(panel: str, *rows: Any) -> dict[str, Any]:
+    """Return options as a command takes them, by name, from rows of name, type, metavar, help and more flags."""
+    return {
+        name: Annotated[
+            kind | None,
+            typer.Option(f"--{name.replace('_', '-')}", *flags, metavar=metavar, rich_help_panel=panel, help=text),
+        ]
+        for name, kind, metavar, text, *flags in rows
+    }
 
 
-def _range_option(name: str, short: str, what: str) -> Any:
-    help_text = f"Largest {what}: 1.5, or one per joint: 1.5,2.0 or -1:2,3."
-    return Annotated[str | None, _option(help_text, f"--{name}", f"--{short}", metavar="RANGE")]
+_EACH = ": 1.5, or one per joint: 1.5,2.0 or -1:2,3."
+_INPUTS = (
+    "Word length of the inputs: 12, or 12,10 (one per joint), or position=14 (may be repeated: velocity=, "
+    "acceleration=). As --bits unless given."
+)
+_LOCK = "URDF: hold a joint still, at a position in rad or m (may be repeated); or others."
+_PAYLOAD = "A point mass at the tip, kg; its place in the tip frame, m."
 
-
-def _robot_option(kind: Any, what: str, name: str, metavar: str | None = None) -> Any:
-    return Annotated[kind, _option(what, name, metavar=metavar, panel=ROBOT_PANEL)]
-
-
-CHOICES: dict[str, Any] = {
-    "bits": Annotated[
-        str | None, _option("Word length of the torques: 12, or one per joint.", "--bits", metavar="BITS")
-    ],
-    "input_bits": Annotated[
-        list[str] | None,
-        _option(
-            "Word length of the inputs: 12, or 12,10 (one per joint), or position=14 (may be repeated: velocity=, "
-            "acceleration=). As --bits unless given.",
-            "--input-bits",
-            metavar="BITS",
-        ),
-    ],
-    "accuracy": Annotated[
-        str | None, _option("faithful, paper, or units of the last bit above 0.5.", "--accuracy", metavar="GOAL")
-    ],
-    "block_bits": Annotated[int | None, _option("Input bits of one table, at most.", "--block-bits", metavar="N")],
-    "products": Annotated[
-        str | None,
-        _option("How tables multiply two words: auto, blocks, squares or partial.", "--products", metavar="WAY"),
-    ],
-    "memory": Annotated[str | None, _option("Budget, such as 2GiB or 500MB.", "--memory", metavar="SIZE")],
-    "source": Annotated[str | None, _option("auto, terms or recursive.", "--source", metavar="NAME")],
-    "target": Annotated[str | None, _option("tables, host or float.", "--target", metavar="NAME")],
-    "precision": Annotated[
-        str | None, _option("auto, single or double; for --target float.", "--precision", metavar="NAME")
-    ],
-    "position": _range_option("position", "q-max", "position (rad, m)"),
-    "velocity": _range_option("velocity", "qd-max", "velocity (rad/s, m/s)"),
-    "acceleration": _range_option("acceleration", "qdd-max", "acceleration (rad/s², m/s²)"),
-    "torque": _range_option("torque", "tau-max", "torque (N·m, N)"),
-    "base": _robot_option(str | None, "URDF: the link that is held still.", "--base", "LINK"),
-    "tip": _robot_option(str | None, "URDF: the link at which the chain ends.", "--tip", "LINK"),
-    "lock": _robot_option(
-        list[str] | None,
-        "URDF: hold a joint still, at a position in rad or m (may be repeated); or others.",
-        "--lock",
-        "JOINT=POSITION",
+CHOICES = {
+    **option_table(
+        PANEL,
+        ("bits", str, "BITS", "Word length of the torques: 12, or one per joint."),
+        ("input_bits", list[str], "BITS", _INPUTS),
+        ("accuracy", str, "GOAL", "faithful, paper, or units of the last bit above 0.5."),
+        ("block_bits", int, "N", "Input bits of one table, at most."),
+        ("products", str, "WAY", "How tables multiply two words: auto, blocks, squares or partial."),
+        ("memory", str, "SIZE", "Budget, such as 2GiB or 500MB."),
+        ("source", str, "NAME", "auto, terms or recursive."),
+        ("target", str, "NAME", "tables, host or float."),
+        ("precision", str, "NAME", "auto, single or double; for --target float."),
+        ("position", str, "RANGE", f"Largest position (rad, m){_EACH}", "--q-max"),
+        ("velocity", str, "RANGE", f"Largest velocity (rad/s, m/s){_EACH}", "--qd-max"),
+        ("acceleration", str, "RANGE", f"Largest acceleration (rad/s², m/s²){_EACH}", "--qdd-max"),
+        ("torque", str, "RANGE", f"Largest torque (N·m, N){_EACH}", "--tau-max"),
     ),
-    "gravity": _robot_option(str | None, "m/s² in base axes: 0,0,-9.81.", "--gravity", "X,Y,Z"),
-    "payload": _robot_option(
-        str | None, "A point mass at the tip, kg; its place in the tip frame, m.", "--payload", "MASS[,X,Y,Z]"
+    **option_table(
+        ROBOT_PANEL,
+        ("base", str, "LINK", "URDF: the link that is held still."),
+        ("tip", str, "LINK", "URDF: the link at which the chain ends."),
+        ("lock", list[str], "JOINT=POSITION", _LOCK),
+        ("gravity", str, "X,Y,Z", "m/s² in base axes: 0,0,-9.81."),
+        ("payload", str, "MASS[,X,Y,Z]", _PAYLOAD),
+        ("snap", float, "X", "URDF: make rotations exact to within this."),
+        ("ignore_friction", bool, None, "URDF: leave <dynamics> out of the torques."),
+        ("allow_massless", bool, None, "URDF: accept moving bodies without mass."),
+        ("allow_unphysical", bool, None, "URDF: accept inertias that no body has."),
     ),
-    "snap": _robot_option(float | None, "URDF: make rotations exact to within this.", "--snap", "X"),
-    "ignore_friction": _robot_option(bool | None, "URDF: leave <dynamics> out of the torques.", "--ignore-friction"),
-    "allow_massless": _robot_option(bool | None, "URDF: accept moving bodies without mass.", "--allow-massless"),
-    "allow_unphysical": _robot_option(bool | None, "URDF: accept inertias that no body has.", "--allow-unphysical"),
 }
 _RANGES = ("position", "velocity", "acceleration", "torque")
 
 
-def takes_choices(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `CHOICES` that it has not itself; what they say becomes its argument `chosen`."""
-    own = signature(command, eval_str=True)
-    names = [name for name in CHOICES if name not in own.parameters]
-    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=CHOICES[name]) for name in names]
-    parameters = [
-        each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values() if each.name != "chosen"
-    ]
+def takes(**tables: dict[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command all options of tables but those that it has itself; what they say becomes an argument each."""
 
-    @functools.wraps(command)
-    def with_choices(**given: Any) -> None:
-        chosen = read_choices({name: given.pop(name) for name in names})
-        command(**given, chosen=chosen)
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        own = signature(command, eval_str=True)
+        names = {table: [name for name in options if name not in own.parameters] for table, options in tables.items()}
+        parameters = [
+            each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values() if each.name not in tables
+        ] + [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=tables[table][name])
+            for table in tables
+            for name in names[table]
+        ]
 
-    # the command line is made from these two
-    with_choices.__signature__ = own.replace(parameters=[*parameters, *shared])  # type: ignore[attr-defined]
-    with_choices.__annotations__ = {each.name: each.annotation for each in (*parameters, *shared)}
-    return with_choices
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            read = {table: read_choices({name: given.pop(name) for name in names[table]}) for table in tables}
+            command(**given, **read)
+
+        # the command line is made from these two
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return with_options
 
 
 def read_choices(given: dict[str, Any]) -> dict[str, Any]:

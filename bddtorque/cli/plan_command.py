@@ -16,7 +16,7 @@ MOST_WORDS = 60
 """Words that are listed without being asked for."""
 
 
-@opt.takes_choices
+@opt.takes(chosen=opt.CHOICES)
 def plan_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", show_default=False, help="What `compile` takes.")],
     out: Annotated[

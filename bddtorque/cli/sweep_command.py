@@ -27,7 +27,7 @@ ERRORS = {
 }
 
 
-@opt.takes_choices
+@opt.takes(chosen=opt.CHOICES)
 def sweep_command(
     sources: Annotated[
         list[str],

@@ -13,7 +13,7 @@ from typing import Unpack
 
 from bddtorque.compiler.block_building import build_blocks, check_memory
 from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats
-from bddtorque.compiler.pinning import check_pinned, pinned_plan
+from bddtorque.compiler.pinning import check_pinned, load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -49,7 +49,7 @@ def compile(
     options : `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
     """
     started = time.perf_counter()
-    pinned = None if plan is None else pinned_plan(plan)
+    pinned = plan if plan is None or isinstance(plan, Plan) else load_plan(plan)
     kept = cache_named(cache)
     team = Workers(workers, executor=executor, cache=kept, progress=progress)
     spec, robot, notes = spec_and_robot(source, options)

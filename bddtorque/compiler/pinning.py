@@ -70,6 +70,8 @@ def save_plan(plain: Mapping[str, Any], path: str | PathLike[str]) -> None:
 
 def load_plan(path: str | PathLike[str]) -> Plan:
     """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
+    if not isinstance(path, str | PathLike):
+        raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(path).__name__}")
     where = one_line(str(path))
     data = read_whole(path, LARGEST_FILE, "a plan")
     expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
@@ -85,15 +87,6 @@ def load_plan(path: str | PathLike[str]) -> Plan:
         return plan_from_plain(plain["plan"], where)
     except BddTorqueError as problem:  # names in the file may hold anything
         raise BddTorqueError(one_line(str(problem))) from None
-
-
-def pinned_plan(given: Plan | str | PathLike[str]) -> Plan:
-    """Return a plan, or the plan of a file."""
-    if isinstance(given, Plan):
-        return given
-    if not isinstance(given, str | PathLike):
-        raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(given).__name__}")
-    return load_plan(given)
 
 
 def check_pinned(pinned: Plan, made: Plan, where: str) -> None:

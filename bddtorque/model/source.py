@@ -6,12 +6,12 @@ Both know the words that go in and come out, and the sections of the .bdt file t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import listed, of_type, real, table
+from bddtorque.base.plain import listed, of_type, plain_of, real, table
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.robots.robot import Robot
@@ -20,7 +20,7 @@ from bddtorque.spec.spec import Spec, spec_from_plain
 from bddtorque.words import Format, Formats, formats_from_plain
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.formats import MOST_INPUTS
-from bddtorque.words.joints import format_from_plain, format_to_plain
+from bddtorque.words.joints import format_from_plain
 
 FUNCTION_MEMORY = 2 * 2**30
 """Bytes that the forms of a function's blocks may take together."""
@@ -131,17 +131,7 @@ class FunctionSource:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the section of a file that describes the source."""
-        return {
-            "function": {
-                "name": self.name,
-                "input_names": list(self.input_names),
-                "inputs": [format_to_plain(word) for word in self.inputs],
-                "output": format_to_plain(self.output),
-                "accuracy": self.accuracy,
-                "graph": None if self.graph is None else self.graph.to_plain(),
-                "rules": self.rules,
-            }
-        }
+        return {"function": {each.name: plain_of(getattr(self, each.name)) for each in fields(self)}}
 
 
 Source = RobotSource | FunctionSource
@@ -160,8 +150,7 @@ def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
 def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSource:
     """Return what the section ``function`` of a file holds; every field is checked."""
     where = f"{where}, function"
-    keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
-    given = table(header["function"], keys, where)
+    given = table(header["function"], [each.name for each in fields(FunctionSource)], where)
     names = tuple(of_type(each, str, where) for each in listed(given["input_names"], where))
     inputs = tuple(
         format_from_plain(each, f"{where}, input {k}") for k, each in enumerate(listed(given["inputs"], where), 1)

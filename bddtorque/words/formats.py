@@ -12,7 +12,7 @@ numbers themselves, not what they approximate, so that a word has one exact valu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -159,6 +159,10 @@ class Format:
         # lsb of an angle is TURN over a power of two: one rounding, that of the product
         values: Floats = np.asarray(self.sign * (self.centre + held * self.lsb) + self.offset, dtype=np.float64)
         return values
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data, fit for JSON; infinite limits are None."""
+        return {key: None if value in (math.inf, -math.inf) else value for key, value in asdict(self).items()}
 
     def units(self, x: Any) -> Any:
         """Return values at the joint, in `unit`, as units of the word, neither rounded nor clamped."""

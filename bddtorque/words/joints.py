@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
-from bddtorque.base.plain import listed, of_type, plain_of, table
+from bddtorque.base.plain import listed, of_type, table
 from bddtorque.words.formats import Floats, Format, Words
 
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
@@ -126,7 +126,7 @@ class Formats:
         """Return numbers, strings, lists and dicts only, fit for JSON; infinite limits are None."""
         plain: dict[str, Any] = {"joint_names": list(self.joint_names)}
         for quantity in QUANTITIES:
-            plain[quantity] = [format_to_plain(each) for each in getattr(self, quantity)]
+            plain[quantity] = [each.to_plain() for each in getattr(self, quantity)]
         return plain
 
 
@@ -142,13 +142,8 @@ def formats_from_plain(plain: object, where: str = "formats") -> Formats:
     return Formats(tuple(of_type(name, str, f"{where}, joint_names") for name in names), **quantities)
 
 
-def format_to_plain(word: Format) -> dict[str, Any]:
-    """Return a format as plain data; infinite limits are None."""
-    return {key: None if value in (math.inf, -math.inf) else value for key, value in plain_of(word).items()}
-
-
 def format_from_plain(plain: object, where: str) -> Format:
-    """Return the format that `format_to_plain` wrote; every key and type is checked."""
+    """Return the format that `Format.to_plain` wrote; every key and type is checked."""
     given = table(plain, Format.__dataclass_fields__, where)
     for key in ("name", "unit"):
         of_type(given[key], str, f"{where}, {key}")

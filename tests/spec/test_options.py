@@ -38,7 +38,7 @@ def test_keywords_and_specification_share_one_definition() -> None:
 
 
 def test_the_command_line_has_every_option() -> None:
-    assert sorted([*CHOICES, "bits", "robot"]) == sorted(option_names())  # the robot is the command's argument
+    assert sorted([*CHOICES, "robot"]) == sorted(option_names())  # the robot is the command's argument
 
 
 def test_type_checkers_know_the_options(tmp_path: Path) -> None:
