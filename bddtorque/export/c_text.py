@@ -68,15 +68,15 @@ def real(value: float) -> str:
     return float(value).hex()
 
 
-def statement(first: str, terms: Sequence[str], last: str) -> str:
+def statement(first: str, terms: Sequence[str], last: str = ";", indent: str = "    ") -> str:
     """Return one statement, `first` and `last` around terms, broken into lines between the terms."""
-    lines, line = [], f"    {first}"
+    lines, line = [], f"{indent}{first}"
     for k, term in enumerate(terms):
         end = last if k == len(terms) - 1 else ""
         joined = f"{line} {term}{end}" if k else f"{line}{term}{end}"
         if len(joined) > WIDTH and k:
             lines.append(line)
-            joined = f"        {term}{end}"
+            joined = f"{indent}    {term}{end}"
         line = joined
     return "\n".join([*lines, line])
 
