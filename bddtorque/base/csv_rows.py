@@ -49,7 +49,7 @@ def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tupl
     except (OSError, ValueError) as problem:  # ValueError: text that is no UTF-8, a NUL in the path
         raise BddTorqueError(f"{where} must be a readable CSV file in UTF-8: {reason(problem)}") from None
     except csv.Error as problem:
-        raise BddTorqueError(f"{where}, line {reader.line_num}: not valid CSV: {problem}") from None
+        raise BddTorqueError(f"{where}, line {reader.line_num}: this is not CSV ({problem})") from None
 
 
 def _text(source: str | PathLike[str] | IO[str]) -> AbstractContextManager[IO[str]]:

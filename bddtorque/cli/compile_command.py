@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,18 +69,19 @@ def compile_command(
     samples, words = rules.pop("samples"), rules.pop("word")
     if samples is not None:
         others = {**chosen, "SPEC": spec, "plan": plan, "write_spec": write_spec, "dask": dask}
-        _refuse_flags(others, "cannot be given with --samples")
+        opt.refuse_flags(others, "cannot be given with --samples")
         path = out or Path(f"{samples.stem}.bdt")
         opt.check_outputs({"-o": path})
         _compile_data(samples, path, words or [], rules, engine, as_json)
         return
-    _refuse_flags({**rules, "word": words}, "can only be given with --samples")
+    opt.refuse_flags({**rules, "word": words}, "can only be given with --samples")
     if spec is None:
         raise BddTorqueError("compile needs SPEC (a name, a specification or a robot) or --samples FILE")
     check_source(spec)
     path = out or Path(f"{Path(spec).stem}.bdt")
     opt.check_outputs({"-o": path, "--write-spec": write_spec}, [plan])
-    model, report = timed_compile(spec, chosen, engine, workers, no_cache, plan, dask)
+    how = {"engine": engine, "workers": workers, "cache": None if no_cache else "default", "plan": plan, **chosen}
+    model, report = timed_compile(spec, dask, **how)
     model.save(path)
     report |= {"file": str(path), "file_bytes": path.stat().st_size}
     if write_spec is not None:
@@ -104,14 +103,6 @@ def compile_command(
     console.print(str(model.certificate), soft_wrap=True)
 
 
-def _refuse_flags(options: dict[str, Any], why: str) -> None:
-    """Refuse options that are given, by name."""
-    given = [name for name, value in options.items() if value is not None and value != []]
-    if given:
-        flags = [name if name.isupper() else f"--{name.replace('_', '-')}" for name in given]
-        raise BddTorqueError(f"{', '.join(flags)} {why}")
-
-
 def check_source(spec: str) -> None:
     """Refuse, by its name, a file that is neither a specification nor a robot, and say where it belongs."""
     suffix = Path(spec).suffix.lower()
@@ -124,82 +115,42 @@ def check_source(spec: str) -> None:
         raise BddTorqueError(f"SPEC must be a specification or a robot (.toml, .urdf), but {spec} is {said[suffix]}")
 
 
-def timed_compile(
-    spec: str,
-    chosen: dict[str, Any],
-    engine: str,
-    workers: int | None,
-    no_cache: bool,
-    plan: Path | None = None,
-    dask: str | None = None,
-) -> tuple[Model, dict[str, Any]]:
+def timed_compile(spec: str, dask: str | None, **how: Any) -> tuple[Model, dict[str, Any]]:
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     started = time.perf_counter()
+    from numba.core import event
+
     from bddtorque.compiler.compiling import compile as compile_model
     from bddtorque.work import usable_processors
 
     ready = time.perf_counter()
-    with numba_seconds() as cold, opt.cluster(dask) as executor:
-        processors = (workers or usable_processors()) if executor is None else executor.threads
+    with event.install_recorder("numba:compile") as recorder, opt.cluster(dask) as executor:
+        processors = (how["workers"] or usable_processors()) if executor is None else executor.threads
         progress = ShownProgress(processors=processors)
-        model = compile_model(
-            spec,
-            workers=workers,
-            executor=executor,
-            cache=None if no_cache else "default",
-            progress=progress,
-            engine=engine,
-            plan=plan,
-            **chosen,
-        )
+        model = compile_model(spec, executor=executor, progress=progress, **how)
+    depth, cold = 0, 0.0
+    for moment, each in recorder.buffer:  # functions are compiled within functions: only the outermost count
+        depth += 1 if each.is_start else -1
+        if depth == each.is_start:
+            cold += -moment if each.is_start else moment
     report = {
         **model.report,
         "start_seconds": ready - started,
-        "numba_seconds": sum(cold),
+        "numba_seconds": cold,
         "blocks_from_cache": progress.cached,
     }
     return model, report
 
 
-@contextmanager
-def numba_seconds() -> Iterator[list[float]]:
-    """Collect the seconds of Numba's compilations in this process; what it finds in its cache does not count."""
-    from numba.core import event
-
-    seconds: list[float] = []
-    with event.install_recorder("numba:compile") as recorder:
-        yield seconds
-    depth, began = 0, 0.0
-    for moment, each in recorder.buffer:  # functions are compiled within functions: only the outermost count
-        if each.is_start:
-            began = moment if depth == 0 else began
-            depth += 1
-        else:
-            depth -= 1
-            if depth == 0:
-                seconds.append(moment - began)
-
-
-def read_words(texts: list[str]) -> dict[str, Any]:
-    """Return words by column from ``velocity=12:-3:3``, ``position=10:angle`` or ``torque=12``."""
-    words: dict[str, Any] = {}
-    for text in texts:
-        name, equals, said = text.rpartition("=")
-        parts = said.split(":")
-        try:
-            if not name or not equals or name in words or len(parts) not in (1, 2, 3):
-                raise ValueError
-            bits = int(parts[0])
-            if len(parts) == 1:
-                words[name] = (bits,)
-            elif len(parts) == 2:
-                words[name] = (bits, "angle" if parts[1] == "angle" else float(parts[1]))
-            else:
-                words[name] = (bits, (float(parts[1]), float(parts[2])))
-        except ValueError:
-            expected = "COLUMN=BITS, COLUMN=BITS:LOW:HIGH, COLUMN=BITS:REACH or COLUMN=BITS:angle, each column once"
-            raise BddTorqueError(f"--word must be {expected}, got {text!r:.60}") from None
-    return words
+def _word(said: str) -> tuple[Any, ...]:
+    """Return a word from ``12``, ``12:-3:3``, ``12:3`` or ``10:angle``."""
+    bits, *ends = said.split(":")
+    if len(ends) > 2:
+        raise ValueError
+    if ends == ["angle"]:
+        return int(bits), "angle"
+    reach = [float(end) for end in ends]
+    return (int(bits), *reach) if len(reach) < 2 else (int(bits), tuple(reach))
 
 
 def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any], engine: str, as_json: bool) -> None:
@@ -208,7 +159,8 @@ def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any
     from bddtorque.compiler.sample_compiling import compile_samples
     from bddtorque.laws.samples import read_samples
 
-    asked = read_words(words)
+    expected = "COLUMN=BITS, COLUMN=BITS:LOW:HIGH, COLUMN=BITS:REACH or COLUMN=BITS:angle, each column once"
+    asked = opt.read_named(words, "--word", expected, _word)
     columns = read_samples(file).names
     for name in asked:
         if name not in columns:

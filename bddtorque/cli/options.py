@@ -168,11 +168,17 @@ def is_compiled(source: str) -> bool:
     return Path(source).suffix.lower() == ".bdt"
 
 
+def refuse_flags(options: dict[str, Any], why: str) -> None:
+    """Refuse options that are given, by name; `why` ends the message."""
+    given = [name for name, value in options.items() if value is not None and value != []]
+    if given:
+        flags = ", ".join(name if name.isupper() else f"--{name.replace('_', '-')}" for name in given)
+        raise BddTorqueError(f"{flags} {why}")
+
+
 def refuse_choices(source: str, chosen: dict[str, Any]) -> None:
     """Refuse options that say what to compile where something is compiled already."""
-    flags = ", ".join(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value is not None)
-    if flags:
-        raise BddTorqueError(f"{source} is compiled already: {flags} can only be given with a specification")
+    refuse_flags(chosen, f"can only be given with a specification, and {source} is compiled already")
 
 
 def robot_model(file: str | Path) -> Model:
@@ -232,17 +238,9 @@ def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | 
     """Return what ``--input-bits`` says: bits for all inputs, or by quantity."""
     if not texts:
         return None
-    if all("=" in text for text in texts):
-        pairs = [text.split("=", 1) for text in texts]
-        named = {name: read_bits(bits, f"--input-bits {name}") for name, bits in pairs}
-        if len(named) < len(pairs):
-            raise BddTorqueError(f"--input-bits names a quantity twice: {', '.join(texts)}")
-        return named
-    if len(texts) > 1:
-        raise BddTorqueError(
-            f"--input-bits can be repeated only as position=, velocity= and acceleration=, got {', '.join(texts)}"
-        )
-    return read_bits(texts[0], "--input-bits")
+    if len(texts) == 1 and "=" not in texts[0]:
+        return read_bits(texts[0], "--input-bits")
+    return read_named(texts, "--input-bits", "BITS, or position=, velocity=, acceleration=BITS, each once", read_bits)
 
 
 def read_ranges(text: str, where: str) -> float | list[float | list[float]]:
@@ -264,18 +262,17 @@ def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
         return None
     if list(texts) == ["others"]:
         return "others"
-    locked: dict[str, float] = {}
-    for text in texts:
-        name, _, position = text.rpartition("=")
-        try:
-            locked[name] = float(position)
-        except ValueError:
-            name = ""
-        if not name:
-            raise BddTorqueError(f"--lock must be others, or JOINT=POSITION in rad or m, got {text!r:.60}")
-    if len(locked) < len(texts):
-        raise BddTorqueError(f"--lock names a joint twice: {', '.join(texts)}")
-    return locked
+    return read_named(texts, "--lock", "others, or JOINT=POSITION in rad or m, each joint once", float)
+
+
+def read_named(texts: Sequence[str], where: str, expected: str, read: Callable[[str], Value]) -> dict[str, Value]:
+    """Return what texts such as ``elbow=0.5`` say, by name, each value read; refuse others, and names that recur."""
+    parts = [text.rpartition("=") for text in texts]
+    with suppress(ValueError):
+        named = {name: read(value) for name, _, value in parts}
+        if "" not in named and len(named) == len(parts):
+            return named
+    raise BddTorqueError(f"{where} must be {expected}, got {', '.join(texts)!r:.60}")
 
 
 def read_payload(text: str) -> list[float] | float:

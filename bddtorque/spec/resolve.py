@@ -10,6 +10,7 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.spec.field_values import RANGED, Bits, Range
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.joints import QUANTITIES
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Joint, Robot
@@ -90,16 +91,12 @@ def formats_of(spec: Spec, robot: Robot) -> Formats:
     inputs = resolved.input_bits
     if not isinstance(inputs, InputBits):
         raise TypeError("a resolved spec has the bits of every input")
-    bits = {**{quantity: getattr(inputs, quantity) for quantity in RANGED[:3]}, "torque": resolved.bits}
-    by_quantity = [
-        tuple(
-            _format(quantity, bits[quantity][index], joint, resolved.joints[index])
-            for index, joint in enumerate(robot.joints)
-        )
-        for quantity in RANGED
-    ]
-    names = ("positions", "velocities", "accelerations", "torques")
-    return Formats(robot.joint_names, *(JointFormats(*pair) for pair in zip(names, by_quantity, strict=True)))
+    words = []
+    for quantity, name in zip(RANGED, QUANTITIES.values(), strict=True):
+        bits: Any = resolved.bits if quantity == "torque" else getattr(inputs, quantity)
+        joints = zip(bits, robot.joints, resolved.joints, strict=True)
+        words.append(JointFormats(name, tuple(_format(quantity, *each) for each in joints)))
+    return Formats(robot.joint_names, *words)
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:

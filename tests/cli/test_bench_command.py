@@ -44,8 +44,8 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
     [
         (["--states", "100"], "--states must be a multiple of 64, got 100"),
         (["--rounds", "0"], "--rounds must be at least 1, got 0"),
-        (["--target", "host"], "is compiled already: --target can only be given with a specification"),
-        (["--bits", "5"], "is compiled already: --bits can only be given"),
+        (["--target", "host"], "--target can only be given with a specification, and "),
+        (["--bits", "5"], "--bits can only be given with a specification, and "),
         (["--plot", "no/such/folder/x.png"], "--plot: there is no folder 'no/such/folder' to write x.png to"),
         (["--plot", "x.txt"], "the name of a picture must end in .png, .pdf, .svg, got x.txt"),
     ],

@@ -131,7 +131,7 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--bits", "8"], "is compiled already: --bits can only be given"),
+        (["--bits", "8"], "--bits can only be given with a specification, and "),
         (["--velocity", "2", "--accuracy", "paper"], "--accuracy, --velocity"),
         (["--states", "0"], "bddtorque: --states must be an integer of at least 1, got 0"),
         (["--seed", "-1"], "at least 0"),
