@@ -22,7 +22,7 @@ MOST_DRAWN = 400
 KIND_NAMES = {"coriolis": "Coriolis"}
 
 
-@opt.takes_choices
+@opt.takes(chosen=opt.CHOICES)
 def terms_command(
     file: Annotated[
         str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
@@ -39,7 +39,6 @@ def terms_command(
             "--bit", metavar="N", help="Output bit to draw, 0 the least significant; as many of the top ones as fit."
         ),
     ] = None,
-    bits: opt.BitsOption = None,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
@@ -49,7 +48,6 @@ def terms_command(
     Of a robot or a specification: kind, input words and range. Of a model compiled from source terms also the share of
     the error, tables, rows, nodes per output bit and levels of the diagrams.
     """
-    chosen["bits"] = None if bits is None else opt.read_bits(bits)
     if not opt.is_compiled(file):
         check_source(file)
         if svg is not None:
@@ -102,17 +100,9 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
     """Return the terms, one a row."""
     from bddtorque.report.term_facts import RobotTerm
 
-    table = plain_table("Terms")
-    table.add_column("term", no_wrap=True)
-    table.add_column("kind")
-    table.add_column("input words", overflow="fold")
-    table.add_column("range", justify="right")
-    last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
-    for name in last:
-        table.add_column(name, justify="right")
-    if len(last) > 1:
-        table.add_column("nodes per output bit", overflow="fold")
-        table.add_column("levels", justify="right")
+    of_robot = not terms or isinstance(terms[0], RobotTerm)
+    last = (">harmonics",) if of_robot else (">error", ">tables", ">rows", "nodes per output bit", ">levels")
+    table = plain_table("Terms", "|term", "kind", "input words", ">range", *last)
     for term in terms:
         words = ", ".join(f"{name}:{bits}" for name, bits in term.inputs.items()) or "none"
         kind = "+".join(KIND_NAMES.get(each, each) for each in term.kind.split("+"))

@@ -24,7 +24,6 @@ def test_export_writes_a_folder_that_checks_itself(run, model_file, tmp_path):
         "stack",
         "cc -std=c99",
         "make check",
-        "as planned",
     ):
         assert part in ran.out
     done = subprocess.run(["make", "-s", "check"], cwd=folder, capture_output=True, text=True, check=False)

@@ -127,7 +127,7 @@ def test_a_term_is_drawn(run, paper_file, tmp_path):
         (["MODEL", "--term", "G2", "--bit", "2"], "give --svg FILE too"),
         (["MODEL", "--term", "G2", "--svg", "x.svg", "--bit", "6"], "--bit must be between 0 and 5, got 6"),
         (["MODEL", "--term", "C1_12", "--svg", "x.svg", "--bit", "1"], "needs 499 nodes, and at most 400 are drawn"),
-        (["MODEL", "--bits", "4"], "is compiled already: --bits"),
+        (["MODEL", "--bits", "4"], "--bits can only be given with a specification, and "),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_line(refused, paper_file, tmp_path, monkeypatch, arguments, said):
