@@ -100,9 +100,14 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
     """Return the terms, one a row."""
     from bddtorque.report.term_facts import RobotTerm
 
-    of_robot = not terms or isinstance(terms[0], RobotTerm)
-    last = (">harmonics",) if of_robot else (">error", ">tables", ">rows", "nodes per output bit", ">levels")
-    table = plain_table("Terms", "|term", "kind", "input words", ">range", *last)
+    table = plain_table("Terms", "|term", "kind", "input words")
+    table.add_column("range", justify="right")
+    last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
+    for name in last:
+        table.add_column(name, justify="right")
+    if len(last) > 1:
+        table.add_column("nodes per output bit", overflow="fold")
+        table.add_column("levels", justify="right")
     for term in terms:
         words = ", ".join(f"{name}:{bits}" for name, bits in term.inputs.items()) or "none"
         kind = "+".join(KIND_NAMES.get(each, each) for each in term.kind.split("+"))
