@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,7 +30,7 @@ class Costs(StrEnum):
     CELL = "cell"
 
 
-@opt.takes_choices
+@opt.takes(chosen=opt.CHOICES)
 def machines_command(
     file: Annotated[
         str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
@@ -45,10 +44,7 @@ def machines_command(
     ] = Costs.WORD,
     states: Annotated[int, typer.Option(metavar="N", help="Random states that every machine is run on.")] = 32,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")
-    ] = None,
-    bits: opt.BitsOption = None,
+    plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
@@ -63,13 +59,9 @@ def machines_command(
     if not 1 <= states <= MOST_STATES:
         raise BddTorqueError(f"--states must be between 1 and {MOST_STATES}, got {states}")
     opt.check_outputs({"--plot": plot}, [file])
-    if plot is not None:
-        from bddtorque.sweep.drawing import check_plot
-
-        check_plot(plot)
     from bddtorque.machines.machine_torques import run_machines
 
-    model = _model(file, {**chosen, "bits": None if bits is None else opt.read_bits(bits)}, workers, no_cache)
+    model = _model(file, chosen, workers, no_cache)
     findings = run_machines(model, _cost_model(model, costs), states, seed)
     title = f"{model.robot.name}, tables of {'/'.join(map(str, dict.fromkeys(model.formats.tau.bits)))} bits"
     if plot is not None:
