@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests would compile every module again
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite test-fast test-all coverage cascade bench experiments fuzz lint types clean docs
+.PHONY: help demo test suite test-fast test-all coverage cascade tables bench experiments fuzz lint types clean docs
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make coverage   the suite, and the lines of bddtorque it did not run (Numba's compiled code is not seen)"
 	@echo "make cascade    plan every built-in arm again and rewrite cascade/"
+	@echo "make tables     compile the paper's ten terms again and rewrite tables/planar2r_terms/"
 	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
@@ -77,6 +78,9 @@ bench: $(READY)
 
 cascade: $(READY)
 	$(BIN)/python cascade/write.py
+
+tables: $(READY)
+	$(BIN)/python cascade/write_terms.py
 
 experiments: $(READY)
 	$(BIN)/python experiments/run_all.py

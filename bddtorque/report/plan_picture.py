@@ -50,6 +50,12 @@ Drawn = tuple[str, str, str]
 
 def plan_picture(plan: Plan) -> Markup:
     """Return the plan as SVG with a legend."""
+    kinds = [(kind, what) for kind, what in KINDS.items() if kind in {"output", *(wire.kind for wire in plan.wires)}]
+    return Markup(scrolling(plan_svg(plan), "The plan as a picture") + legend(kinds))
+
+
+def plan_svg(plan: Plan) -> Markup:
+    """Return the plan as SVG."""
     boxes, drawn = _boxes(plan)
     edges: Counter[tuple[Box, Box]] = Counter()
     for place, wire in enumerate(plan.wires):
@@ -62,9 +68,7 @@ def plan_picture(plan: Plan) -> Markup:
     width = len(columns) * COLUMN - (COLUMN - WIDTH) + 2 * GAP
     lines = [_line(route, edge[0][1], edges[edge]) for edge, route in zip(crossing, routes, strict=True)]
     shapes = [_shape(box, drawn[box], placed[box]) for box in drawn]
-    drawn_plan = picture([*lines, *shapes], width, height, "plan", f"The plan: {_counted(plan)}.")
-    kinds = [(kind, what) for kind, what in KINDS.items() if any(box[1] == kind for box in drawn)]
-    return Markup(scrolling(drawn_plan, "The plan as a picture") + legend(kinds))
+    return picture([*lines, *shapes], width, height, "plan", f"The plan: {_counted(plan)}.")
 
 
 def grouped(plan: Plan) -> bool:
@@ -110,7 +114,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
     low, high = min(map(plan.bits_of, wires)), max(map(plan.bits_of, wires))
     bits = f"{low} bits" if low == high else f"{low} to {high} bits"
     names = ", ".join(plan.wires[place].name for place in wires[:12]) + (", ..." if len(wires) > 12 else "")
-    if isinstance(first, Lookup):
+    if isinstance(first, Lookup) or (isinstance(first, Product) and first.method == "block" and len(wires) == 1):
         block = plan.blocks[first.block]
         bits = f"b{first.block}: {'+'.join(map(str, block.input_widths))} → {output_format(block)[0]} bits"
     if len(wires) == 1:
