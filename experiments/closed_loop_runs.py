@@ -182,6 +182,13 @@ def own_rates(checks: list[Check]) -> list[dict[str, object]]:
               Rule("below 1 and above 1", lambda ours: ours[0] < 1 < ours[1]),
               note="rate wins where hold and gravity dominate; age loses where motion is fast")
     )  # fmt: skip
+    slow, fast = ([row["serial 3153"] / row[f"new {cycles}"] for cycles in (857, 329)] for row in (rows[1], rows[3]))
+    checks += [
+        Check("F34", "the same, latency 1: slow task, new on 4 and on 21 processors", slow,
+              near((3.8, 9.9), relative=0.05), Rule("below 1", lambda ours: max(ours) < 1)),
+        Check("F34", "the same, latency 1: fast task", fast, near((0.8, 2.16), relative=0.05),
+              Rule("above 1", lambda ours: max(ours) > 1), note="four processors lose, 21 win"),
+    ]  # fmt: skip
     return rows
 
 

@@ -5,7 +5,7 @@ scheduling problem, where other schemes end at one processor a joint. Here each 
 over P processors, an operation being one walk or one addition, up to one processor for every output bit; the schedules
 are data, and tests carry them out. Beside it, on the same arm: Newton-Euler with every operation scheduled, Luh and
 Lin's one processor a joint, Binder and Herzog's and Hamilton's old data, Lathrop's linear and logarithmic machines
-(whose processors are matrix-vector ones, six multipliers and three adders each).
+(whose processors are matrix-vector ones, six multipliers and three adders each); all priced as in `comparison.py`.
 
 Two cost models. Word steps: a test, an addition and a multiplication are one step each. Bit steps: a test is one, an
 addition of b bits b, a multiplication b² steps, b being the median word of the arm's recursive plan. Sines and cosines
@@ -17,7 +17,7 @@ are free to the recursions, as in the papers; to the tables they are walks like 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -28,14 +28,10 @@ from reporting import Check, Rule, above, arguments, finish, near, save_figure, 
 import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.machines.classics.luh_lin import joint_tasks
+from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
+from bddtorque.machines.cost_model import CostModel, bit_steps, word_steps
 from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.machines.hamilton.speculation_costs import place_costs, total
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.vector_program import Times, duration, processors
 from bddtorque.schedule import (
     BIT_SERIAL,
     WORD_STEPS,
@@ -58,10 +54,10 @@ BITS = 8
 LATENCY = 5.0
 """Steps of a message, in the column that has messages cost anything."""
 RECORDED = {
-    "planar2r": (3.979, 0.3848, 126, 48.48, 10.20),
-    "planar3r_a": (3.999, 0.2717, 999, 271.4, 15.24),
-    "puma560": (4.0, 0.2541, 4096, 2038, 27.48),
-    "ur5": (4.0, 0.2487, 4096, 1720, 27.48),
+    "planar2r": (3.979, 0.3848, 126, 48.48, 9.484),
+    "planar3r_a": (3.999, 0.2717, 999, 271.4, 15.15),
+    "puma560": (4.0, 0.2541, 4096, 2038, 27.40),
+    "ur5": (4.0, 0.2487, 4096, 1720, 28.05),
 }
 """Speed-up of 4, efficiency of the most processors, where it bends, its limit; the most speed-up of another machine."""
 BEND = 0.5
@@ -71,7 +67,7 @@ STYLES = {
     "serial Newton-Euler": ("k", "s"),
     "Luh-Lin": ("tab:brown", "v"),
     "Binder/Herzog": ("tab:pink", "<"),
-    "Hamilton": ("tab:purple", ">"),
+    "Hamilton new": ("tab:purple", ">"),
     "Lathrop linear": ("tab:olive", "D"),
     "Lathrop logarithmic": ("tab:green", "P"),
 }
@@ -91,40 +87,33 @@ class Point:
         return self.serial / self.time
 
 
-def literature(robot: bt.Robot, times: Times) -> list[Point]:
-    """Return the machines of the literature on an arm, each against its own operations on one processor."""
-    n = robot.degrees_of_freedom
-    revolute = [joint.revolute for joint in robot.joints]
-    graph = trace_torques(robot).counts()
-    alone = times.sum(graph["products"], graph["sums"])
-    points = [Point("serial Newton-Euler", 1, alone, alone)]
-    tasks = joint_tasks(robot, times, count="customised", bound=False)
-    points.append(Point("Luh-Lin", n, list_schedule(tasks, n).makespan, sum(task.duration for task in tasks)))
-    kinds = [joint.kind for joint in robot.joints]
-    shared, apart = (place_costs(HAMILTON, kinds, shared=each) for each in (True, False))
+def literature(robot: bt.Robot, costs: CostModel) -> list[Point]:
+    """Return the machines of the literature on an arm as `comparison` prices them, sines and cosines free.
 
-    def taken(costs: Any) -> float:
-        whole = total(costs)
-        return times.sum(whole.multiplications, whole.additions)
-
-    serial = taken(shared.values())
-    links = [taken(cost for (_, link), cost in shared.items() if link == i + 1) for i in range(n)]
-    points.append(Point("Binder/Herzog", n, max(links), serial))
-    points.append(Point("Hamilton", len(apart), max(taken([cost]) for cost in apart.values()), serial))
-    scalar = joint_tasks(robot, times, count="general", bound=False)
-    general = sum(task.duration for task in scalar)
-    for name, program in (
-        ("Lathrop linear", linear_program(revolute, end_to_end=True)),
-        ("Lathrop logarithmic", logarithmic_program(revolute, end_to_end=True)),
-    ):
-        points.append(Point(name, processors(program), duration(program, times), general))
+    Lathrop's do whole vectors, zeros too, and so does their peer on one processor; that of the others knows the arm.
+    """
+    general, customised, *_ = newton_euler(robot, costs)
+    points = [Point("serial Newton-Euler", 1, customised.time, customised.time)]
+    for machine in (luh_lin(robot, costs), *speculative(robot, costs)):
+        points.append(Point(machine.name, machine.processors, machine.time, customised.time))
+    for machine in lathrop(robot, costs):
+        if "systolic" not in machine.name:
+            points.append(Point(machine.name, machine.processors, machine.time, general.time))
     return points
 
 
-def scheduled_recursion(robot: bt.Robot, times: Times, counts: list[int]) -> list[Point]:
+def cost_models(b: int) -> tuple[tuple[str, Costs, CostModel], ...]:
+    """Return word steps and bit steps: of tables, and of recursions, to which table loads are free."""
+    free = {"load": 0.0, "load_bit": 0.0}
+    return (
+        ("word", WORD_STEPS, replace(word_steps(BITS), **free)),
+        ("bit", BIT_SERIAL, replace(bit_steps(BITS, b), **free)),
+    )
+
+
+def scheduled_recursion(robot: bt.Robot, costs: CostModel, counts: list[int]) -> list[Point]:
     """Return Newton-Euler, customised, with every scalar operation scheduled."""
-    costs = {"sum": times.addition, "product": times.multiplication}
-    tasks: list[Task] = tasks_of_graph(trace_torques(robot), costs)
+    tasks: list[Task] = tasks_of_graph(trace_torques(robot), costs.of_graph())
     serial = sum(task.duration for task in tasks)
     return [Point("Newton-Euler, scheduled", P, list_schedule(tasks, P).makespan, serial) for P in counts]
 
@@ -319,10 +308,10 @@ def main() -> None:
     for arm in arms:
         model = bt.compile(arm, bits=BITS)
         robot, b = model.robot, word_bits(arm)
-        for name, costs, times in (("word", WORD_STEPS, Times(1, 1)), ("bit", BIT_SERIAL, Times(b * b, b))):
+        for name, costs, prices in cost_models(b):
             curves = spread(model, costs)
-            recursion = scheduled_recursion(robot, times, powers(64))
-            points = literature(robot, times)
+            recursion = scheduled_recursion(robot, prices, powers(64))
+            points = literature(robot, prices)
             found[arm, name] = (curves, recursion, points)
             rows += [row(arm, name, way, each) for way, curve in curves.items() for each in curve]
             rows += [point_row(arm, name, each) for each in [*recursion, *points]]

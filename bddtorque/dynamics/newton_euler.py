@@ -4,7 +4,7 @@
 extended precision; called from compiled code on float64 arrays it is the batch evaluator. Zeros cost nothing in the
 traced form, because the tracer drops them, so no case is treated apart here.
 
-The equations are those of digest 1.1 in frames at the near end of each link. With U = [ẇ]× + [w]×[w]×, the field of
+The equations are those of LAT Table 2 in frames at the near end of each link. With U = [ẇ]× + [w]×[w]×, the field of
 acceleration of a body whose origin accelerates at a is r̈ = a + U r, so that force and moment about the origin are
 
     F = m a + U h          N = h × a + (U P)∨ ,   (X)∨ = [X₃₂ − X₂₃, X₁₃ − X₃₁, X₂₁ − X₁₂]

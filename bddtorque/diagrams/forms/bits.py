@@ -1,6 +1,6 @@
 """Form `bits`: each output bit walks the shared diagram by itself, one test a level at most.
 
-The evaluator of the Boolean scheme (digest 4.3, point 4): v input bits need at most v tests an output bit.
+The evaluator of the Boolean/BDD paper: v input bits need at most v tests an output bit.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots.robot import Kind
 
 OperandKind = Literal["neighbour", "own", "unboxed"]
-"""Digest 3.2: NB, of another link; OWN, of the same link in a box of HAM Table 1; OWNU, of the same link in no box."""
+"""Of another link; of the same link, in a box of HAM Table 1; of the same link, in no box."""
 
 
 @dataclass(frozen=True)
