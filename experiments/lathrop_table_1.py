@@ -14,7 +14,7 @@ from reporting import Check, arguments, finish, save_figure, show_table, write_c
 import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
+from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
 from bddtorque.machines.lathrop.operation_counts import general_graph
@@ -136,12 +136,17 @@ def main() -> None:
     show_table(arms)
     write_csv("lathrop_counts_of_arms", arms)
     draw(counts, arms)
+    ends, one = priced_newton_euler(0), priced_newton_euler(1)
+    priced = (one[0] - ends[0], one[1] - ends[1]), ends
     six, serial, lin = counts[5], ROWS["Luh-Walker-Paul Newton-Euler"], ROWS["Luh-Lin, scheduled"]
     finish(
         [
             Check("LAT Table 1", "rows whose values for six joints are not their formula's",
                   [row["method"] for row in table if not row["agrees"]], ["Uicker/Kahn", "Luh-Lin, scheduled"], []),
             Check("F13", "Newton-Euler, six joints, m and a: the formula", serial.at(6), (852, 738), serial.printed),
+            Check("F13", "Newton-Euler, n and constant, m and a: vector operations charged whole", priced,
+                  ((153, 131), (-48, -48)), ((150, 131), (-48, -48)), "3m a joint, one product with a vector",
+                  "F = m r̈, or the products of the torque, are left out there"),
             Check("F13", "Newton-Euler, six joints, m and a: traced", (six["linear_m"], six["linear_a"]), (665, 513),
                   serial.printed, "ours shares what is computed twice"),
             Check("F14", "Uicker/Kahn, six joints, m: the formula", ROWS["Uicker/Kahn"].at(6)[0], 67143, 66271,

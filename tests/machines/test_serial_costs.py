@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1
+from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, PRICES, TABLE_1, priced_newton_euler
 from bddtorque.machines.lathrop.linear_program import linear_program
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.operation_counts import general_graph
@@ -65,3 +65,12 @@ def test_newton_euler_counted_is_linear_and_below_the_printed() -> None:
     for n, count in enumerate(counts[1:], start=2):  # a change, even for the better, is to be seen
         assert (count["products"], count["sums"]) == (123 * n - 73, 98 * n - 75)
     assert Fraction(counts[5]["products"]) < ROWS["Luh-Walker-Paul Newton-Euler"].at(6)[0]
+
+
+def test_the_baseline_follows_from_the_prices_of_vector_operations() -> None:
+    """F13: additions exactly, and multiplications but for one product of a number and a vector a joint."""
+    printed = ROWS["Luh-Walker-Paul Newton-Euler"]
+    for n in range(1, 10):
+        multiplications, additions = priced_newton_euler(n)
+        assert additions == printed.at(n)[1] == 131 * n - 48
+        assert multiplications - PRICES["SV"][0] * n == printed.at(n)[0] == 150 * n - 48

@@ -1,14 +1,25 @@
 """LAT Table 1: multiplications and additions of inverse dynamics as the literature prints them, n joints.
 
 Formulas and printed values are the paper's, kept to be compared with; what our own programs take is measured elsewhere
-(`lathrop.operation_counts`, `graph`). The fractions of Uicker/Kahn and Waters come from a damaged scan.
+(`lathrop.operation_counts`, `graph`), and the baseline of the table, Newton-Euler, is priced here from its vector
+operations. The fractions of Uicker/Kahn and Waters come from a damaged scan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+
+from bddtorque.machines.lathrop.linear_program import (
+    CARRIED_STEPS,
+    INWARD_STEPS,
+    LOAD_STEPS,
+    ROTATIONAL_STEPS,
+    TRANSLATIONAL_STEPS,
+    Step,
+)
+from bddtorque.machines.lathrop.vector_program import DOT, VA
 
 Formula = Callable[[int], Fraction]
 
@@ -63,6 +74,30 @@ TABLE_1: tuple[SerialCost, ...] = (
     SerialCost("Lathrop systolic", polynomial(1), polynomial(3), (1, 3)),
 )
 """All rows, the parallel ones as times of one multiplication and one addition after another."""
+
+PRICES = {"VA": (0, 3), "VC": (6, 3), "MV": (9, 6), "MTV": (9, 6), "SV": (3, 0), "DOT": (3, 2), "TWICE": (0, 0)}
+"""Multiplications and additions of whole vector operations: no zero is known, doubling is a shift."""
+
+
+def priced_newton_euler(joints: int) -> tuple[int, int]:
+    """Return what Newton-Euler takes if every vector operation of LAT Table 2 is charged whole, for either joint.
+
+    A joint may turn or slide: the terms of both are computed. What reads the base at rest (w and wd of the first link)
+    and the free tip (f and n of the last) costs nothing.
+    """
+    turning = (*ROTATIONAL_STEPS, *CARRIED_STEPS, ("pdd", VA, "T10", "T11", "pdd"))
+    sliding = (*(step for step in TRANSLATIONAL_STEPS if step[4] == "pdd"), ("pdd", VA, "carried", "sliding", "pdd"))
+    torque = ("tau", DOT, "zeta", "n", "tau")
+    each = _price((*turning, *sliding, *LOAD_STEPS, *INWARD_STEPS, torque))
+    own = ("T20", "T21")  # of the link itself, so that its last one has them too
+    ends = _price((*ROTATIONAL_STEPS, *(step for step in INWARD_STEPS if step[0] not in own)))
+    return joints * each[0] - ends[0], joints * each[1] - ends[1]
+
+
+def _price(steps: Iterable[Step]) -> tuple[int, int]:
+    prices = [PRICES[primitive.name] for _, primitive, *_ in steps]
+    return sum(m for m, _ in prices), sum(a for _, a in prices)
+
 
 LUH_LIN_CONCURRENCY = 2.64
 """What Luh and Lin reached on the Stanford arm; their row of the table is Newton-Euler divided by it."""
