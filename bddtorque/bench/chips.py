@@ -35,7 +35,9 @@ class Chip:
     packages: str
 
 
-AVR, ARM, RISCV = "gcc-avr avr-libc", "gcc-arm-none-eabi", "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
+AVR = "gcc-avr avr-libc"
+ARM = "gcc-arm-none-eabi libnewlib-arm-none-eabi"
+RISCV = "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
 _AVR = ("-std=gnu99", "-mrelax", "-DBDDTORQUE_ROM=__flash")
 _ARM = ("-std=c99", "-mthumb", "--specs=nosys.specs")
 _FPU = ("-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")

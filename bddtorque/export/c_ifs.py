@@ -19,12 +19,13 @@ from bddtorque.diagrams.consing import Int32Array
 from bddtorque.diagrams.forms import Bits
 
 MOST_TESTS = 50_000
-"""Tests of all blocks together: gcc takes most of a minute for so many, and the flash of a small chip ends before."""
+"""Tests of all blocks together: gcc takes a minute or two for so many, and the flash of a small chip ends before."""
 BYTES_A_TEST = 9
-"""Of object code, as an estimate from planar2r by gcc 12: 8 to 9 on AVR, 7 to 8 in Thumb, 10 on x86-64."""
+"""Of object code, as an estimate: gcc makes 6 to 7 on AVR, 7 to 9 in Thumb, 10 to 11 on x86-64."""
 PRAGMA = """\
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize ("O1") /* jump threading at -O2 and -Os takes minutes over so many branches, and code grows */
+/* Passes that look for a better way through so many branches take minutes and find none. */
+#pragma GCC optimize ("O1", "no-thread-jumps", "no-tree-fre", "no-tree-dominator-opts")
 #endif
 """
 

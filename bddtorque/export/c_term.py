@@ -63,6 +63,7 @@ class TermFunction:
         if name not in terms:
             together = [each for each in terms if name in each.split("+")]
             hint = f"; it is computed together: {together[0]}" if together else nearest(name, terms)
+            hint = hint or "; `bddtorque terms` lists them"
             raise BddTorqueError(f"unknown term {name!r:.40} among the {len(terms)} terms of '{model.name:.40}'{hint}")
         summands = terms[name]
         if place:

@@ -100,7 +100,8 @@ def test_what_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(emulation, "which", lambda name: None)
     wanted = (
         "chip 'atmega1284p' needs avr-gcc, which is not installed: apt-get install gcc-avr avr-libc",
-        "chip 'cortex-m4f' needs arm-none-eabi-gcc, which is not installed: apt-get install gcc-arm-none-eabi",
+        "chip 'cortex-m4f' needs arm-none-eabi-gcc, which is not installed: apt-get install gcc-arm-none-eabi "
+        "libnewlib-arm-none-eabi",
     )
     assert tuple(map(missing_tools, ("atmega1284p", "cortex-m4f"))) == wanted
     with pytest.raises(bt.BddTorqueError, match="needs arm-none-eabi-gcc"):

@@ -21,7 +21,7 @@ def test_a_test_per_node_and_output_bit():
     assert len(re.findall(r"\bif \(!?\(?x\d & UINT32_C", source)) == tests == 3094
     assert {block.form for block in code.blocks} == {"ifs"}
     assert not any(block.constant or block.bytes for block in code.blocks)
-    assert "const BDDTORQUE_ROM" not in source and '#pragma GCC optimize ("O1")' in source
+    assert "const BDDTORQUE_ROM" not in source and '#pragma GCC optimize ("O1",' in source
     labels = re.findall(r"^(\w+):$", source, re.MULTILINE)
     assert set(re.findall(r"goto (\w+);", source)) == set(labels)
 
