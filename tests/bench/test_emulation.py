@@ -47,9 +47,8 @@ def test_exported_c_gives_the_words_of_the_model(chip, tmp_path):
         bt.export_c(model, tmp_path / form, form=form, vectors=1)
         found[form] = measure(tmp_path / form, chip, states, ("-O1",))
         assert np.array_equal(found[form].words, model.torque_words(*words))
-        assert found[form].ram == 0 and 0 < found[form].stack < 200
+        assert found[form].ram == 0 and found[form].flash > 1000 and 0 < found[form].stack < 200
     assert found["ifs"].net.mean() < found["multi_terminal"].net.mean()
-    assert found["ifs"].flash > found["multi_terminal"].flash
 
 
 LOOPS = {
