@@ -38,8 +38,8 @@ BOOK = PROGRAM + 2 * len(Program._fields)
 EPOCH, BUSY, ASLEEP = 0, LINE, 2 * LINE
 DONE, TAKEN = range(2)
 """What is known of a list, in a line of its own: how far it is done, and the last state for which someone took it."""
-STATE_BITS = 32
-"""Below the epoch in DONE."""
+STATE_BITS = 24
+"""Below the epoch in DONE: room for the instructions of any list, and for the states of 17 years at 1 kHz."""
 WHOLE = (1 << STATE_BITS) - 1
 PATIENCE = 1 << 11
 """Looks at what is not there yet, a few microseconds, before something else is tried."""
