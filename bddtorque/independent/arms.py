@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .bounds import Composition, check_ranges, compose
-from .cascade import angles_of
+from .bounds import Composition
 from .certificate import (
     Stated,
     allowed_difference,
@@ -20,15 +19,14 @@ from .certificate import (
 )
 from .dynamics import Robot, robot_of
 from .findings import Finding, require
-from .plan import Plan
-from .running import run
+from .float_plan import AnyPlan
+from .passes import check_words, compose_errors, range_findings, run_state
 from .sections import check_inputs, check_spec, words_of
 from .tables import Facts
 from .truth import Words, compare
-from .widths import check_widths
 
 
-def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
+def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
     """Yield what was found of an arm after its tables: words, ranges, dynamics, certificate, saturation."""
     robot = robot_of(header["robot"])
     words = words_of(header["formats"], robot)
@@ -38,18 +36,18 @@ def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: l
     _check_friction(plan, robot, facts)
     n = len(robot.joints)
     yield Finding("words", True, f"robot, spec, formats and plan agree on the words of {n} joints")
-    check_widths(plan)
-    composition = compose(plan, facts, angles_of(plan, {f"q{j + 1}": j for j in range(n)}))
-    yield Finding("widths", True, "no product and no sum needs more than 62 bits")
+    yield Finding("widths", True, check_words(plan))
+    composition = compose_errors(plan, facts, {f"q{j + 1}": j for j in range(n)})
     stated = torques_of(header["certificate"])
     require(
         [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: every joint required"
     )
-    limits = [allowed_difference(each) for each in stated]
+    require(len(stated) == len(composition.outputs), "certificate: a torque for every output required")
+    limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
     comparison = compare(plan, robot, words, set(composition.unproved), limits)
-    yield Finding("ranges", True, check_ranges(plan, composition, comparison.reaches))
-    for each, difference in zip(stated, comparison.differences, strict=True):
-        check_difference(each, difference, f"certificate, '{each.name:.40}'")
+    yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
+    for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):
+        check_difference(each, bound, difference, f"certificate, '{each.name:.40}'")
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
     found = f"the cascade without roundings is within {shown} units of Newton-Euler, everywhere ({comparison.points:,} "
     yield Finding("dynamics", True, f"{found}positions of a grid, {comparison.monomials} products of motions)")
@@ -66,7 +64,7 @@ def arm_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: l
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))
 
 
-def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
+def _check_friction(plan: AnyPlan, robot: Robot, facts: list[Facts]) -> None:
     """Refuse tables of laws where no joint has one, or that are cut off."""
     laws = [joint.friction for joint in robot.joints if joint.friction is not None]
     for k, (block, fact) in enumerate(zip(plan.blocks, facts, strict=True)):
@@ -77,7 +75,7 @@ def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
 
 
 def _check_saturation(
-    joint: int, stated: Stated, plan: Plan, tables: list[Any], words: Words, composition: Composition
+    joint: int, stated: Stated, plan: AnyPlan, tables: list[Any], words: Words, composition: Composition
 ) -> None:
     """Refuse what is said on saturation if it is not so; what is not excluded must not be excluded by the range."""
     where = f"certificate, '{stated.name:.40}', saturation"
@@ -97,5 +95,5 @@ def _check_saturation(
             for j, (word, value) in enumerate(zip(row, chosen, strict=True), 1):
                 require(word.lowest <= value <= word.highest, f"{where}: words of the inputs required")
                 state[f"{name}{j}"] = value
-        total = run(plan, tables, state)[joint]
+        total = run_state(plan, tables, state)[joint]
         require(not output.low <= total <= output.high, f"{where}: a state that leaves the range required")

@@ -19,11 +19,16 @@ from .tables import Facts
 
 @dataclass(frozen=True)
 class OutputBound:
-    """The parts of one output's bound in units, and the range of its sum before it is rounded and clamped."""
+    """The parts of one output's bound in units, and the range of its sum before it is rounded and clamped.
+
+    `proved` is what all roundings of floats together can amount to, which may be less than the parts add up to; None
+    for words.
+    """
 
     parts: Errors
     low: float
     high: float
+    proved: float | None = None
 
 
 @dataclass(frozen=True)

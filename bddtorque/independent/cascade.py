@@ -11,21 +11,24 @@ from fractions import Fraction
 from typing import Any
 
 from .findings import RefusedError, require
+from .float_plan import AnyPlan, bits_of
 from .graph import Angle, evaluate
 from .plan import Block, Plan, Wire
 
 
-def angles_of(plan: Plan, axes: dict[str, int]) -> dict[int, Angle]:
+def angles_of(plan: AnyPlan, axes: dict[str, int]) -> dict[int, Angle]:
     """Return the angle of every wire that holds one: inputs that wrap, numbered by `axes`, and sums of them."""
     found: dict[int, Angle] = {}
     for place, wire in enumerate(plan.wires):
+        if not isinstance(wire, Wire):
+            continue
         if wire.kind == "input" and wire.wraps:
             found[place] = Angle(((axes[wire.name], 1),))
         elif wire.kind == "angle_sum":
             total = Angle(turns=Fraction(wire.constant, 1 << wire.bits) % 1)
             for part, multiplier, shift in wire.parts:
                 require(part in found, f"plan, wire {place}: a sum of angles alone required")
-                whole = Fraction(multiplier * 2 ** (shift + plan.wires[part].bits), 1 << wire.bits)
+                whole = Fraction(multiplier * 2**shift << bits_of(plan.wires[part], plan.blocks), 1 << wire.bits)
                 require(whole.denominator == 1, f"plan, wire {place}: whole multiples of angles required")
                 total = total.plus(found[part].times(int(whole)))
             found[place] = total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from .bounds import OutputBound
@@ -92,25 +93,30 @@ def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
     """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give."""
     for part, proved in found.parts.items():
         given = stated.parts[part]
-        require(proved <= given, f"{where}, {part}: at least {proved!r} required, {given!r} given")
+        # floats: their sum is what must follow (`allowed_difference`); how it is split may hang on the last digit
+        least = proved if found.proved is None else proved * (1 - NEAR) - NEAR
+        require(least <= given, f"{where}, {part}: at least {proved!r} required, {given!r} given")
+        # the arithmetic of floats stands beside that of the function itself
         require(
-            given <= proved * (1 + NEAR) + NEAR,
+            part == "arithmetic" or given <= proved * (1 + NEAR) + NEAR,
             f"{where}, {part}: {proved:.6g} follows by the rules, {given:.6g} given",
         )
 
 
-def allowed_difference(stated: Stated) -> float:
+def allowed_difference(stated: Stated, found: OutputBound) -> float:
     """Return how far the cascade without roundings may be from the truth, by what is stated, in units."""
+    if found.proved is not None:  # what the roundings of floats leave of the bound
+        return float(Fraction(stated.bound) - Fraction(stated.assumed) - Fraction(found.proved))
     return math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
 
 
-def check_difference(stated: Stated, difference: float, where: str, step: str = "dynamics") -> None:
+def check_difference(stated: Stated, found: OutputBound, difference: float, where: str, step: str = "dynamics") -> None:
     """Refuse a cascade that is further from the truth than rounded constants, dropped terms and floats account for."""
-    allowed = allowed_difference(stated)
+    allowed = allowed_difference(stated, found)
     require(
         difference <= allowed,
-        f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (dropped, constants, "
-        f"arithmetic), only {difference:.4g} proved",
+        f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (what the bound "
+        f"leaves for that), only {difference:.4g} proved",
         step,
     )
 

@@ -12,12 +12,15 @@ from .archive import LARGEST_FILE, entries_of
 from .arms import arm_findings
 from .diagrams import table_key, table_of
 from .findings import Finding, RefusedError, require
+from .float_plan import AnyPlan, float_plan_of
 from .functions import function_findings
 from .header import check_digests, header_of
-from .plan import Plan, plan_of
+from .plan import plan_of
 from .reading import list_of
 from .tables import Facts, check_table
 
+FLOATS = 2
+"""The format version of plans in floats."""
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""
 
@@ -94,7 +97,7 @@ def _findings(data: bytes) -> Iterator[Finding]:
     entries = entries_of(data)
     yield Finding("archive", True, f"{len(data):,} bytes, {len(entries)} entries, every byte as specified")
     header = header_of(entries)
-    plan = plan_of(header["plan"])
+    plan = float_plan_of(header["plan"]) if header["version"] == FLOATS else plan_of(header["plan"])
     check_digests(header, entries, [(block.output_bits, block.signed) for block in plan.blocks])
     yield Finding("header", True, f"canonical, digest {header['digest'][:16]}")
     tables = _tables(header, entries, plan)
@@ -107,7 +110,7 @@ def _findings(data: bytes) -> Iterator[Finding]:
     yield from read(header, plan, tables, facts)
 
 
-def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: Plan) -> list[Any]:
+def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: AnyPlan) -> list[Any]:
     """Return the tables of all blocks, from their diagrams, if they fit memory."""
     needed = sum(4 << sum(block.widths) for block in plan.blocks)
     needed += max((12 << sum(block.widths) for block in plan.blocks), default=0)
@@ -123,14 +126,14 @@ def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: Plan) -> li
     return tables
 
 
-def _facts(plan: Plan, tables: list[Any]) -> list[Facts]:
+def _facts(plan: AnyPlan, tables: list[Any]) -> list[Facts]:
     return [
         check_table(block, words, f"block {k}")
         for k, (block, words) in enumerate(zip(plan.blocks, tables, strict=True))
     ]
 
 
-def _about(plan: Plan, facts: list[Facts]) -> str:
+def _about(plan: AnyPlan, facts: list[Facts]) -> str:
     rows = sum(1 << sum(block.widths) for block in plan.blocks)
     ties = sum(each.undecided for each in facts)
     given = sum(block.kind == "given" for block in plan.blocks)

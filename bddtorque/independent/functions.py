@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .balls import Ball
-from .bounds import Composition, OutputBound, check_ranges, compose
-from .cascade import angles_of, unrounded
+from .bounds import Composition, OutputBound
+from .cascade import angles_of
 from .certificate import (
     Stated,
     check_difference,
@@ -23,21 +23,23 @@ from .certificate import (
     witness_words,
 )
 from .findings import Finding, require
+from .float_plan import AnyPlan, FloatPlan
 from .formats import Format, format_of
 from .graph import Angle, evaluate, graph_of
 from .harmonics import WaveAlgebra, Waves
-from .plan import Plan
+from .passes import check_words, compose_errors, outputs_of, range_findings, run_state
+from .plan import Plan, Wire
 from .reading import list_of, object_of, real, text
-from .running import run
 from .sections import check_inputs
 from .tables import Facts, index_words
-from .widths import check_widths
 
 SLACK = 1e-6
 """Units that the range of a law is taken wider, as docs/format.md says."""
 
 
-def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
+def function_findings(
+    header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]
+) -> Iterator[Finding]:
     """Yield what was found of a function after its tables: words, ranges, the function, certificate, saturation."""
     keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
     given = object_of(header["function"], keys, "function")
@@ -60,29 +62,31 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
     stated = function_of(header["certificate"])
     check_names(stated, output.name, output, "certificate")
     require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: a graph where traced required")
-    require(plan.target in ("tables", "host"), "plan: target tables or host required")
     require(plan.source == stated.relative_to, "plan: the source that the certificate is relative to required")
-    require(
-        all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
-        "plan: tables of at most block_bits required",
-    )
+    if isinstance(plan, FloatPlan):
+        require(stated.relative_to == "traced", "plan: a traced function required in floats")
+    else:
+        require(plan.target in ("tables", "host"), "plan: target tables or host required")
+        require(
+            all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
+            "plan: tables of at most block_bits required",
+        )
     yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
     angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
-    check_widths(plan)
-    composition = compose(plan, facts, angles_of(plan, angles))
-    yield Finding("widths", True, "no product and no sum needs more than 62 bits")
-    if stated.relative_to == "traced":
+    yield Finding("widths", True, check_words(plan))
+    composition = compose_errors(plan, facts, angles)
+    if stated.relative_to == "traced" or isinstance(plan, FloatPlan):
         difference, reaches = _traced(given["graph"], plan, inputs, output, set(composition.unproved))
         said = f"the cascade without roundings is within {difference:.2g} units of the graph in the file, in rationals"
     else:
         difference, reaches, said = 0.0, {}, _direct(plan, inputs, output, stated)
-    yield Finding("ranges", True, check_ranges(plan, composition, reaches))
-    check_difference(stated, difference, "certificate", "function")
+    yield Finding("ranges", True, range_findings(plan, composition, reaches))
+    check_difference(stated, composition.outputs[0], difference, "certificate", "function")
     yield Finding("function", True, said)
     found = composition.outputs[0]
     check_parts(stated, found, "certificate")
     law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
-    if law is not None:
+    if law is not None and isinstance(plan, Plan):
         low, high = _reach_of_law(plan, inputs, output)
         found = OutputBound(found.parts, low, high)
     if stated.relative_to == "float":
@@ -103,7 +107,7 @@ def function_findings(header: dict[str, Any], plan: Plan, tables: list[Any], fac
 
 
 def _traced(
-    plain: Any, plan: Plan, inputs: dict[str, Format], output: Format, wanted: set[int]
+    plain: Any, plan: AnyPlan, inputs: dict[str, Format], output: Format, wanted: set[int]
 ) -> tuple[float, dict[int, tuple[float, float]]]:
     """Return how far the cascade is from the graph in units, in rationals, and the ranges asked for."""
     names = tuple(inputs)
@@ -130,7 +134,7 @@ def _traced(
     def opaque(place: int, block: Any) -> Any:
         require(False, f"plan, wire {place}: a table of a traced function required")
 
-    (found,) = unrounded(plan, words, angles_of(plan, axes), algebra, opaque, look)
+    (found,) = outputs_of(plan, words, angles_of(plan, axes), algebra, opaque, look)
     return (found - true).amplitude(), reaches
 
 
@@ -180,14 +184,13 @@ def _reach_of_law(plan: Plan, inputs: dict[str, Format], output: Format) -> tupl
 
 
 def _check_saturation(
-    stated: Stated, plan: Plan, tables: list[Any], inputs: dict[str, Format], composition: Composition
+    stated: Stated, plan: AnyPlan, tables: list[Any], inputs: dict[str, Format], composition: Composition
 ) -> None:
     """Refuse what is said on saturation if it is not so: one table knows, a sum only by its range."""
     output = plan.outputs[0]
     inside = fits(composition.outputs[0], output.low, output.high)
-    direct = (
-        len(plan.blocks) == 1 and output.shift == 0 and all(wire.kind in ("input", "lookup") for wire in plan.wires)
-    )
+    words_alone = all(wire.kind in ("input", "lookup") for wire in plan.wires)
+    direct = isinstance(output, Wire) and len(plan.blocks) == 1 and output.shift == 0 and words_alone
     expected = "cannot" if inside else "can" if direct else "not excluded"
     require(stated.saturation == expected, f"certificate, saturation: {expected} required, {stated.saturation} given")
     require((expected == "can") == (stated.witness is not None), "certificate: a witness just where it can required")
@@ -195,5 +198,5 @@ def _check_saturation(
         (chosen,) = witness_words(stated, [len(inputs)], "certificate, witness")
         for word, value in zip(inputs.values(), chosen, strict=True):
             require(word.lowest <= value <= word.highest, "certificate, witness: words of the inputs required")
-        total = run(plan, tables, dict(zip(inputs, chosen, strict=True)))[0]
+        total = run_state(plan, tables, dict(zip(inputs, chosen, strict=True)))[0]
         require(not output.low <= total <= output.high, "certificate: a witness that leaves the range required")

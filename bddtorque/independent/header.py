@@ -31,15 +31,17 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
         raise RefusedError("a header in JSON, of few levels, required") from None
     require(written == data, "a header written as specified required: spaces, digits or keys differ")
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "a known format required")
-    require(header.get("version") != 2, "format version 2 (a plan in floats): this checker proves version 1 only")
-    require(type(header.get("version")) is int and header["version"] == 1, "format version 1 required")
+    version = header.get("version")
+    require(type(version) is int and version in (1, 2), "format version 1 or 2 required")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "the sections of the format, in order, required")
     package = header["package"]
     require(
         isinstance(package, str) and re.fullmatch("[0-9A-Za-z.+-]{1,40}", package) is not None,
         "a package version required",
     )
-    blocks: Any = header["plan"].get("blocks") if isinstance(header["plan"], dict) else None
+    plan: Any = header["plan"] if isinstance(header["plan"], dict) else {}
+    require((version == 2) == (plan.get("target") == "float"), "format version 2 for plans in floats required")
+    blocks: Any = plan.get("blocks")
     require(isinstance(blocks, list), "a plan with blocks required")
     names = [f"blocks/{k}/{name}.npy" for k in range(len(blocks)) for name in ARRAYS]
     require(list(entries) == ["header.json", *names], "the arrays of every block, in order, required")

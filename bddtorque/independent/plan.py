@@ -114,9 +114,12 @@ def signed_bits(low: int, high: int) -> int:
 def plan_of(plain: Any) -> Plan:
     """Return the plan of a header."""
     given = object_of(plain, ("source", "target", "block_bits", "wires", "blocks", "outputs"), "plan")
-    blocks = tuple(_block(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks")))
+    blocks = tuple(
+        block_of(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks"))
+    )
     wires = tuple(
-        _wire(each, k, len(blocks), f"plan, wire {k}") for k, each in enumerate(list_of(given["wires"], "plan, wires"))
+        wire_of(each, k, len(blocks), f"plan, wire {k}")
+        for k, each in enumerate(list_of(given["wires"], "plan, wires"))
     )
     outputs = tuple(
         _output(each, len(wires), f"plan, output {k}")
@@ -143,7 +146,8 @@ def argument_of(plain: Any, where: str) -> Argument:
     return made
 
 
-def _block(plain: Any, where: str) -> Block:
+def block_of(plain: Any, where: str) -> Block:
+    """Return one block."""
     kind = plain.get("kind") if isinstance(plain, dict) else None
     if kind == "square":
         bits = whole(object_of(plain, ("kind", "bits"), where)["bits"], 2, 17, where)
@@ -152,14 +156,14 @@ def _block(plain: Any, where: str) -> Block:
         given = object_of(plain, ("kind", "widths", "signed", "shift", "low", "high"), where)
         widths = tuple(whole(each, 1, MOST_INPUT_BITS, where) for each in list_of(given["widths"], where, 2))
         shift = whole(given["shift"], 0, 62, where)
-        block = Block("product", widths, *_ends(given, where), flag(given["signed"], where), shift=shift)
+        block = Block("product", widths, *ends_of(given, where), flag(given["signed"], where), shift=shift)
     elif kind == "function":
         given = object_of(plain, ("kind", "graph", "arguments", "lsb", "low", "high"), where)
         arguments = tuple(argument_of(each, where) for each in list_of(given["arguments"], where))
         graph = graph_of(given["graph"], tuple(f"x{k}" for k in range(len(arguments))), where)
         widths = tuple(each.bits for each in arguments)
         block = Block(
-            "function", widths, *_ends(given, where), True, _unit(given, where), graph=graph, arguments=arguments
+            "function", widths, *ends_of(given, where), True, unit_of(given, where), graph=graph, arguments=arguments
         )
     elif kind == "law":
         given = object_of(plain, ("kind", "law", "arguments", "lsb", "low", "high", "centre", "sign"), where)
@@ -167,9 +171,9 @@ def _block(plain: Any, where: str) -> Block:
         block = Block(
             "law",
             tuple(each.bits for each in arguments),
-            *_ends(given, where),
+            *ends_of(given, where),
             True,
-            _unit(given, where),
+            unit_of(given, where),
             law=law_of(given["law"], len(arguments), where),
             arguments=arguments,
             centre=rational(given["centre"], where),
@@ -182,7 +186,7 @@ def _block(plain: Any, where: str) -> Block:
         error = real(given["error"], where)
         require(error >= 0, f"{where}: an error of at least 0 required")
         key = text(given["table"], where)
-        block = Block("given", widths, *_ends(given, where), True, _unit(given, where), table=key, error=error)
+        block = Block("given", widths, *ends_of(given, where), True, unit_of(given, where), table=key, error=error)
     else:
         raise RefusedError(f"{where}: a known kind of block required, {kind!r:.40} given")
     require(
@@ -192,7 +196,8 @@ def _block(plain: Any, where: str) -> Block:
     return block
 
 
-def _wire(plain: Any, place: int, blocks: int, where: str) -> Wire:
+def wire_of(plain: Any, place: int, blocks: int, where: str) -> Wire:
+    """Return one wire; it reads only those before its place."""
     kind = plain.get("kind") if isinstance(plain, dict) else None
     if kind == "input":
         given = object_of(plain, ("kind", "name", "bits", "wraps"), where)
@@ -214,7 +219,7 @@ def _wire(plain: Any, place: int, blocks: int, where: str) -> Wire:
     if kind == "product":
         keys = ("kind", "name", "left", "right", "shift", "method", "block", "limb_bits", "low", "high")
         given = object_of(plain, keys, where)
-        low, high = _ends(given, where)
+        low, high = ends_of(given, where)
         return Wire(
             kind,
             text(given["name"], where),
@@ -242,7 +247,7 @@ def _sum(given: dict[str, Any], place: int, where: str) -> Wire:
     for each in list_of(given["parts"], where):
         wire, factor = list_of(each, where, 2)
         parts.append((whole(wire, 0, place - 1, where), whole(factor, -MOST, MOST, where), 0))
-    low, high = _ends(given, where)
+    low, high = ends_of(given, where)
     errors = rational(given["constant_error"], where), rational(given["dropped"], where)
     require(min(errors) >= 0, f"{where}: errors of at least 0 required")
     return Wire(
@@ -253,19 +258,21 @@ def _sum(given: dict[str, Any], place: int, where: str) -> Wire:
         shift=whole(given["shift"], 0, 62, where),
         low=low,
         high=high,
-        lsb=_unit(given, where),
+        lsb=unit_of(given, where),
         constant_error=errors[0],
         dropped=errors[1],
     )
 
 
-def _ends(given: dict[str, Any], where: str) -> tuple[int, int]:
+def ends_of(given: dict[str, Any], where: str) -> tuple[int, int]:
+    """Return low and high."""
     low, high = (whole(given[key], -MOST, MOST, f"{where}, {key}") for key in ("low", "high"))
     require(low <= high, f"{where}: low at most high required, {low} and {high} given")
     return low, high
 
 
-def _unit(given: dict[str, Any], where: str) -> Fraction:
+def unit_of(given: dict[str, Any], where: str) -> Fraction:
+    """Return lsb, which is above 0."""
     lsb = rational(given["lsb"], f"{where}, lsb")
     require(lsb > 0, f"{where}: a unit above 0 required")
     return lsb

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .dynamics import Robot
 from .findings import require
+from .float_plan import AnyPlan, FloatOutput, FloatPlan
 from .formats import Format, format_of
-from .plan import Plan
+from .plan import Wire
 from .reading import flag, list_of, object_of, real, text, whole
 from .truth import Words
 
@@ -21,7 +23,8 @@ QUANTITIES = {
 """The four words of a joint, with their units where it turns and where it slides."""
 SPEC_KEYS = (
     "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "gravity", "ignore_friction",
-    "input_bits", "joints", "lock", "memory", "payload", "products", "robot", "snap", "source", "target", "tip",
+    "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "robot", "snap", "source", "target",
+    "tip",
 )  # fmt: skip
 METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
 """What the products of a plan are taken by, where the spec says how."""
@@ -42,7 +45,7 @@ def words_of(plain: Any, robot: Robot) -> Words:
     return Words(*rows)
 
 
-def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, plan: Plan) -> float | None:
+def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, plan: AnyPlan) -> float | None:
     """Refuse a spec that asks for other words or another arm; return the accuracy asked for, None for the paper's."""
     require(isinstance(plain, dict) and list(plain) == sorted(plain), "spec: an object with sorted keys required")
     require(all(key in SPEC_KEYS for key in plain), f"spec: keys {', '.join(SPEC_KEYS)} required")
@@ -50,21 +53,7 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
     require(not silent, f"spec: keys that say something required, {', '.join(silent)} given")
     n = len(robot.joints)
     _check_words(plain, robot, words)
-    require(
-        whole(plain.get("block_bits"), 1, 64, "spec, block_bits") == plan.block_bits,
-        "spec: the plan's block_bits required",
-    )
-    require(all(sum(block.widths) <= plan.block_bits for block in plan.blocks if block.kind != "product"),
-            "plan: tables of at most block_bits required")  # fmt: skip
-    require(
-        plain.get("target") == plan.target and plan.target in ("tables", "host"),
-        "spec: the target of the plan required",
-    )
-    if "products" in plain:
-        asked = METHODS.get(text(plain["products"], "spec, products"))
-        require(asked is not None and plan.target == "tables", "spec: a way to multiply by tables required")
-        ways = {wire.method for wire in plan.wires if wire.kind == "product"}
-        require(ways <= {asked}, "plan: products as the spec asks for required")
+    _check_target(plain, plan)
     require(plan.source in ("terms", "recursive"), "plan: source terms or recursive required")
     require(plain.get("source") in ("auto", plan.source), "spec: the source of the plan required")
     whole(plain.get("memory"), 1 << 20, 1 << 60, "spec, memory")
@@ -73,7 +62,8 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
         require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: flags that say something required")
     _check_arm(plain, header["robot"])
     require(len(plan.outputs) == n, f"plan: {n} outputs required")
-    for j, output in enumerate(plan.outputs):
+    outputs: Sequence[Wire | FloatOutput] = plan.outputs
+    for j, output in enumerate(outputs):
         word = words.tau[j]
         require(output.name == f"tau{j + 1}", f"plan, output {j}: the name tau{j + 1} required")
         require(
@@ -86,10 +76,30 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
     return 1.0 if accuracy == "faithful" else real(accuracy, "spec, accuracy")
 
 
-def check_inputs(plan: Plan, known: dict[str, Format]) -> None:
+def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
+    """Refuse a plan of another kind than was asked for."""
+    block_bits = whole(plain.get("block_bits"), 1, 64, "spec, block_bits")
+    require(plain.get("target") == plan.target, "spec: the target of the plan required")
+    if isinstance(plan, FloatPlan):
+        require("products" not in plain, "spec: no way to multiply by tables required")
+        asked = text(plain.get("precision", "auto"), "spec, precision")
+        require(asked in ("auto", plan.precision.name), "spec: the precision of the plan required")
+        return
+    require(plan.target in ("tables", "host") and "precision" not in plain, "spec: target tables or host required")
+    require(block_bits == plan.block_bits, "spec: the plan's block_bits required")
+    require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
+            "plan: tables of at most block_bits required")  # fmt: skip
+    if "products" in plain:
+        way = METHODS.get(text(plain["products"], "spec, products"))
+        require(way is not None and plan.target == "tables", "spec: a way to multiply by tables required")
+        ways = {wire.method for wire in plan.wires if wire.kind == "product"}
+        require(ways <= {way}, "plan: products as the spec asks for required")
+
+
+def check_inputs(plan: AnyPlan, known: dict[str, Format]) -> None:
     """Refuse a plan that reads what is no input, or as another word than it is."""
     for place, wire in enumerate(plan.wires):
-        if wire.kind == "input":
+        if isinstance(wire, Wire) and wire.kind == "input":
             word = known.get(wire.name)
             require(
                 word is not None and (word.bits, word.angle) == (wire.bits, wire.wraps),

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .cascade import angles_of, unrounded
+from .cascade import angles_of
 from .dynamics import Robot, State, torques
 from .fields import DegreeAlgebra, Degrees, Field, Grid, joined
 from .findings import RefusedError, require
+from .float_plan import AnyPlan, word_of
 from .formats import Format
 from .graph import Angle
+from .passes import outputs_of
 from .peaks import largest
-from .plan import Block, Plan
+from .plan import Block
 
 MOST_NUMBERS = 30_000_000
 """Grid points times monomials that are worked through: beyond, memory and time would run out."""
@@ -49,7 +51,7 @@ class Comparison:
     reaches: dict[int, tuple[float, float]]
 
 
-def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: list[float]) -> Comparison:
+def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: set[int], limits: list[float]) -> Comparison:
     """Compare the plan with the arm.
 
     Parameters
@@ -67,7 +69,7 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
         if place in wanted:
             shape.append(value)
 
-    shape += unrounded(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees), look)
+    shape += outputs_of(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees), look)
     own = SECOND if robot.orthogonal else THIRD
     highest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
     grid = Grid([2 * degree + 1 for degree in highest])
@@ -92,7 +94,7 @@ def compare(plan: Plan, robot: Robot, words: Words, wanted: set[int], limits: li
 
 
 def _slice(
-    plan: Plan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: set[int]
+    plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: set[int]
 ) -> dict[int, Field]:
     """Return, on a grid, the difference of every torque j as −1 − j, and the sums that are wanted by their place."""
     taus: list[Any] = torques(robot, _state(words, grid), grid)
@@ -103,13 +105,13 @@ def _slice(
         if place in wanted:
             found[place] = value
 
-    outputs = unrounded(plan, _inputs(words, grid), angles, grid, law, look)
+    outputs = outputs_of(plan, _inputs(words, grid), angles, grid, law, look)
     for j, (cascade, word) in enumerate(zip(outputs, words.tau, strict=True)):
         # a torque of value v has the word (sign·(v − offset) − centre)/lsb
         unit = Fraction(word.lsb)
         true = taus[j].scaled(word.sign / unit) + grid.number(-word.sign * word.middle / unit)
         for place in _friction_wires(plan, j, robot):
-            block = plan.blocks[plan.wires[place].block]
+            block = plan.blocks[word_of(plan.wires[place]).block]
             true = true + law(place, block).scaled(word.sign * block.lsb / unit)
         found[-1 - j] = cascade - true
         taus[j] = None
@@ -164,20 +166,20 @@ def _state(words: Words, grid: Grid) -> State:
     )
 
 
-def _friction_wires(plan: Plan, joint: int, robot: Robot) -> list[int]:
+def _friction_wires(plan: AnyPlan, joint: int, robot: Robot) -> list[int]:
     """Return the one wire that looks up the friction of a joint, if it has any."""
     law = robot.joints[joint].friction
     if law is None:
         return []
     for place, wire in enumerate(plan.wires):
-        if wire.kind == "lookup" and plan.blocks[wire.block].law == law:
-            source = plan.wires[wire.wires[0]]
+        if wire.kind == "lookup" and plan.blocks[word_of(wire).block].law == law:
+            source = word_of(plan.wires[wire.wires[0]])
             if source.kind == "input" and source.name == f"qd{joint + 1}":
                 return [place]
     raise RefusedError(f"plan: a table of the friction of joint {joint + 1} required")
 
 
-def _laws(plan: Plan, robot: Robot, words: Words, algebra: Any) -> Callable[[int, Block], Any]:
+def _laws(plan: AnyPlan, robot: Robot, words: Words, algebra: Any) -> Callable[[int, Block], Any]:
     """Return what stands for the table of a law: a motion of its own, which only the same law can cancel."""
     first = 2 * len(robot.joints)
 
@@ -186,7 +188,7 @@ def _laws(plan: Plan, robot: Robot, words: Words, algebra: Any) -> Callable[[int
         require(
             block.kind == "law" and block.centre == 0 and block.sign == 1, f"plan, wire {place}: a friction required"
         )
-        source = plan.wires[wire.wires[0]]
+        source = word_of(plan.wires[wire.wires[0]])
         names = {f"qd{j + 1}": each for j, each in enumerate(words.qd)}
         known = names.get(source.name) if source.kind == "input" else None
         (argument,) = block.arguments

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from compiled import arm, random_words, reference
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,10 +16,15 @@ from hypothesis import strategies as st
 from bddtorque.independent.balls import Ball, ball_of, sine_and_cosine
 from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
 from bddtorque.independent.fields import Field, Grid
+from bddtorque.independent.float_plan import float_plan_of
+from bddtorque.independent.float_running import run_floats
 from bddtorque.independent.graph import Angle
 from bddtorque.independent.harmonics import WaveAlgebra
 from bddtorque.independent.ideals import _parabola
+from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
 from bddtorque.independent.peaks import largest
+from bddtorque.words import float_sine
+from bddtorque.words.ieee import PRECISIONS as PACKAGE
 
 fractions = st.fractions(min_value=-50, max_value=50, max_denominator=10**6)
 
@@ -160,3 +166,48 @@ def test_parabolas(a, b, width, low, span):
 
 def test_a_ball_knows_its_largest():
     assert Ball(np.array([-3.0, 2.0]), np.array([0.5, 0.1])).largest >= 3.5
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("cosine", [False, True])
+@pytest.mark.parametrize("rest", [Fraction(0), Fraction(7, 10), Fraction(-2, 3)])
+def test_sines_of_words_are_the_floats_of_the_plan(precision, cosine, rest):
+    """Every word of 9 bits, against the compiler's own; and against the truth, with the error that was proved."""
+    kind, words = PRECISIONS[precision], np.arange(-256, 256)
+    found = [sine_of_word(int(word), 9, rest, cosine, kind) for word in words]
+    turn = float_sine.turn_on_grid(rest, PACKAGE[precision])
+    expected = float_sine.float_sines(words, 9, turn, cosine, PACKAGE[precision])
+    assert [float(each) for each in found] == expected.tolist()
+    if precision == "single":
+        assert single_sines(words, 9, rest, cosine).tolist() == expected.tolist()
+    with mpmath.workdps(60):
+        angles = [2 * mpmath.pi * int(word) / 512 + mpmath.mpf(rest.numerator) / rest.denominator for word in words]
+        true = [mpmath.cos(angle) if cosine else mpmath.sin(angle) for angle in angles]
+        worst = max(abs(float(x) - y) for x, y in zip(found, true, strict=True))
+    proved = sine_error(9, rest, cosine, kind)
+    assert worst <= proved
+    assert proved <= float_sine.sine_error(9, rest, cosine, PACKAGE[precision])
+    if precision == "single":
+        assert proved <= worst * (1 + 1e-14)
+
+
+def test_beyond_20_bits_the_polynomial_is_proved():
+    kind = PRECISIONS["single"]
+    words = np.arange(-(1 << 21), 1 << 21, 1001)
+    true = np.sin(words * (2 * np.pi / (1 << 22)))
+    proved = sine_error(22, Fraction(0), False, kind)
+    assert np.abs(single_sines(words, 22, Fraction(0), False) - true).max() <= proved
+    ours = float_sine.sine_error(22, Fraction(0), False, PACKAGE["single"])
+    assert proved <= ours <= proved * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_states_run_in_rationals(precision):
+    model = arm(8, target="float", precision=precision)
+    plan = float_plan_of(model.plan.to_plain())
+    states = random_words(model, 12)
+    names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in (1, 2)]
+    for row, expected in zip(np.concatenate(states, axis=1).tolist(), reference(model, states).tolist(), strict=True):
+        found = run_floats(plan, [], dict(zip(names, row, strict=True)))
+        held = [min(max(word, out.low), out.high) for word, out in zip(found, plan.outputs, strict=True)]
+        assert held == expected

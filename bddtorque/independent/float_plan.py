@@ -1,0 +1,150 @@
+"""A plan in floats: wires, blocks and outputs as docs/format.md lists them, every reference checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .findings import RefusedError, require
+from .ieee import PRECISIONS, Precision
+from .plan import Block, Plan, Wire, block_of, ends_of, signed_bits, unit_of, wire_of
+from .reading import flag, list_of, object_of, rational, text, whole
+
+MOST_WORD_BITS = 24
+WORDS = ("input", "angle_sum", "lookup")
+KEYS = {
+    "number": ("word",),
+    "constant": ("value",),
+    "sine": ("word", "cosine", "rest"),
+    "add": ("left", "right", "sign"),
+    "multiply": ("left", "right"),
+    "fused": ("left", "right", "addend", "product_sign", "addend_sign"),
+}
+"""The keys of every kind of float, after `kind`."""
+
+
+@dataclass(frozen=True)
+class FloatWire:
+    """A float; which fields have a meaning depends on `kind`.
+
+    Attributes
+    ----------
+    kind : number, constant, sine, add, multiply or fused
+    wires : what it reads: the word of a number or a sine; left, right and addend of an operation
+    signs : of a sum and a fused operation: those of its two summands
+    value : of a constant
+    cosine, rest : of a sine
+    """
+
+    kind: str
+    wires: tuple[int, ...] = ()
+    signs: tuple[int, int] = (1, 1)
+    value: Fraction = Fraction(0)
+    cosine: bool = False
+    rest: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class FloatOutput:
+    """A float, clamped to low..high and rounded."""
+
+    name: str
+    wire: int
+    low: int
+    high: int
+    lsb: Fraction
+
+
+@dataclass(frozen=True)
+class FloatPlan:
+    """All of it."""
+
+    source: str
+    precision: Precision
+    wires: tuple[Wire | FloatWire, ...]
+    blocks: tuple[Block, ...]
+    outputs: tuple[FloatOutput, ...]
+    target: str = "float"
+
+
+def float_plan_of(plain: Any) -> FloatPlan:
+    """Return the plan in floats of a header."""
+    given = object_of(plain, ("source", "target", "precision", "wires", "blocks", "outputs"), "plan")
+    require(given["target"] == "float", "plan: target float required in format version 2")
+    require(given["precision"] in tuple(PRECISIONS), f"plan, precision: {' or '.join(PRECISIONS)} required")
+    blocks = tuple(
+        block_of(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks"))
+    )
+    for k, block in enumerate(blocks):
+        require(block.kind == "law" and len(block.widths) == 1, f"plan, block {k}: a law of one word required")
+    wires: list[Wire | FloatWire] = []
+    for k, each in enumerate(list_of(given["wires"], "plan, wires")):
+        wires.append(_wire(each, wires, blocks, f"plan, wire {k}"))
+    outputs = []
+    for k, each in enumerate(list_of(given["outputs"], "plan, outputs")):
+        where = f"plan, output {k}"
+        made = object_of(each, ("name", "wire", "low", "high", "lsb"), where)
+        place = _float(made["wire"], wires, where)
+        outputs.append(FloatOutput(text(made["name"], where), place, *ends_of(made, where), unit_of(made, where)))
+    precision = PRECISIONS[given["precision"]]
+    return FloatPlan(text(given["source"], "plan, source"), precision, tuple(wires), blocks, tuple(outputs))
+
+
+def _wire(plain: Any, wires: Sequence[Wire | FloatWire], blocks: tuple[Block, ...], where: str) -> Wire | FloatWire:
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    if kind in WORDS:
+        word = wire_of(plain, len(wires), len(blocks), where)
+        for source in (*word.wires, *(part for part, _, _ in word.parts)):
+            require(wires[source].kind in WORDS[:2], f"{where}: inputs and sums of angles required")
+        if word.kind == "lookup":
+            widths = tuple(bits_of(wires[source], blocks) for source in word.wires)
+            require(widths == blocks[word.block].widths, f"{where}: a word as wide as the table has it required")
+        require(bits_of(word, blocks) <= MOST_WORD_BITS, f"{where}: a word of at most {MOST_WORD_BITS} bits required")
+        return word
+    if kind not in KEYS:
+        raise RefusedError(f"{where}: a known kind of wire required, {kind!r:.40} given")
+    given = object_of(plain, ("kind", *KEYS[kind]), where)
+    if kind == "constant":
+        return FloatWire(kind, value=rational(given["value"], where))
+    if kind in ("number", "sine"):
+        place = whole(given["word"], 0, len(wires) - 1, where)
+        require(wires[place].kind in (WORDS if kind == "number" else WORDS[:2]), f"{where}: a word required")
+        if kind == "number":
+            return FloatWire(kind, (place,))
+        cosine, rest = flag(given["cosine"], where), rational(given["rest"], where)
+        return FloatWire(kind, (place,), cosine=cosine, rest=rest)
+    read = tuple(_float(given[key], wires, where) for key in ("left", "right", "addend") if key in given)
+    first = _sign(given["product_sign"], where) if kind == "fused" else 1
+    last = "addend_sign" if kind == "fused" else "sign"
+    return FloatWire(kind, read, (first, _sign(given[last], where) if last in given else 1))
+
+
+def _float(plain: Any, wires: Sequence[Wire | FloatWire], where: str) -> int:
+    place = whole(plain, 0, len(wires) - 1, where)
+    require(wires[place].kind not in WORDS, f"{where}: a float required, wire {place} is a word")
+    return place
+
+
+def _sign(plain: Any, where: str) -> int:
+    sign = whole(plain, -1, 1, where)
+    require(sign != 0, f"{where}: a sign of 1 or -1 required")
+    return sign
+
+
+def word_of(wire: Wire | FloatWire) -> Wire:
+    """Return a wire that is a word."""
+    if not isinstance(wire, Wire):
+        raise RefusedError("plan: a word required where there is a float")
+    return wire
+
+
+def bits_of(wire: Wire | FloatWire, blocks: Sequence[Block]) -> int:
+    """Return the width of a word."""
+    wire = word_of(wire)
+    return signed_bits(blocks[wire.block].low, blocks[wire.block].high) if wire.kind == "lookup" else wire.bits
+
+
+AnyPlan = Plan | FloatPlan
+"""A plan in words, or one in floats."""
