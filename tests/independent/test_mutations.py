@@ -301,8 +301,8 @@ def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) 
     [
         *(("arm", part, factor) for part in ("constants", "tables", "final_rounding") for factor in (0.9, 1.1)),
         *(("arm in floats", part, factor) for part in ("tables", "final_rounding") for factor in (0.9, 1.1)),
-        ("arm in floats", "constants", 0.99),
-        ("arm in floats", "arithmetic", 0.9999),  # more may be needed than the checker knows of, never less
+        ("arm in floats", "constants", 0.9),
+        ("arm in floats", "arithmetic", 0.99),  # more may be needed than the checker knows of, never less
     ],
 )
 def test_a_lie_with_a_bound_to_match(name, part, factor):
