@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
-    from bddtorque.export import export_c
+    from bddtorque.export import export_blif, export_c, export_pla
     from bddtorque.laws.friction import Friction
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
@@ -45,7 +45,9 @@ _HOME = {
     "compile": "compiler.compiling",
     "compile_function": "compiler.function_compiling",
     "compile_samples": "compiler.sample_compiling",
+    "export_blif": "export",
     "export_c": "export",
+    "export_pla": "export",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
@@ -72,7 +74,9 @@ __all__ = [
     "compile",
     "compile_function",
     "compile_samples",
+    "export_blif",
     "export_c",
+    "export_pla",
     "forward_dynamics",
     "gravity_torque",
     "inverse_dynamics",
