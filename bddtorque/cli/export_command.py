@@ -64,7 +64,7 @@ def export_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a compiled model as C99: integers, const tables, no heap, no libm, with a self-test.
+    """Write a compiled model as C99: integers (or IEEE floats), const tables, no heap, no libm, with a self-test.
 
     Or as logic: its tables as PLAs, or all of it as a netlist of multiplexers and adders in BLIF.
     """
@@ -134,8 +134,13 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     from bddtorque.base.sizes import counted
 
     taken = Counter(exported.forms.values())
-    forms = ", ".join(f"{count} {form.replace('_', '-')}" for form, count in taken.items()) or "none"
-    constant = "the same operations for every state" if exported.constant else "walks end sooner for some states"
+    listed = [f"{count} {form.replace('_', '-')}" for form, count in taken.items()]
+    floats = model.plan.target == "float"
+    if floats:
+        listed.insert(0, "sines" if exported.table_bytes else "none, sines by a polynomial")
+    constant = f"the same operations for every state{' in range' * floats}"
+    forms = ", ".join(listed) or "none"
+    constant = constant if exported.constant else "walks end sooner for some states"
     lines = [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         ("function", exported.function),

@@ -9,6 +9,7 @@ from bddtorque.base.version import __version__
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Parts, ProvedBound
 from bddtorque.words import Format
 
@@ -24,7 +25,7 @@ def header_text(model: Model, prefix: str, floats: bool) -> str:
         f'#define {prefix.upper()}_JOINTS {len(model.formats.q)}\n#define {prefix.upper()}_DIGEST "{model.digest}"',
         "\n\n".join(_words(model, prefix, quantity) for quantity in QUANTITIES),
         _certificate(model, prefix),
-        _function(prefix),
+        _function(model, prefix),
         *([_float_function(prefix)] if floats else []),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
@@ -32,11 +33,15 @@ def header_text(model: Model, prefix: str, floats: bool) -> str:
 
 
 def _about(model: Model, prefix: str) -> Iterator[str]:
-    yield f"{prefix}.h: the inverse dynamics of a robot arm as tables of whole numbers."
+    plan = model.plan
+    made, steps = "as tables of whole numbers", "words"
+    if isinstance(plan, FloatPlan):
+        made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
+    yield f"{prefix}.h: the inverse dynamics of a robot arm {made}."
     yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
     yield ""
-    source, target = one_of(model.plan.source, ("terms", "recursive")), one_of(model.plan.target, ("tables", "host"))
-    yield f"Plan: source {source}, target {target}, {len(model.plan.wires)} words, {len(model.plan.blocks)} tables."
+    source, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "host", "float"))
+    yield f"Plan: source {source}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
     yield "Joints, from base to tip: " + ", ".join(
         f"{k} {name}" for k, name in enumerate(safe_names(model.formats.joint_names), 1)
     )
@@ -115,13 +120,20 @@ def prototype(prefix: str, name: str, kind: str = "int32_t") -> str:
     )
 
 
-def _function(prefix: str) -> str:
+def _function(model: Model, prefix: str) -> str:
+    only = "IEEE floats" if isinstance(model.plan, FloatPlan) else "Whole numbers only"
     about = [
         "Torque words of one state, from position, velocity and acceleration words. Any numbers may be given: angles",
         "wrap, other words are clamped. Returns how many input words were out of range (beyond their format, or angles",
-        "beyond the limits of their joint); 0 is the good case. Whole numbers only; no state, no recursion, no heap.",
+        f"beyond the limits of their joint); 0 is the good case. {only}; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",
     ]
+    if isinstance(model.plan, FloatPlan):
+        about += [
+            "Every operation must be rounded as it stands. The code refuses compilers that compute in other types, and",
+            "-ffast-math, and tells gcc and clang to contract nothing (others: as by -ffp-contract=off). The processor",
+            "must round to nearest and must not flush subnormal numbers to zero, as it does unless told otherwise.",
+        ]
     return f"{comment(about)}\n{prototype(prefix, 'torque_words')};"
 
 

@@ -24,12 +24,12 @@ static inline intBITS_t floorBITS(intBITS_t x, unsigned shift)
 }
 """,
     "wrapped": """\
-/* The lowest bits (fewer than 32) as a word of two's complement. */
-static inline int32_t wrapped32(uint32_t x, unsigned bits)
+/* The lowest bits (fewer than BITS) as a word of two's complement. */
+static inline intBITS_t wrappedBITS(uintBITS_t x, unsigned bits)
 {
-    const uint32_t half = UINT32_C(1) << (bits - 1);
+    const uintBITS_t half = UINTBITS_C(1) << (bits - 1);
 
-    return (int32_t)((x & (2 * half - 1)) ^ half) - (int32_t)half;
+    return (intBITS_t)((x & (2 * half - 1)) ^ half) - (intBITS_t)half;
 }
 """,
     "clamped": """\
@@ -42,7 +42,7 @@ static inline intBITS_t clampedBITS(intBITS_t x, intBITS_t low, intBITS_t high)
 HELPERS = {
     f"{name}{bits}": shape.replace("BITS", str(bits)).replace("LARGEST", f"0x7{'f' * (bits // 4 - 1)}")
     for name, shape in SHAPES.items()
-    for bits in ((32,) if name == "wrapped" else (32, 64))
+    for bits in (32, 64)
 }
 
 

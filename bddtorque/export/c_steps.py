@@ -6,12 +6,12 @@ are computed in unsigned numbers. Every operation has the type that `integer_ran
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES, limits
-from bddtorque.export.c_text import integer, statement
+from bddtorque.export.c_text import ConstantArray, integer, statement
 from bddtorque.export.integer_ranges import Arithmetic, Word, check_products, known_words, sum_arithmetic
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -30,11 +30,18 @@ class Steps:
     lines : statements, in the order they run
     blocks : numbers of the blocks they look up
     limbs : of each table of unsigned products that wide products are put together from, its bits a factor
+    preamble : what must stand before all other code
+    libraries : what a program is linked with
+    arrays, functions : what they read and call beside tables of the plan
     """
 
     lines: tuple[str, ...]
     blocks: tuple[int, ...]
-    limbs: dict[int, int]
+    limbs: Mapping[int, int] = field(default_factory=dict)
+    preamble: str = ""
+    libraries: str = ""
+    arrays: tuple[ConstantArray, ...] = ()
+    functions: str = ""
 
 
 def plan_steps(plan: Plan, tables: Sequence[Table], inputs: Iterable[str], clamp: bool = True) -> Steps:
@@ -52,29 +59,76 @@ def plan_steps(plan: Plan, tables: Sequence[Table], inputs: Iterable[str], clamp
     return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())))
 
 
-def state_inputs(model: Model) -> Iterator[str]:
-    """Yield the statements that take every input word: masked or clamped, and counted where it is out of range."""
-    plan = model.word_plan("an export")
+def state_inputs(model: Model, together: bool = False) -> Iterator[str]:
+    """Yield the statements that take every input word: masked or clamped, and counted where it is out of range.
+
+    With `together`, words that are to be clamped are tested all at once, and looked at one by one only if some word is
+    out of range: fewer operations for states in range, more for the others.
+    """
+    plan = model.plan
     places = {wire.name: k for k, wire in enumerate(plan.wires) if isinstance(wire, Input)}
     live = set(plan.read)  # a variable that nobody reads is an error to a strict compiler
+    tested = set(_tested_formats(model)) if together else set()
+    yield from _range_test(model) if tested else ()
     for quantity in QUANTITIES:
         formats = getattr(model.formats, quantity)
-        used = False
+        used = quantity in tested
         for joint, word in enumerate(formats):
             k = places.get(f"{quantity}{joint + 1}", -1)
             if k >= 0 and plan.bits_of(k) != word.bits:
                 raise BddTorqueError(f"export, wire {k} must have the {word.bits} bits of its format")
             variable = f"w{k}" if k in live else None
-            lines = list(_input(f"{quantity}[{joint}]", word, variable))
+            lines = list(_input(f"{quantity}[{joint}]", word, variable, quantity in tested))
             used = used or bool(lines)
             yield from lines
         if not used:
             yield f"    (void){quantity};"
 
 
-def _input(given: str, word: Format, variable: str | None) -> Iterator[str]:
-    """Yield what takes one word; a word of 32 bits is any number of 32 bits. `variable` is None if nobody reads it."""
+def _tested_formats(model: Model) -> dict[str, list[Format]]:
+    """Return the formats of the quantities that have words to be clamped."""
+    formats = {quantity: list(getattr(model.formats, quantity)) for quantity in QUANTITIES}
+    return {name: words for name, words in formats.items() if any(word.kind == "range" for word in words)}
+
+
+def _range_test(model: Model) -> Iterator[str]:
+    """Yield a test of all words that are to be clamped; where one is out of range, copies are taken in their place."""
+    quantities = _tested_formats(model)
+    sums: dict[int, list[str]] = {}
+    for quantity, formats in quantities.items():
+        yield f"    int32_t held_{quantity}[{len(formats)}];"
+        for joint, word in enumerate(formats):
+            if word.kind == "range":
+                sums.setdefault(word.bits, []).append(f"((uint32_t){quantity}[{joint}] + {1 << (word.bits - 1)}u)")
+    tests = [
+        f"{'| ' if k or place else ''}{'(' * (not place)}{each}{f') >> {bits}' * (place == len(among) - 1)}"
+        for k, (bits, among) in enumerate(sums.items())
+        for place, each in enumerate(among)
+    ]
+    yield statement("if (", tests, ") { /* some word is out of range */")
+    for quantity, formats in quantities.items():
+        for joint, word in enumerate(formats):
+            given, held = f"{quantity}[{joint}]", f"held_{quantity}[{joint}]"
+            if word.kind == "range":
+                ends = [integer(end, 32) for end in (word.lowest, word.highest)]
+                yield f"        outside += {_beyond(given, word.lowest, word.highest)};"
+                yield f"        {held} = clamped32({given}, {', '.join(ends)});"
+            else:
+                yield f"        {held} = {given};"
+        yield f"        {quantity} = held_{quantity};"
+    yield "    }"
+
+
+def _input(given: str, word: Format, variable: str | None, tested: bool) -> Iterator[str]:
+    """Yield what takes one word; a word of 32 bits is any number of 32 bits.
+
+    `variable` is None if nobody reads it; a word that is `tested` is in range by now, unless it is an angle.
+    """
     first, last = limits(word)
+    if word.kind == "range" and tested:
+        if variable:
+            yield f"    const int32_t {variable} = {given};"
+        return
     if word.kind == "range":
         if word.bits < 32:
             yield f"    outside += {_beyond(given, first, last)};"
@@ -100,26 +154,31 @@ def _wire(plan: Plan, k: int, words: Sequence[Word]) -> str:
     wire, word = plan.wires[k], words[k]
     declared = f"const int{word.bits}_t w{k} = "
     match wire:
-        case AngleSum(bits=bits, parts=parts, constant=constant):
-            terms = []
-            for source, multiplier, shift in parts:
-                factor = (multiplier << shift) % 2**32
-                taken = f"(uint32_t)w{source}"
-                terms.append(f"+ {taken}" if factor == 1 else f"+ UINT32_C({factor}) * {taken}")
-            if constant or not terms:
-                terms.append(f"+ UINT32_C({constant % 2**32})")
-            terms[0] = terms[0].removeprefix("+ ")
-            if bits == 32:
-                return statement(f"{declared}signed32(", terms, ");")
-            return statement(f"{declared}wrapped32(", terms, f", {bits});")
-        case Lookup(block=block, wires=wires):
-            return f"    {declared}{_call(block, wires)};"
+        case AngleSum() | Lookup():
+            return word_step(wire, declared)
         case Product():
             return _product(wire, word, words, declared)
         case Sum():
             return _rounded(declared, _terms(wire, word.arithmetic, words), wire.shift, word.arithmetic)
         case _:
             raise AssertionError(wire)
+
+
+def word_step(wire: AngleSum | Lookup, declared: str) -> str:
+    """Return the statement of a sum of angles or a look-up."""
+    if isinstance(wire, Lookup):
+        return f"    {declared}{_call(wire.block, wire.wires)};"
+    terms = []
+    for source, multiplier, shift in wire.parts:
+        factor = (multiplier << shift) % 2**32
+        taken = f"(uint32_t)w{source}"
+        terms.append(f"+ {taken}" if factor == 1 else f"+ UINT32_C({factor}) * {taken}")
+    if wire.constant or not terms:
+        terms.append(f"+ UINT32_C({wire.constant % 2**32})")
+    terms[0] = terms[0].removeprefix("+ ")
+    if wire.bits == 32:
+        return statement(f"{declared}signed32(", terms, ");")
+    return statement(f"{declared}wrapped32(", terms, f", {wire.bits});")
 
 
 def _call(block: int, wires: Sequence[int]) -> str:

@@ -53,7 +53,7 @@ class TermFunction:
     @classmethod
     def of(cls, model: Model, name: str) -> TermFunction:
         """Return the term called `name`, such as J12, C1_22 or G1, or its first word alone, as G1.1; or refuse it."""
-        source = model.word_plan("an export").source
+        source = model.word_plan("a term alone").source
         if source != "terms":
             raise BddTorqueError(
                 f"term {name!r:.40}: a model of source '{source}' has no separate terms: compile it with source 'terms'"

@@ -24,7 +24,8 @@ class ConstantArray:
     @property
     def bytes(self) -> int:
         """Bytes it takes in memory."""
-        return len(self.values) * int("".join(filter(str.isdigit, self.type))) // 8
+        digits = "".join(filter(str.isdigit, self.type))
+        return len(self.values) * int(digits) // 8 if digits else self.values.nbytes
 
     def text(self) -> str:
         """Return its definition."""
@@ -49,10 +50,12 @@ def constant_array(name: str, values: npt.ArrayLike) -> ConstantArray:
 def filled(values: npt.ArrayLike) -> str:
     """Return numbers with commas between them, as many a line as fit."""
     numbers = np.asarray(values).reshape(-1)
-    longest = max((len(str(int(end))) for end in (numbers.min(), numbers.max())), default=1)
-    count = max((WIDTH - 4) // (longest + 2), 1)
-    # the lowest number of a type is written as a sum: its digits alone are beyond the type
-    texts = [str(number) if number > -(2**31) else "-2147483647 - 1" for number in numbers.tolist()]
+    if numbers.dtype.kind == "f":
+        texts = [real(number, "f" if numbers.dtype == np.float32 else "") for number in numbers.tolist()]
+    else:
+        # the lowest number of a type is written as a sum: its digits alone are beyond the type
+        texts = [str(number) if number > -(2**31) else "-2147483647 - 1" for number in numbers.tolist()]
+    count = max((WIDTH - 4) // (max(map(len, texts), default=1) + 2), 1)
     lines = (", ".join(texts[first : first + count]) for first in range(0, len(texts), count))
     return ",\n".join(f"    {line}" for line in lines)
 
@@ -63,9 +66,10 @@ def integer(value: int, bits: int, unsigned: bool = False) -> str:
     return f"-{macro}({-value})" if value < 0 else f"{macro}({value})"
 
 
-def real(value: float) -> str:
-    """Return a finite float64, exactly."""
-    return float(value).hex()
+def real(value: float, suffix: str = "") -> str:
+    """Return a finite float64, or with suffix ``f`` a float32, exactly."""
+    digits, exponent = float(value).hex().split("p")
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}p{exponent}{suffix}"
 
 
 def statement(first: str, terms: Sequence[str], last: str = ";", indent: str = "    ") -> str:

@@ -1,4 +1,4 @@
-"""`export_c`: a compiled model as C99 that needs nothing but <stdint.h>."""
+"""`export_c`: a compiled model as C99 that needs no library."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST, CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
+from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text, prototype
 from bddtorque.export.c_helpers import limbs_function, used_helpers
@@ -25,6 +26,7 @@ from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
 
 VECTORS = 256
 """States of the self-test, unless told otherwise."""
@@ -49,7 +51,7 @@ class Exported:
     files : names of the files, and the bytes of each
     forms : form of each table that the code reads, by its number in the plan
     table_bytes : of all tables together
-    constant : whether every state takes the same operations
+    constant : whether every state takes the same operations; in floats, every state in range
     measured : bytes of ROM, RAM and stack as compiled, or in words why they are not known
     """
 
@@ -91,7 +93,7 @@ def export_c(
     force: bool = False,
     compiler: str | None = None,
 ) -> Exported:
-    """Write a model as C99: integers only, const tables, no heap, no libm; see docs/c.md.
+    """Write a model as C99: integers, or IEEE floats, const tables, no heap, no libm; see docs/c.md.
 
     Parameters
     ----------
@@ -124,7 +126,6 @@ def export_c(
     if not isinstance(model, Model):
         raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("export")
-    model.word_plan("export to C")
     command = find_compiler(compiler)
     target = Path(directory)
     check_folder(target.resolve(), force)
@@ -138,7 +139,7 @@ def export_c(
         code.bound,
         {each: len(text) for each, text in code.files.items()},
         {block.number: block.form for block in code.blocks},
-        sum(block.bytes for block in code.blocks),
+        code.table_bytes,
         all(block.constant for block in code.blocks),
         measured,
     )
@@ -154,6 +155,7 @@ class CFiles:
     prefix: str
     function: str
     bound: float
+    table_bytes: int
 
 
 def c_files(
@@ -175,8 +177,11 @@ def c_files(
     prefix = prefix_of(model.robot.name, name)
     if alone and name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
-    plan, inputs = (alone.plan, alone.lines()) if alone else (model.word_plan("an export"), state_inputs(model))
-    steps = plan_steps(plan, model.tables, inputs, clamp=alone is None)
+    if isinstance(model.plan, FloatPlan):
+        steps = float_steps(model.plan, state_inputs(model, together=True))
+    else:
+        plan, inputs = (alone.plan, alone.lines()) if alone else (model.plan, state_inputs(model))
+        steps = plan_steps(plan, model.tables, inputs, clamp=alone is None)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
     blocks = block_codes(model, steps.blocks, form, budget)
     function = alone.function_text(prefix, steps.lines) if alone else _state_function(prefix, steps.lines)
@@ -186,7 +191,7 @@ def c_files(
         f"{prefix}_selftest.c": alone.selftest_text(prefix, vectors)
         if alone
         else selftest_text(model, prefix, vectors, floats),
-        "Makefile": makefile_text(prefix, floats),
+        "Makefile": makefile_text(prefix, floats, steps.libraries),
     }
     if floats:
         files[f"{prefix}_float.c"] = floats_text(model, prefix)
@@ -203,7 +208,8 @@ def c_files(
     sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
     called = prefix if alone else f"{prefix}_torque_words"
     bound = alone.bound if alone else max(model.certificate.bounds)
-    return CFiles(files, blocks, sources, prefix, called, bound)
+    table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)
+    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes)
 
 
 def _call(prefix: str, joints: int) -> CCall:
@@ -224,11 +230,12 @@ def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[Block
     """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
     limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
-    code = "\n".join(part for part in (tables, limbs, function) if part)
+    arrays = "\n".join(array.text() for array in steps.arrays)
+    code = "\n".join(part for part in (arrays, steps.functions, tables, limbs, function) if part)
     first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
     pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
-    rom = ROM if any(block.arrays for block in blocks) else ""
-    return "\n".join(part for part in (first, pragma, rom, used_helpers(code), code) if part)
+    rom = ROM if steps.arrays or any(block.arrays for block in blocks) else ""
+    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code), code) if part)
 
 
 def _block_text(block: BlockCode) -> str:
@@ -237,7 +244,7 @@ def _block_text(block: BlockCode) -> str:
     return "\n".join([about, *(array.text() for array in block.arrays), block.function])
 
 
-def makefile_text(prefix: str, floats: bool) -> str:
+def makefile_text(prefix: str, floats: bool, libraries: str) -> str:
     """Return the Makefile: the object files, the self-test, their size."""
     objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
     return f"""\
@@ -255,7 +262,7 @@ size: {objects}
 \tsize {objects}
 
 {prefix}_selftest: {objects} {prefix}_selftest.o
-\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o
+\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o{libraries}
 
 %.o: %.c {prefix}.h
 \t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.export.c_text import filled, real
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN
@@ -43,7 +45,10 @@ def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
         for quantity, words in zip(QUANTITIES, (q, qd, qdd), strict=True)
         for joint in range(words.shape[1])
     }
-    return np.stack(run_plan(model.word_plan("an export"), model.tables, named), axis=1)
+    plan = model.plan
+    if isinstance(plan, FloatPlan):
+        return np.stack(run_float_plan(plan, model.tables, named), axis=1)
+    return np.stack(run_plan(plan, model.tables, named), axis=1)
 
 
 def _states(formats: Any, count: int, rng: np.random.Generator) -> Words:

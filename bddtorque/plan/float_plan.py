@@ -23,7 +23,7 @@ from bddtorque.plan.float_wires import (
     Sine,
     WordWire,
 )
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan import Plan, needed_wires
 from bddtorque.plan.plan_data import block_from_plain, wire_from_plain
 from bddtorque.plan.wires import AngleSum, Input, T
 from bddtorque.words.ieee import PRECISIONS, Precision
@@ -65,6 +65,11 @@ class FloatPlan:
     def bits_of(self, wire: int) -> int:
         """Return the width of the two's complement word of a wire that carries one."""
         return self.range_of(wire).bits
+
+    @cached_property
+    def read(self) -> list[int]:
+        """The wires that some output depends on, in the plan's order."""
+        return needed_wires(self.wires, (output.wire for output in self.outputs))
 
     def evaluate(self, algebra: FloatAlgebra[T]) -> list[T]:
         """Return the values of all wires, in whatever they are computed."""

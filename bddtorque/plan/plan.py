@@ -6,7 +6,7 @@ rounding may cost. It knows nothing of robots.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,11 +54,7 @@ class Plan:
 
     def needed(self, wires: Iterable[int]) -> list[int]:
         """Return some wires with all that they are computed from, in the plan's order."""
-        needed = set(wires)
-        for place in range(len(self.wires) - 1, -1, -1):
-            if place in needed:
-                needed.update(self.wires[place].sources)
-        return sorted(needed)
+        return needed_wires(self.wires, wires)
 
     @cached_property
     def read(self) -> list[int]:
@@ -153,3 +149,12 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
         fits = fits and max(bits) < widths[0]
     if not fits:
         raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits do not fit their product")
+
+
+def needed_wires(wires: Sequence[Any], asked: Iterable[int]) -> list[int]:
+    """Return the places of some wires with all that they are computed from, in ascending order."""
+    needed = set(asked)
+    for place in range(len(wires) - 1, -1, -1):
+        if place in needed:
+            needed.update(wires[place].sources)
+    return sorted(needed)

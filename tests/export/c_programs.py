@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 import bddtorque as bt
 from bddtorque.export.c_names import prefix_of
 from bddtorque.export.exporter import c_files
+from bddtorque.plan.float_wires import Sine
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-ffp-contract=off"]
 SANITIZERS = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -70,7 +73,11 @@ def compiled(files: Mapping[str, str], sources: list[str], folder: Path, flags: 
     program = folder / "program"
     flags = SANITIZERS if flags is None else flags
     done = subprocess.run(
-        ["cc", *WARNINGS, *flags, "-o", program.name, *sources], cwd=folder, capture_output=True, text=True, check=False
+        ["cc", *WARNINGS, *flags, "-o", program.name, *sources, "-lm"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[:2000]
     return program
@@ -120,3 +127,9 @@ def counted(model: bt.Model, words: list[np.ndarray]) -> np.ndarray:
     evaluator = model.evaluator("words", "dense")
     evaluator.torque_words(*words)
     return evaluator.out_of_range
+
+
+def turned(model: bt.Model) -> bt.Model:
+    """Return a model in floats with a constant added to every angle."""
+    wires = tuple(replace(wire, rest=Fraction(1, 3)) if isinstance(wire, Sine) else wire for wire in model.plan.wires)
+    return replace(model, plan=replace(model.plan, wires=wires))

@@ -14,8 +14,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "c.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    return found
+    """Return the blocks of a language, one after another."""
+    return "".join(re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 
 
 @needs_compiler

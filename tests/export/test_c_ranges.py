@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from c_programs import needs_compiler, run_words, wild_words
+from c_programs import needs_compiler, run_words, turned, wild_words
 from compiled import arm, random_words, reference
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,6 +119,7 @@ def test_every_helper_is_used_somewhere():
     models = [arm(6, workers=1), arm(6, workers=1, block_bits=6), finer(arm(6, workers=1), 24)]
     texts = [c_files(model).files["planar2r.c"] for model in models]
     texts.append(c_files(models[0], form="edge_valued").files["planar2r.c"])
+    texts.append(c_files(turned(arm(18, target="float", precision="double"))).files["planar2r.c"])
     for name in HELPERS:
         assert any(text.count(f"{name}(") > 1 for text in texts), name
 
