@@ -65,6 +65,8 @@ class PlanBuilder:
         self.wires: list[Wire] = []
         self.blocks: list[Block] = []
         self._places: dict[Wire | Block, int] = {}
+        self._made_for: dict[int, str] = {}
+        """Of each product: what `where` was."""
 
     def wire(self, wire: Wire) -> int:
         """Return the place of a wire."""
@@ -111,42 +113,23 @@ class PlanBuilder:
         low, high = (words[0] * words[1]).rounded(shift)
         widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
-        method, block = self.method_of(name, widths), -1
+        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares", "native": "native"}
+        method, block = ways.get(self.products) or self.best_method(widths), -1
         if method == "block":
             # the table answers for every pattern of its input bits, also those the wires never carry
             reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
             block = self.block(ProductBlock(widths, True, shift, *reach))
-        return self.wire(Product(name, left, right, shift, method, block, 0, low, high))
-
-    def method_of(self, name: str, widths: tuple[int, int]) -> Method:
-        """Return how words of these widths are multiplied, or refuse what `products` asks for."""
-        if self.products == "native":
-            return "native"
-        if self.products == "partial":
-            return "limbs"
-        if self.products == "squares":
-            bits, most = max(widths) + 1, min(self.block_bits, MOST_SQUARE_BITS)
-            self._check_fits(name, widths, "quarter squares need", bits, most)
-            return "squares"
-        if self.products == "blocks":
-            self._check_fits(name, widths, "one table of both needs", sum(widths), self.block_bits)
-            return "block"
-        return self.best_method(widths)
+        place = self.wire(Product(name, left, right, shift, method, block, 0, low, high))
+        self._made_for.setdefault(place, self.where)
+        return place
 
     def best_method(self, widths: tuple[int, int]) -> Method:
         """Return what ``"auto"`` stands for: quarter squares where one small table serves, else partial products."""
         return "squares" if max(widths) < min(self.block_bits, WIDEST_SQUARE) else "limbs"
 
-    def _check_fits(self, name: str, widths: tuple[int, int], what: str, bits: int, most: int) -> None:
-        if bits > most:
-            more = f"block_bits of at least {bits}, " if most == self.block_bits else ""
-            raise BddTorqueError(
-                f"{self.where}: '{name:.60}' multiplies words of {widths[0]} and {widths[1]} bits; {what} {bits} "
-                f'input bits and {most} are the most: {more}fewer bits, or products = "auto" or "partial" would do'
-            )
-
     def with_shared_tables(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
         """Return wires and blocks, with one table of quarter squares and one of partial products for all products."""
+        self._check_products()
         products = [wire for wire in self.wires if isinstance(wire, Product)]
         widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
         squared = [wire for wire in products if wire.method == "squares"]
@@ -158,3 +141,24 @@ class PlanBuilder:
         taken: dict[Wire, Wire] = {wire: replace(wire, block=square) for wire in squared}
         taken |= {wire: replace(wire, block=limbs, limb_bits=limb) for wire in others}
         return tuple(taken.get(wire, wire) for wire in self.wires), tuple(self.blocks)
+
+    def _check_products(self) -> None:
+        """Refuse a way to multiply that the widest words do not fit, and name them."""
+        most, what = self.block_bits, "one table of both needs"
+        if self.products == "squares":
+            most, what = min(most, MOST_SQUARE_BITS), "quarter squares need"
+        elif self.products != "blocks":
+            return
+        needs = {}
+        for place in self._made_for:
+            widths = [self.range_of(source).bits for source in self.wires[place].sources]
+            needs[place] = max(widths) + 1 if self.products == "squares" else sum(widths)
+        widest = max(needs, key=needs.__getitem__, default=-1)
+        if widest >= 0 and needs[widest] > most:
+            left, right = (self.range_of(source).bits for source in self.wires[widest].sources)
+            more = f"block_bits = {needs[widest]}, " if most == self.block_bits else ""
+            raise BddTorqueError(
+                f"{self._made_for[widest]}: '{self.wires[widest].name:.60}' multiplies words of {left} and {right} "
+                f"bits; {what} {needs[widest]} input bits and {most} are the most: {more}fewer bits, or "
+                'products = "auto" or "partial" would do'
+            )

@@ -10,21 +10,20 @@ tables of its harmonics, rounded to one word. Sums stay ordinary arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.graph import Graph, Op, kept
-from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.graph.graph import Graph, Op
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Method, Output, Sum
-from bddtorque.planner.angles import Combination, with_angle_sums
-from bddtorque.planner.builder import PlanBuilder, Target
-from bddtorque.planner.network import node_supports, ordered
+from bddtorque.planner.angles import with_angle_sums
+from bddtorque.planner.builder import Target
+from bddtorque.planner.function_tables import FunctionTables
+from bddtorque.planner.network import ordered
 from bddtorque.words.argument import Argument
-from bddtorque.words.bounded import IntervalArithmetic
 from bddtorque.words.integer_range import Range
 from bddtorque.words.rounding import half_up
 
@@ -106,20 +105,8 @@ def summands(graph: Graph, reference: int) -> list[int]:
     return summands(graph, node.left ^ flip) + summands(graph, node.right ^ flip)
 
 
-class _Builder(PlanBuilder):
+class _Builder(FunctionTables):
     """Covers summands."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        sums: Mapping[str, Combination],
-        arguments: Mapping[str, Argument],
-        block_bits: int,
-        products: str,
-    ) -> None:
-        super().__init__(arguments, sums, block_bits, products)
-        self.graph = graph
-        self.support = node_supports(graph)
 
     def best_method(self, widths: tuple[int, int]) -> Method:
         """Return what ``"auto"`` stands for: one block of both words where they fit, else partial products."""
@@ -128,7 +115,7 @@ class _Builder(PlanBuilder):
     def cover_term(self, output: str, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
         """Return the wire of one summand of an output in units of `lsb`, and the sign it enters with."""
         constant, factors = self._factors(reference)
-        self.where = f"{output}, term {'·'.join(self._label(r) for factor in factors for r in factor.references):.60}"
+        self.where = f"{output}, term {'·'.join(self.label(r) for factor in factors for r in factor.references):.60}"
         return self._cascade(constant, factors, lsb, margin, width)
 
     def _cascade(
@@ -136,8 +123,8 @@ class _Builder(PlanBuilder):
     ) -> tuple[int, int]:
         """Return the wire of constant · product of factors in units of |lsb|, and its sign."""
         names = frozenset(name for factor in factors for name in factor.names)
-        if self._bits(names) <= self.block_bits:
-            return self._lookup([[r for factor in factors for r in factor.references]], constant, names, lsb)
+        if self.bits_of(names) <= self.block_bits:
+            return self.lookup([[r for factor in factors for r in factor.references]], constant, names, lsb)
         first, rest = self._split(factors)
         if not rest:
             return self._sum(first[0].references[0], constant, lsb, width)
@@ -152,9 +139,9 @@ class _Builder(PlanBuilder):
         references = [r for factor in first for r in factor.references]
         first_names = frozenset(name for factor in first for name in factor.names)
         # no other factor fits a table with it
-        summed = len(references) == 1 and len(first_names) > 1
+        summed = len(references) == 1 and len(self.words_of(first_names)) > 1
         if width is not None:  # the rule gives the word of the first table so many bits
-            most, spare = Fraction(self._magnitude(references, constant)) / abs(first_lsb), -shifts[-1]
+            most, spare = Fraction(self.magnitude(references, constant)) / abs(first_lsb), -shifts[-1]
             room = SUM_ROOM if summed else 0
             while half_up(most * Fraction(2) ** (spare + 1) + room).bit_length() < width:
                 spare += 1
@@ -163,7 +150,7 @@ class _Builder(PlanBuilder):
         if summed:
             wire, sign = self._sum(references[0], constant, first_lsb, width)
         else:
-            wire, sign = self._lookup([references], constant, first_names, first_lsb)
+            wire, sign = self.lookup([references], constant, first_names, first_lsb)
         for (operand, _, _, _), shift in zip(operands, shifts, strict=True):
             wire = self.product(wire, operand, shift)
         return wire, sign
@@ -182,8 +169,8 @@ class _Builder(PlanBuilder):
         fine = abs(lsb) / (1 << shift)
         parts = []
         for names, references in groups.items():
-            if self._bits(names) <= self.block_bits:  # the sine and the cosine of an angle share a table
-                parts.append(self._lookup([[r] for r in references], constant, names, fine))
+            if self.bits_of(names) <= self.block_bits:  # the sine and the cosine of an angle share a table
+                parts.append(self.lookup([[r] for r in references], constant, names, fine))
             else:
                 for r in references:
                     own, factors = self._factors(r)
@@ -191,25 +178,25 @@ class _Builder(PlanBuilder):
         whole = half_up(offset / fine)
         exact = sum((self.range_of(wire) * sign for wire, sign in parts), start=Range(whole, whole))
         off = abs(offset / fine - whole) / (1 << shift)
-        name = f"f({','.join(self._inputs(self.support[reference >> 1]))})"
+        name = f"f({','.join(self.inputs_of(self.support[reference >> 1]))})"
         low, high = exact.rounded(shift)
         wire = self.wire(Sum(name, tuple(parts), whole, shift, low, high, abs(lsb), off))
         return wire, -1 if lsb < 0 else 1
 
     def _split(self, factors: Sequence[_Factor]) -> tuple[list[_Factor], list[_Factor]]:
         """Return the factors of the first table and those that are multiplied on: functions first, plain words last."""
-        ordered = sorted(factors, key=lambda factor: (self._plain(factor), -self._bits(factor.names), factor.names))
+        ordered = sorted(factors, key=lambda factor: (self._plain(factor), -self.bits_of(factor.names), factor.names))
         first, rest, names = [ordered[0]], [], set(ordered[0].names)
-        words = self._words(ordered[0].names)
+        words = self.words_of(ordered[0].names)
         bits = max(self.arguments[name].bits for name in words)
         sum_or_word = ordered[0].references[0]
         if bits > self.block_bits or (len(words) > 1 and self.graph.nodes[sum_or_word >> 1].op is not Op.SUM):
             raise BddTorqueError(
-                f"{self.where}: a function of {', '.join(words)} needs {self._bits(words)} input bits and block_bits "
+                f"{self.where}: a function of {', '.join(words)} needs {self.bits_of(words)} input bits and block_bits "
                 f"is {self.block_bits}: raise block_bits or lower input_bits"
             )
         for factor in ordered[1:]:
-            if self._bits(names.union(factor.names)) <= self.block_bits:
+            if self.bits_of(names.union(factor.names)) <= self.block_bits:
                 first.append(factor)
                 names.update(factor.names)
             else:
@@ -232,9 +219,9 @@ class _Builder(PlanBuilder):
             return self.word(name), argument.lowest, argument.highest, argument.scale
         if width is None:
             others = [r for other in factors if other is not factor for r in other.references]
-            share = lsb / (1 << margin) / Fraction(self._magnitude(others, constant))
+            share = lsb / (1 << margin) / Fraction(self.magnitude(others, constant))
         else:
-            share = Fraction(self._magnitude(factor.references, 1.0)) / ((1 << (width - 1)) - 1)
+            share = Fraction(self.magnitude(factor.references, 1.0)) / ((1 << (width - 1)) - 1)
             share *= 2  # rounded down below
         own_lsb = Fraction(2) ** math.floor(math.log2(share))
         wire, sign = self._cascade(1.0, [factor], own_lsb, margin, width)
@@ -261,73 +248,6 @@ class _Builder(PlanBuilder):
         groups: dict[tuple[frozenset[str], int], list[int]] = {}
         for factor in found:
             support = self.support[factor >> 1]
-            together = self._bits(support) <= self.block_bits  # in one table; else each for itself
+            together = self.bits_of(support) <= self.block_bits  # in one table; else each for itself
             groups.setdefault((support, 0 if together else factor), []).append(factor)
         return constant, [_Factor(tuple(refs), ordered(names, self.arguments)) for (names, _), refs in groups.items()]
-
-    def _inputs(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the input words that some words depend on: sums of angles are taken apart."""
-        inputs = {n for name in names for n, _ in (self.sums[name].multipliers if name in self.sums else ((name, 1),))}
-        return ordered(frozenset(inputs), self.arguments)
-
-    def _words(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the words that a table of some words reads: those, or the inputs behind them if they have fewer bits.
-
-        q2, q3 and q2+q3 are two words; q1+q2 alone is one.
-        """
-        given = ordered(frozenset(names), self.arguments)
-        if any(self.sums[name].rest for name in given if name in self.sums):
-            return given
-        return min(given, self._inputs(given), key=lambda words: sum(self.arguments[name].bits for name in words))
-
-    def _bits(self, names: Iterable[str]) -> int:
-        """Return the bits of the distinct words."""
-        return sum(self.arguments[name].bits for name in self._words(names))
-
-    def _traced(self, products: Sequence[Sequence[int]], constant: float, names: Sequence[str]) -> Graph:
-        """Return constant times a sum of products of references as a graph of its own, over x0, x1, ..."""
-        tracer = Tracer()
-        inputs: dict[str, Number] = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
-        for name, combination in self.sums.items():
-            if name not in inputs and all(n in inputs for n, _ in combination.multipliers):
-                inputs[name] = sum((m * inputs[n] for n, m in combination.multipliers), 0.0)
-        total: Number = 0.0
-        for references in products:
-            part = kept(self.graph.nodes, references, [str(r) for r in references])
-            product: Number = 1.0
-            for factor in part.evaluate(inputs, tracer):
-                product = tracer.product(product, factor)
-            total = tracer.sum(total, product)
-        return tracer.graph([tracer.product(constant, total)], ["f"])  # last, so that x·x is seen as a square
-
-    def _magnitude(self, references: Sequence[int], constant: float) -> float:
-        """Return a sound bound on |constant · product|."""
-        names = sorted(frozenset().union(*(self.support[r >> 1] for r in references)))
-        graph = self._traced([references], constant, names)
-        inputs = {f"x{k}": self.arguments[name].interval() for k, name in enumerate(names)}
-        magnitude: float = graph.evaluate(inputs, IntervalArithmetic)[0].magnitude
-        return magnitude
-
-    def _lookup(
-        self, products: Sequence[Sequence[int]], constant: float, names: Iterable[str], lsb: Fraction
-    ) -> tuple[int, int]:
-        """Return the wire of a table of constant · sum of products in units of |lsb|, and its sign."""
-        names = self._words(names)
-        graph = self._traced(products, constant, names)
-        sign = -1 if (graph.outputs[0] & 1) != (lsb < 0) else 1
-        graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
-        arguments = tuple(self.arguments[name] for name in names)
-        reach = graph.evaluate({f"x{k}": a.interval() for k, a in enumerate(arguments)}, IntervalArithmetic)[0]
-        one = len(products) == 1
-        label = "·".join(self._label(r) for r in products[0]) if one else f"f({','.join(names)})"
-        words = tuple(self.word(name) for name in names)
-        return self.table(label, graph, arguments, words, abs(lsb), reach), sign
-
-    def _label(self, reference: int) -> str:
-        node = self.graph.nodes[reference >> 1]
-        if node.op is Op.INPUT:
-            return node.name
-        names = ",".join(self._words(self.support[reference >> 1]))
-        if node.op in (Op.SINE, Op.COSINE) and self.graph.nodes[node.left >> 1].op is Op.INPUT:
-            return f"{'sin' if node.op is Op.SINE else 'cos'}({names})"
-        return f"f({names})"

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words
+from exact import all_words
 
 import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
@@ -96,6 +97,16 @@ def test_a_coefficient_of_several_angles_is_a_sum_of_its_harmonics():
     words = random_words(model, 50_000)
     found = found_errors(model, words, model.torque_words(*words))
     assert (found <= model.certificate.bounds).all() and (found > 0.65 * np.array(model.certificate.bounds)).all()
+
+
+@pytest.mark.parametrize("block_bits", [4, 9, 20])
+def test_the_bound_holds_in_every_state(block_bits):
+    model = compiled("planar3r_a", bits=4, input_bits=2, block_bits=block_bits, accuracy="paper")
+    assert any(isinstance(wire, Sum) for wire in model.plan.wires) == (block_bits < 8)  # 8 bits: four words
+    words = np.stack(all_words([2] * 9), axis=1)
+    states = [words[:, :3], words[:, 3:6], words[:, 6:]]
+    found = found_errors(model, states, model.torque_words(*states))
+    assert (found <= model.certificate.bounds).all() and (found > 0.4).all()
 
 
 def test_the_terms_of_an_arm_of_six_joints_are_all_in_tables():

@@ -1,11 +1,17 @@
 """How tables multiply two words: as the key `products` says, with the same words each time, or refused."""
 
+import re
+
 import pytest
+from bdt_files import saved, signed, taken_apart
 from compiled import arm, found_errors, random_words
 from plan_samples import found_and_proved
 from test_cover import SAMPLES
 
 import bddtorque as bt
+from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.compiler.verify import verify_bytes
+from bddtorque.independent.checker import check_bytes
 from bddtorque.plan.wires import Product
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Choices, cover
@@ -52,7 +58,7 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
         (
             {"products": "blocks", "bits": 12},
             r"plan: '.*' multiplies words of \d+ and \d+ bits; one table of both needs \d+ input bits and 20 are the "
-            r'most: block_bits of at least \d+, fewer bits, or products = "auto" or "partial" would do',
+            r'most: block_bits = \d+, fewer bits, or products = "auto" or "partial" would do',
         ),
         (
             {"products": "squares", "bits": 17},
@@ -61,7 +67,7 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
         (
             {"products": "blocks", "bits": 9, "accuracy": "paper"},
             r"tau1, term .*qd.*: '.*' multiplies words of 11 and 11 bits; one table of both needs 22 input bits and 20 "
-            r"are the most: block_bits of at least 22, fewer bits, or",
+            r"are the most: block_bits = 22, fewer bits, or",
         ),
         (
             {"products": "squares", "target": "host"},
@@ -73,6 +79,26 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
 def test_what_cannot_be_is_refused_with_what_would_do(options, said):
     with pytest.raises(bt.BddTorqueError, match=said):
         bt.compile("planar2r", **options, workers=1)
+
+
+def test_a_file_that_multiplies_in_another_way_than_it_says_is_refused():
+    header, arrays = taken_apart(saved(bits=6, block_bits=14, products="blocks"))
+    assert all(finding.passed for finding in check_bytes(signed(header, arrays)))
+    for said in ("squares", "partial", "auto", "limbs", 3):
+        header["spec"]["products"] = said
+        assert not check_bytes(signed(header, arrays))[-1].passed
+        assert not all(check.passed for check in verify_bytes(signed(header, arrays), workers=1))
+
+
+def test_the_refusal_names_the_widest_product():
+    with pytest.raises(bt.BddTorqueError) as refused:
+        bt.compile("planar3r_a", bits=8, input_bits=8, products="blocks", block_bits=16)
+    (needed,) = re.findall(r"block_bits = (\d+)", str(refused.value))
+    spec = bt.load_spec("planar3r_a").with_options(bits=8, input_bits=8, products="blocks")
+    robot = bt.load_robot("planar3r_a")
+    assert draft_of_robot(spec.with_options(block_bits=int(needed)), robot)
+    with pytest.raises(bt.BddTorqueError, match=f"block_bits = {needed}"):
+        draft_of_robot(spec.with_options(block_bits=int(needed) - 1), robot)
 
 
 def test_the_paper_takes_partial_products_where_two_words_fit_no_block():
