@@ -30,6 +30,9 @@ from bddtorque.words.rounding import half_up
 SUM_ROOM = 2
 """Units by which the word of a sum can be beyond its value: what its summands are off, and its own rounding."""
 
+CONSTANT_CHARGE = Fraction(5, 4)
+"""What a rounded constant of a sum is charged: a table that it is multiplied with may be rounded down, by a fifth."""
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -158,26 +161,25 @@ class _Builder(FunctionTables):
     def _sum(self, reference: int, constant: float, lsb: Fraction, width: int | None) -> tuple[int, int]:
         """Return the wire of constant times a sum in units of |lsb|, each of its summands a table; and its sign."""
         groups: dict[frozenset[str], list[int]] = {}
-        offset = Fraction(0)
         for summand in summands(self.graph, reference):
-            node = self.graph.nodes[summand >> 1]
-            if node.op is Op.CONSTANT:
-                offset += Fraction(node.value) * Fraction(constant) * (-1 if summand & 1 else 1)
-            else:
-                groups.setdefault(self.support[summand >> 1], []).append(summand)
+            groups.setdefault(self.support[summand >> 1], []).append(summand)
+        alone = groups.pop(frozenset(), [])  # constants: in the first table, where they cost no rounding
         shift = extra_bits(len(groups))
         fine = abs(lsb) / (1 << shift)
         parts = []
         for names, references in groups.items():
             if self.bits_of(names) <= self.block_bits:  # the sine and the cosine of an angle share a table
-                parts.append(self.lookup([[r] for r in references], constant, names, fine))
+                parts.append(self.lookup([[r] for r in (*references, *alone)], constant, names, fine))
+                alone = []
             else:
                 for r in references:
                     own, factors = self._factors(r)
                     parts.append(self._cascade(own * constant, factors, fine, 0, width))
+        values = (Fraction(self.graph.nodes[r >> 1].value) * (-1 if r & 1 else 1) for r in alone)
+        offset = Fraction(constant) * sum(values)
         whole = half_up(offset / fine)
         exact = sum((self.range_of(wire) * sign for wire, sign in parts), start=Range(whole, whole))
-        off = abs(offset / fine - whole) / (1 << shift)
+        off = abs(offset / fine - whole) / (1 << shift) * CONSTANT_CHARGE
         name = f"f({','.join(self.inputs_of(self.support[reference >> 1]))})"
         low, high = exact.rounded(shift)
         wire = self.wire(Sum(name, tuple(parts), whole, shift, low, high, abs(lsb), off))
