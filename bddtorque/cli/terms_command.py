@@ -36,7 +36,7 @@ def terms_command(
     bit: Annotated[
         int | None,
         typer.Option(
-            "--bit", metavar="N", help="Output bit to draw, 0 the least significant; as many of the top ones as fit."
+            "--bit", metavar="N", help="Draw only this output bit (0 is the least significant), not all that fit."
         ),
     ] = None,
     as_json: opt.JsonOption = False,

@@ -49,7 +49,7 @@ COMPILE = (
     Step("planner.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
     Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
     Step("plan.tabulate:tabulate", "rounds every entry of a block; its largest error is found", "Table, BlockFacts"),
-    Step("diagrams.reduction:reduce", "reduces the table under a good variable order, with dd", "Diagram"),
+    Step("diagrams.reduction:reduce", "has dd build and reorder the diagram, reads it back, and checks it", "Diagram"),
     Step("compiler.draft:certify", "composes the errors of all blocks into a bound per output", "Certificate"),
     Step("model.model:Model.save", "hands words, plan, diagrams and certificate to the file format", "Model"),
     Step("model.bdt_file:encode", "a zip of npy arrays and a JSON header with their hashes", "bytes"),
