@@ -92,7 +92,6 @@ def test_other_consumers_refuse_floats_in_one_line(tmp_path: Path) -> None:
     for consumer in (
         lambda: model.evaluator("bits"),
         lambda: model.evaluator("words", "dense"),
-        lambda: bt.export_c(model, tmp_path / "c"),
         lambda: bt.write_report(model, tmp_path / "report.html"),
         lambda: largest(model, "torque"),
         lambda: bt.compile("planar2r", bits=8, target="float", plan=arm(8).plan),
