@@ -17,7 +17,13 @@ from bddtorque.evaluate.inline import word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
-from bddtorque.evaluate.state_arrays import count_outside, input_columns, out_of_range_message, state_words
+from bddtorque.evaluate.state_arrays import (
+    count_outside,
+    input_columns,
+    out_of_range_message,
+    state_words,
+    taking_any,
+)
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import FloatPlan, plan_in_words
 from bddtorque.work.processors import checked_processors, usable_processors
@@ -175,21 +181,21 @@ class Evaluator:
         Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
         `out_of_range` and never raises. Floats are refused.
 
-        A single state is fastest as arrays (n,) of int64. `out`, an int64 array of the result's shape, takes the
-        torques of a batch and is returned: memory that is new each time costs as much as a small arm's torques. It may
-        overlap the words that go in, which costs a copy.
+        A single state is fastest as arrays (n,) of int64; lists, tuples and other integers cost a copy. `out`, an int64
+        array of the result's shape, takes the torques of a batch and is returned: memory that is new each time costs as
+        much as a small arm's torques. It may overlap the words that go in, which costs a copy.
         """
         if qd is None:
             qd = self._at_rest[0]
         if qdd is None:
             qdd = self._at_rest[1]
-        # one compiled call for the arguments it is made for; anything else goes the ordinary way below
-        if q.__class__ is _array and q.ndim == 1 and out is None:
+        # one compiled call for a single state; anything else goes the ordinary way below
+        if out is None and (q.__class__ is not _array or q.ndim == 1):
             tau = _empty(self._joints, _WORD)
             try:
-                self._one_words(q, qd, qdd, tau, self._places)
+                (self._one_words if q.__class__ is _array else self._any_words)(q, qd, qdd, tau, self._places)
                 return tau
-            except TypeError:  # other arrays, or none
+            except TypeError:  # arrays that it does not take as they are
                 self._be_careful()
             except ValueError:
                 pass
@@ -233,16 +239,16 @@ class Evaluator:
         `qd` and `qdd` may be the number 0, as they are unless given: the arm is at rest.
 
         NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``. A single
-        state is fastest as arrays (n,) of float64.
+        state is fastest as arrays (n,) of float64; lists, tuples and other numbers cost a copy.
         """
         if qd is _REST:
             qd = self._still
         if qdd is _REST:
             qdd = self._still
-        if q.__class__ is _array and q.ndim == 1:
+        if q.__class__ is not _array or q.ndim == 1:
             tau = _empty(self._joints)
             try:
-                self._one_floats(q, qd, qdd, tau, self._places)
+                (self._one_floats if q.__class__ is _array else self._any_floats)(q, qd, qdd, tau, self._places)
                 return tau
             except TypeError:
                 self._be_careful()
@@ -324,25 +330,26 @@ class Evaluator:
         self._kernel = None
         self._single: Single | None = None
         self._places: Integers = np.empty(0, dtype=np.int64)
-        self._one_words: One = lambda *given: self._first_single("words", given)
-        self._one_floats: One = lambda *given: self._first_single("floats", given)
+        self._one_words: One = lambda *given: self._first_single("_any_words", given)
+        self._one_floats: One = lambda *given: self._first_single("_any_floats", given)
+        self._any_words, self._any_floats = self._one_words, self._one_floats
 
     def _be_careful(self) -> None:
         """Look at arguments before they are tried: that Numba finds them to be none of its kind takes 80 µs."""
-        if self._single is not None:
-            self._one_words = _carefully(self._single.words, _WORD)
-            self._one_floats = _carefully(self._single.floats, _FLOAT)
+        self._one_words, self._one_floats = self._any_words, self._any_floats
 
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
         common = common_arrays(self._formats, self._counts, self._unread)
         single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self.on_range == "raise")
         if single is None:
-            self._one_words = self._one_floats = _leave
+            self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
             raise ValueError(LEFT)
         self._single, self._places = single, single.places
         self._one_words, self._one_floats = single.words, single.floats
-        getattr(single, kind)(*given[:4], single.places)
+        self._any_words = taking_any(single.words, _WORD, self._still)
+        self._any_floats = taking_any(single.floats, _FLOAT, self._still)
+        getattr(self, kind)(*given[:4], single.places)
 
 
 def _renew_lock() -> None:
@@ -357,15 +364,3 @@ if hasattr(os, "register_at_fork"):
 def _leave(*given: Any) -> None:
     """Leave a state to the ordinary way."""
     raise ValueError(LEFT)
-
-
-def _carefully(one: One, dtype: Any) -> One:
-    """Return a compiled call that is tried only with what it takes."""
-
-    def call(*given: Any) -> None:
-        if all(x.__class__ is _array and x.dtype is dtype and x.ndim == 1 and x.flags.carray for x in given[:3]):
-            one(*given)
-        else:
-            raise ValueError(LEFT)
-
-    return call

@@ -10,11 +10,17 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import limits
+from bddtorque.evaluate.single import LEFT, One
 from bddtorque.words import Format, Formats, JointFormats
 
 Integers = npt.NDArray[np.int64]
 _WORD = np.dtype(np.int64)
 _array = np.ndarray
+_KINDS = {
+    np.dtype(np.int64): frozenset(map(np.dtype, "bBhHiIl")),
+    np.dtype(np.float64): frozenset(map(np.dtype, "bBhHiIlLefd")),
+}
+"""What single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
 
 
 def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[list[Integers], bool]:
@@ -49,6 +55,38 @@ def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[li
     for row in rows:
         row.flags.writeable = False  # views already are, and so must copies be: one type, compiled once
     return rows, single
+
+
+def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -> One:
+    """Return a compiled call for a single state that takes lists, tuples and arrays (n,) of other numbers too.
+
+    They are copied into arrays of `dtype`, the one type it is compiled for; the float 0 stands for `still`. ValueError
+    for what the ordinary way must look at.
+    """
+    kinds, make = _KINDS[dtype], np.array  # found at once
+
+    def array_of(given: Any) -> Any:
+        kind = given.__class__
+        if kind is list or kind is tuple:
+            array = make(given)
+            if array.dtype is dtype and array.ndim == 1:
+                return array
+        elif kind is _array:
+            array = given
+        elif kind is float and given == 0.0 and dtype is still.dtype:
+            return still
+        else:
+            raise ValueError(LEFT)
+        if array.ndim != 1 or array.dtype not in kinds:
+            raise ValueError(LEFT)
+        return array if array.dtype is dtype and array.flags.carray else array.astype(dtype)
+
+    def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+        if len(q) != len(tau):  # rows, perhaps many: not worth a copy
+            raise ValueError(LEFT)
+        one(array_of(q), array_of(qd), array_of(qdd), tau, places)
+
+    return call
 
 
 def _are_batches(given: tuple[Any, ...], joints: int, takes_columns: bool) -> bool:

@@ -64,7 +64,7 @@ def test_inputs_that_no_torque_reads_are_counted_once():
 
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("other", [np.int32, np.uint64, "reversed", "list", "rows", "locked"])
-def test_other_arrays_go_the_ordinary_way(place, other):
+def test_words_given_otherwise(place, other):
     evaluator = arm(6, workers=1).evaluator()
     state = [each[0] for each in random_words(evaluator.model, 1)]
     expected = evaluator.torque_words(*state)
@@ -83,6 +83,67 @@ def test_other_arrays_go_the_ordinary_way(place, other):
         assert np.array_equal(found.reshape(-1), evaluator.torque_words(*plain))
     assert found.ndim == (2 if other == "rows" else 1)
     assert np.array_equal(evaluator.torque_words(*state), expected)
+
+
+class Row(list):
+    """A list of one's own: it goes the ordinary way."""
+
+
+LIKE = {
+    "list": np.ndarray.tolist,
+    "tuple": lambda x: tuple(x.tolist()),
+    "list of NumPy's numbers": list,
+    "own list": lambda x: Row(x.tolist()),
+    "float32": lambda x: x.astype(np.float32),
+    "big-endian": lambda x: x.astype(">f8"),
+    "strided": lambda x: np.stack([x, x])[:, ::-1].T[::-1, 0],
+    "integers": lambda x: np.rint(x).astype(np.int16),
+    "list of integers": lambda x: np.rint(x).astype(int).tolist(),
+    "masked": np.ma.array,
+}
+
+
+@pytest.mark.parametrize("target", ["tables", "float"])
+@pytest.mark.parametrize("like", LIKE)
+def test_floats_given_otherwise(like, target):
+    """The same torques and the same counts as from the arrays they stand for, whichever of the three they are."""
+    model = arm(6, workers=1, target=target)
+    one, other = model.evaluator(), model.evaluator()
+    for k, state in enumerate(np.random.default_rng(2).uniform(-1.2, 1.2, (9, 3, 2)) * [[[3.0], [1.0], [1.0]]]):
+        given_state = [LIKE[like](each) if k % 4 in (place, 3) else each for place, each in enumerate(state)]
+        meant = [np.asarray(each, dtype=np.float64)[np.newaxis] for each in given_state]
+        assert np.array_equal(one.torque(*given_state), other.torque(*meant)[0])
+    assert np.array_equal(one.out_of_range, other.out_of_range)
+    assert one.out_of_range.any()
+
+
+def test_lists_are_refused_as_arrays_are():
+    evaluator = arm(6, workers=1).evaluator(on_range="raise")
+    fine = [0.0, 0.1]
+    evaluator.torque(fine, fine, fine)
+    for bad, said in (
+        ([0.0, float("nan")], "finite"),
+        ([0.0], "shape"),
+        ([0.0, 0.1, 0.2], "shape"),
+        (["0.0", "0.1"], "real numbers"),
+        ([True, False], "real numbers"),
+        ([0.0, None], "real numbers"),
+        ([0.0, [0.1]], "ragged"),
+        ([0.0, 9.0], "must be between"),
+    ):
+        for state in ((fine, bad, fine), (tuple(fine), fine, tuple(bad))):
+            with pytest.raises(bt.BddTorqueError, match=said):
+                evaluator.torque(*state)
+    for bad, said in (
+        ([0, 1.5], "integer words"),
+        ([0], "shape"),
+        ([], "integer words"),
+        (["0", "1"], "integer words"),
+    ):
+        with pytest.raises(bt.BddTorqueError, match=said):
+            evaluator.torque_words(bad, [0, 0], [0, 0])
+    assert evaluator.torque(fine, 0.0, 0).shape == (2,) and evaluator.torque([fine, fine], fine, fine).shape == (2, 2)
+    assert not evaluator.out_of_range.any()
 
 
 @pytest.mark.parametrize("on_range", ["saturate", "raise"])
