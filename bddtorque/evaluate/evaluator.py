@@ -14,7 +14,7 @@ from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import word_kernel
-from bddtorque.evaluate.program import QUANTITIES, Program
+from bddtorque.evaluate.program import QUANTITIES, Program, limits
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
@@ -26,6 +26,7 @@ from bddtorque.evaluate.state_arrays import (
 )
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import FloatPlan, plan_in_words
+from bddtorque.words import Format
 from bddtorque.work.processors import checked_processors, usable_processors
 
 Integers = npt.NDArray[np.int64]
@@ -150,7 +151,7 @@ class Evaluator:
             (place, joint)
             for place, name in enumerate(QUANTITIES[:1] if self._of_function else QUANTITIES)
             for joint in range(self._joints)
-            if f"{name}{joint + 1}" not in read
+            if f"{name}{joint + 1}" not in read and not _never_outside(arm.formats.inputs[place][joint])
         ]
         self._kernel: Callable[..., Any] | None
         self._still = np.zeros(self._joints)
@@ -359,6 +360,11 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _never_outside(word: Format) -> bool:
+    """Whether every integer is a word in range: an angle that has no limits within a turn."""
+    return word.kind == "angle" and limits(word) == (word.lowest, word.highest)
 
 
 def _leave(*given: Any) -> None:

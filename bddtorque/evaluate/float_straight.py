@@ -14,7 +14,8 @@ the polynomial itself, and so does everything where words have more than `MOST_T
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,10 @@ TILE = 64
 """States that `tiles` takes at once: what they need lies in the fastest cache."""
 
 HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
-from numba import int64, njit
+from numba import int32, int64, njit
 import numpy as np
 
-from bddtorque.evaluate.ieee_code import fma, lrint, rint
+from bddtorque.evaluate.ieee_code import fma, fold_cosine, fold_sine, lrint, rint
 from bddtorque.evaluate.pointers import array_at, space_of
 
 real = np.{dtype}
@@ -102,10 +103,10 @@ class FloatPool:
         start = self.places[self._key(wire)] + (wire.cosine << (self.plan.bits_of(wire.word) - 2))
         return f"table[{start} + i{wire.word}]"
 
-    def lookup(self, wire: Lookup) -> str:
-        """Return the expression that looks the word of a law up, as a float."""
-        (word,) = wire.wires
-        return f"table[{self.places['block', wire.block]} + (x{word} & {(1 << self.plan.bits_of(word)) - 1})]"
+    def lookup(self, wire: Lookup, word: str) -> str:
+        """Return the expression that looks the value of a law up at a word."""
+        mask = (1 << self.plan.bits_of(wire.wires[0])) - 1
+        return f"table[{self.places['block', wire.block]} + ({word} & {mask})]"
 
     def values(self, tables: Sequence[Table]) -> npt.NDArray[Any]:
         """Return the array."""
@@ -125,93 +126,110 @@ class FloatPool:
 class FloatCode:
     """The statements of a plan's wires: x<k> is a word, w<k> a float, r<k> a torque word.
 
-    With `lookups` sines of short words are read from the table at i<k>; else they are computed from a<k>, the angle in
-    quarter turns.
+    One state (`lookups`) reads sines of short words from the table, at i<k>. Else they are computed from a<k>, the
+    angle in quarter turns, and what is made of words stands apart: words among floats would halve the vector lanes.
+
+    Attributes
+    ----------
+    words : what floats are made of words by, name by name; none of one state, which has them in `body`
+    body : all other statements
     """
 
     def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:
         self.plan, self.pool, self.lookups = plan, pool, lookups
+        self.words: dict[str, str] = {}
+        self.body: list[str] = []
         self._made: set[str] = set()
-        self.body = [line for k, wire in enumerate(plan.wires) for line in self._statements(k, wire)]
+        for k, wire in enumerate(plan.wires):
+            self._write(k, wire)
 
     def number(self, value: float) -> str:
         """Return a float as it is written: exactly."""
         return f"real({value!r})"
 
-    def _statements(self, k: int, wire: Any) -> Iterator[str]:
+    def word(self, k: int) -> str:
+        """Return the expression of a word that is no input, or the name of one."""
+        wire = self.plan.wires[k]
+        if not isinstance(wire, AngleSum):
+            return f"x{k}"
+        terms = " + ".join(
+            self.word(source) if factor << shift == 1 else f"{factor << shift} * {self.word(source)}"
+            for source, factor, shift in wire.parts
+        )
+        return f"({terms} + {wire.constant})"
+
+    def _write(self, k: int, wire: Any) -> None:
         match wire:
-            case AngleSum():
-                terms = " + ".join(
-                    f"x{source}" if factor << shift == 1 else f"{factor << shift} * x{source}"
-                    for source, factor, shift in wire.parts
-                )
-                yield f"x{k} = {wrapped(f'{terms} + {wire.constant}', wire.bits)}"
-            case Number() if isinstance(self.plan.wires[wire.word], Lookup):
-                yield f"w{k} = {self.pool.lookup(self.plan.wires[wire.word])}"  # type: ignore[arg-type]
-            case Number():
-                word = self.plan.wires[wire.word]
-                wraps = isinstance(word, Input) and word.wraps
-                x = wrapped(f"x{wire.word}", word.bits) if wraps else f"x{wire.word}"  # type: ignore[union-attr]
-                yield f"w{k} = real({x})"
+            case Number(word=word):
+                source = self.plan.wires[word]
+                if isinstance(source, Lookup):
+                    self._from_words(f"w{k}", self.pool.lookup(source, self.word(source.wires[0])))
+                else:
+                    wraps = not isinstance(source, Input) or source.wraps
+                    x = wrapped(self.word(word), self.plan.bits_of(word)) if wraps else self.word(word)
+                    self._from_words(f"w{k}", f"real(int32({x}))")
             case Sine() if self.lookups and self.pool.tabled(wire):
-                mask = (1 << self.plan.bits_of(wire.word)) - 1
-                yield from self._once(f"i{wire.word}", f"x{wire.word} & {mask}")
-                yield f"w{k} = {self.pool.sine(wire)}"
+                self._once(f"i{wire.word}", f"{self.word(wire.word)} & {(1 << self.plan.bits_of(wire.word)) - 1}")
+                self.body.append(f"w{k} = {self.pool.sine(wire)}")
             case Sine():
-                yield from self._sine(k, wire)
+                self._write_sine(k, wire)
             case Add():
-                yield f"w{k} = {self._value(wire.left)} {'+' if wire.sign > 0 else '-'} {self._value(wire.right)}"
+                sign = "+" if wire.sign > 0 else "-"
+                self.body.append(f"w{k} = {self.value(wire.left)} {sign} {self.value(wire.right)}")
             case Multiply():
-                yield f"w{k} = {self._value(wire.left)} * {self._value(wire.right)}"
+                self.body.append(f"w{k} = {self.value(wire.left)} * {self.value(wire.right)}")
             case Fused():
-                left, addend = self._value(wire.left), self._value(wire.addend)
+                left, addend = self.value(wire.left), self.value(wire.addend)
                 left = left if wire.product_sign > 0 else f"-{left}"
                 addend = addend if wire.addend_sign > 0 else f"-{addend}"
-                yield f"w{k} = fma({left}, {self._value(wire.right)}, {addend})"
+                self.body.append(f"w{k} = fma({left}, {self.value(wire.right)}, {addend})")
 
-    def _value(self, k: int) -> str:
+    def value(self, k: int) -> str:
+        """Return a float wire: its name, or the constant itself."""
         wire = self.plan.wires[k]
         return self.number(self.plan.precision.nearest(wire.value)) if isinstance(wire, Constant) else f"w{k}"
 
-    def _once(self, name: str, value: str) -> Iterator[str]:
+    def _once(self, name: str, value: str) -> None:
         if name not in self._made:
             self._made.add(name)
-            yield f"{name} = {value}"
+            self.body.append(f"{name} = {value}")
 
-    def _sine(self, k: int, wire: Sine) -> Iterator[str]:
-        """Yield the polynomial; an angle without a constant is folded as a float, which is exact."""
+    def _from_words(self, name: str, value: str) -> None:
+        """Set a float that is made of words, once."""
+        if self.lookups:
+            self._once(name, value)
+        else:
+            self.words[name] = value
+
+    def _write_sine(self, k: int, wire: Sine) -> None:
+        """Write the polynomial; an angle without a constant is folded as a float, which is exact."""
         precision, bits = self.plan.precision, self.plan.bits_of(wire.word)
         turn = turn_on_grid(wire.rest, precision)
         wide = angle_bits(bits, turn, precision)
-        unit = self.number(2.0 ** (2 - wide))
-        x = wrapped(f"x{wire.word}", bits)
         if turn:
-            half, quarter = 1 << (wide - 1), 1 << (wide - 2)
-            yield f"n{k} = {wrapped(f'(({x}) << {wide - bits}) + {turn}', wide)}"
-            if wire.cosine:
-                yield f"n{k} = {quarter} - abs(n{k})"
-            else:
-                yield f"n{k} = max(min(n{k}, {half} - n{k}), -{half} - n{k})"
-            yield f"y{k} = real(n{k}) * {unit}"
+            half, unit = 1 << (wide - 1), self.number(2.0 ** (2 - wide))
+            angle = wrapped(f"({self.word(wire.word)} << {wide - bits}) + {turn}", wide)
+            folded = f"fold_cosine({angle}, {half})" if wire.cosine else f"fold_sine({angle}, {half})"
+            self._from_words(f"y{k}", f"real({folded}) * {unit}")
         else:
+            # the word at the upper end of 32 bits wraps by itself
             a, two = f"a{wire.word}", self.number(2.0)
-            yield from self._once(a, f"real({x}) * {unit}")
-            if wire.cosine:
-                yield f"y{k} = {self.number(1.0)} - abs({a})"
-            else:
-                yield f"y{k} = max(min({a}, {two} - {a}), -{two} - {a})"
-        yield f"z{k} = y{k} * y{k}"
+            shifted = f"int32({self.word(wire.word)} << {32 - bits})"
+            self._from_words(a, f"real({shifted}) * {self.number(2.0**-30)}")
+            folded = f"{self.number(1.0)} - abs({a})" if wire.cosine else f"max(min({a}, {two} - {a}), -{two} - {a})"
+            self.body.append(f"y{k} = {folded}")
+        self.body.append(f"z{k} = y{k} * y{k}")
         *factors, total = (self.number(factor) for factor in sine_factors(precision))
         for place, factor in enumerate(reversed(factors)):
-            yield f"p{k}_{place} = fma({total}, z{k}, {factor})"
+            self.body.append(f"p{k}_{place} = fma({total}, z{k}, {factor})")
             total = f"p{k}_{place}"
-        yield f"w{k} = fma(y{k}, {total}, y{k})"
+        self.body.append(f"w{k} = fma(y{k}, {total}, y{k})")
 
     def clamped(self, k: int) -> str:
         """Return output k in units, clamped to the ends of its word."""
         output = self.plan.outputs[k]
         low, high = self.number(float(output.low)), self.number(float(output.high))
-        return f"min(max({self._value(output.wire)}, {low}), {high})"
+        return f"min(max({self.value(output.wire)}, {low}), {high})"
 
 
 class FloatSource:
@@ -231,7 +249,7 @@ class FloatSource:
         self.outputs = range(len(plan.outputs))
         self.functions = [HEADER.format(dtype=self.dtype)]
         self.parts = self.rows = 0
-        self.words = len(self.inputs)
+        self.words = 1
         self._add_states(FloatCode(plan, pool, lookups=True))
         self._add_batches(FloatCode(plan, pool, lookups=False))
         self.text = "\n\n".join(self.functions)
@@ -247,7 +265,7 @@ class FloatSource:
             sizes = {"ints": len(places), "floats": 0}
 
             def new_place(name: str) -> str:
-                kind = "ints" if name[0] in "xirn" else "floats"
+                kind = "ints" if name[0] in "xir" else "floats"
                 sizes[kind] += 1
                 return f"{kind}[{sizes[kind] - 1}]"
 
@@ -270,64 +288,65 @@ class FloatSource:
     def _add_batches(self, code: FloatCode) -> None:
         """Add the functions that take many states at once, for states in rows and in columns.
 
-        Words of a tile are read into one array, a constant apart: only so does the compiler see that nothing overlaps.
+        What words are made into stands in one array, a constant apart: only so does the compiler see that nothing
+        overlaps. A tile with a word out of range is read once more, clamped and counted.
         """
-        words = {word.wire: f"out[{row * TILE} + i]" for row, word in enumerate(self.inputs)}
-        results = {k: f"rows[{k * TILE} + i]" for k in self.outputs}
-        self.rows = len(results)
+        places = {name: f"rows[{row * TILE} + i]" for row, name in enumerate(code.words)}
+        results = {k: f"rows[{(len(places) + k) * TILE} + i]" for k in self.outputs}
+        self.rows = len(places) + len(results)
         body = [*code.body, *(f"{place} = rint({code.clamped(k)})" for k, place in results.items())]
         if is_large(body) and not DISABLE_JIT:
-            places = {f"x{wire}": place for wire, place in words.items()}
-            compute = self._add_parts("compute", "rows, out, table", map(_tile, cut(body, [], places, self._new_place)))
+            compute = self._add_parts("compute", "rows", map(_tile, cut(body, [], dict(places), self._new_row)))
         else:
-            compute = _tile([*(f"x{wire} = {place}" for wire, place in words.items()), *body])
-        checks = [line for word in self.inputs for line in self._checked(word, words[word.wire])]
-        counts = [line for word in self.inputs for line in self._counted(word, words[word.wire])]
+            compute = _tile([*(f"{name} = {place}" for name, place in places.items()), *body])
         for name, load, store, axis in (
             ("tiles", "{}[first + i, {}]", "tau[first + i, {}]", 0),
             ("columns", "{}[{}, first + i]", "tau[{}, first + i]", 1),
         ):
+            given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.inputs}
+            clamped = {
+                f"x{word.wire}": given[f"x{word.wire}"]
+                if word.wraps
+                else f"min(max({given[f'x{word.wire}']}, {-word.half}), {word.half - 1})"
+                for word in self.inputs
+            }
             tile = ["outside = int64(0)"]
-            for word in self.inputs:
-                tile += self._loaded(word, load.format(word.quantity, word.joint), words[word.wire])
-            tile += ["if outside:", *_indented(checks or ["pass"]), *counts, *compute]
+            unchecked = {f"x{word.wire}": word for word in self.inputs if not word.wraps}
+            for each, value in code.words.items():
+                loads = _loads(value)
+                checks = [unchecked.pop(x) for x in loads if x in unchecked]
+                tile += _tile(
+                    [
+                        *(f"{x} = {given[x]}" for x in loads),
+                        f"{places[each]} = {value}",
+                        *(f"outside |= (x{word.wire} + {word.half}) & {-1 << word.bits}" for word in checks),
+                    ]
+                )
+            again = [line for word in self.inputs for line in self._count(word, given[f"x{word.wire}"], False)]
+            for each, value in code.words.items():
+                loads = [f"{x} = {clamped[x]}" for x in _loads(value)]
+                again += _tile([*loads, f"{places[each]} = {value}"])
+            tile += ["if outside:", *_indented(again or ["pass"])]
+            tile += [line for word in self.inputs for line in self._count(word, given[f"x{word.wire}"], True)]
+            tile += compute
             for k, place in results.items():
-                tile += _tile([f"{store.format(k)} = int64({place})"])
-            head = f"{name}(q, qd, qdd, tau, table, constants, counts, rows, out)"
+                tile += _tile([f"{store.format(k)} = int64(int32({place}))"])
             last = f"q.shape[{axis}] - q.shape[{axis}] % {TILE}"
+            head = f"{name}(q, qd, qdd, tau, table, constants, counts, rows, out)"
             self._add(head, [f"for first in range(0, {last}, {TILE}):", *_indented(tile)])
 
-    def _loaded(self, word: InputWord, given: str, place: str) -> list[str]:
-        """Return the loop that reads one word of every state, and looks for those out of range; angles are masked."""
-        if word.wraps:
-            return _tile([f"{place} = {wrapped(given, word.bits)}"])
-        return _tile([f"{place} = {given}", f"outside |= ({given} + {word.half}) & {-1 << word.bits}"])
-
-    def _checked(self, word: InputWord, place: str) -> list[str]:
-        """Return the loop that clamps and counts words out of range."""
-        if word.wraps:
+    @staticmethod
+    def _count(word: InputWord, given: str, wraps: bool) -> list[str]:
+        """Return the loop that counts words out of range: angles beyond their limits, or all others."""
+        if word.wraps != wraps or (wraps and word.whole):
             return []
-        clamped = f"{place} = min(max({place}, {-word.half}), {word.half - 1})"
-        return [
-            *self._count(word, f"int64({place} < {-word.half}) | int64({place} > {word.half - 1})"),
-            *_tile([clamped]),
-        ]
-
-    def _counted(self, word: InputWord, place: str) -> list[str]:
-        """Return the loop that counts angles beyond their limits, which are used as they are."""
-        if not word.wraps or word.whole:
-            return []
-        both = "&" if word.around else "|"
-        return self._count(word, f"int64({place} < {word.low}) {both} int64({place} > {word.high})")
-
-    def _count(self, word: InputWord, test: str) -> list[str]:
-        name, place = f"n{word.wire}", f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+        x = wrapped(given, word.bits) if wraps else given
+        both, name = "&" if word.around else "|", f"n{word.wire}"
+        test = f"int64({x} < {word.low}) {both} int64({x} > {word.high})"
+        place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
         return [f"{name} = int64(0)", *_tile([f"{name} += {test}"]), f"{place} += {name}"]
 
-    def _new_place(self, name: str) -> str:
-        if name[0] in "xirn":
-            self.words += 1
-            return f"out[{(self.words - 1) * TILE} + i]"
+    def _new_row(self, name: str) -> str:
         self.rows += 1
         return f"rows[{(self.rows - 1) * TILE} + i]"
 
@@ -342,6 +361,11 @@ class FloatSource:
 
     def _add(self, head: str, body: Sequence[str]) -> None:
         self.functions.append("\n".join([f"{DECORATOR}def {head}:", *_indented(body), ""]))
+
+
+def _loads(value: str) -> list[str]:
+    """Return the words that an expression reads."""
+    return list(dict.fromkeys(re.findall(r"\bx\d+\b", value)))
 
 
 def _tile(lines: Sequence[str]) -> list[str]:

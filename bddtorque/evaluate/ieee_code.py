@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.base.jit import DISABLE_JIT, inlined
 from bddtorque.words.ieee import fused
 
 
@@ -61,6 +61,18 @@ def _lrint(typing: Any, a: Any) -> Any:
 fma: Any = fused if DISABLE_JIT else intrinsic(_fma)
 rint: Any = np.rint if DISABLE_JIT else intrinsic(_rint)
 lrint: Any = (lambda value: np.int64(np.rint(value))) if DISABLE_JIT else intrinsic(_lrint)
+
+
+@inlined
+def fold_sine(angle: Any, half: Any) -> Any:
+    """Return an angle, `half` being half a turn, within a quarter of a turn: of the same sine."""
+    return max(min(angle, half - angle), -half - angle)
+
+
+@inlined
+def fold_cosine(angle: Any, half: Any) -> Any:
+    """Return the angle within a quarter of a turn whose sine is the cosine of an angle."""
+    return half // 2 - abs(angle)
 
 
 @cache
