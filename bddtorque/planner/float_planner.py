@@ -5,7 +5,6 @@ Precision is the only choice: binary32 where its proved bound keeps the accuracy
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -53,8 +52,7 @@ class _Writer:
         self.blocks: list[Block] = []
         self._places: dict[FloatWire, int] = {}
         self._values: dict[int, int] = {}
-        operands = (reference >> 1 for node in self.graph.nodes for reference in node.operands)
-        self._uses = Counter([*operands, *(reference >> 1 for reference in self.graph.outputs)])
+        self._contracted = _contractions(self.graph, {k for k in range(len(self.graph.nodes)) if self._is_scaled(k)})
 
     def wire(self, wire: FloatWire) -> int:
         """Return the place of a wire."""
@@ -81,26 +79,15 @@ class _Writer:
                 self._values[top] = self._write(top)
         return self._values[node]
 
-    def _fused(self, node: int) -> tuple[int, int] | None:
-        """Return of a sum the side (0 or 1) that is a product fed into it alone, and the product; or None."""
-        operation = self.graph.nodes[node]
-        if operation.op is not Op.SUM:
-            return None
-        products = [
-            (side, operand >> 1)
-            for side, operand in enumerate(operation.operands)
-            if self.graph.nodes[operand >> 1].op is Op.PRODUCT and self._uses[operand >> 1] == 1
-        ]
-        return products[-1] if products else None
-
     def _needs(self, node: int) -> Iterator[int]:
         """Yield the nodes whose wires a node reads."""
-        operation, contracted = self.graph.nodes[node], self._fused(node)
+        operation, contracted = self.graph.nodes[node], self._contracted.get(node)
         if operation.op in (Op.SINE, Op.COSINE):
             return
         for side, operand in enumerate(operation.operands):
             if contracted and side == contracted[0]:
-                yield from (each >> 1 for each in self.graph.nodes[contracted[1]].operands)
+                if not self._is_scaled(contracted[1]):
+                    yield from (each >> 1 for each in self.graph.nodes[contracted[1]].operands)
             else:
                 yield operand >> 1
 
@@ -109,33 +96,46 @@ class _Writer:
         left, right = operation.left >> 1, operation.right >> 1
         match operation.op:
             case Op.INPUT:
-                return self._input(operation.name)
+                return self._input(node)
             case Op.CONSTANT:
                 return self.constant(Fraction(operation.value))
             case Op.SINE | Op.COSINE:
                 return self._sine(operation.left >> 1, operation.op is Op.COSINE)
             case Op.PRODUCT:  # the tracer pulls signs out of products
-                return self.wire(Multiply(self._values[left], self._values[right]))
+                return self.wire(Multiply(*self._factors(node)))
         signs = [-1 if operand & 1 else 1 for operand in operation.operands]
-        contracted = self._fused(node)
+        contracted = self._contracted.get(node)
         if contracted is None:
             first, second = self._values[left], self._values[right]
             if signs[0] > 0:
                 return self.wire(Add(first, second, signs[1]))
             return self.wire(Add(second, first, -1))
         side, product = contracted
-        first, second = (self._values[each >> 1] for each in self.graph.nodes[product].operands)
+        first, second = self._factors(product)
         addend = self._values[(left, right)[1 - side]]
         return self.wire(Fused(first, second, addend, signs[side], signs[1 - side]))
 
-    def _input(self, name: str) -> int:
+    def _is_scaled(self, node: int) -> bool:
+        """Whether a node is an input that is its word times its unit: a product like others."""
+        operation = self.graph.nodes[node]
+        argument = self.arguments.get(operation.name) if operation.op is Op.INPUT else None
+        return argument is not None and argument.kind == "word" and not argument.centre
+
+    def _factors(self, product: int) -> tuple[int, int]:
+        """Return the factors of a product, or of an input that is its word times its unit."""
+        operation = self.graph.nodes[product]
+        if self._is_scaled(product):
+            name = operation.name
+            return self.wire(Number(self.word(name))), self.constant(self.arguments[name].scale)
+        return self._values[operation.left >> 1], self._values[operation.right >> 1]
+
+    def _input(self, node: int) -> int:
         """Return the value of an input: its word times its unit, plus what the word 0 stands for."""
-        argument = self.arguments[name]
-        word = self.wire(Number(self.word(name)))
-        scale = self.constant(argument.scale)
-        if argument.centre:
-            return self.wire(Fused(word, scale, self.constant(argument.centre)))
-        return self.wire(Multiply(word, scale))
+        if self._is_scaled(node):
+            return self.wire(Multiply(*self._factors(node)))
+        argument = self.arguments[self.graph.nodes[node].name]
+        word = self.wire(Number(self.word(self.graph.nodes[node].name)))
+        return self.wire(Fused(word, self.constant(argument.scale), self.constant(argument.centre)))
 
     def word(self, name: str) -> int:
         """Return the wire of an input word."""
@@ -196,6 +196,33 @@ class _Writer:
         lookup = Lookup(f"{term.law.kind}({term.name})", self.blocks.index(block), (self.word(term.name),))
         number, scale = self.wire(Number(self.wire(lookup))), self.constant(target.sign * lsb / target.lsb)
         return self.wire(Multiply(number, scale) if total is None else Fused(number, scale, total))
+
+
+def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
+    """Return the sums that are fused with a product: by node, the side that it is on (0 or 1) and the product.
+
+    Inputs in `scaled` are products of their word and its unit.
+
+    A product is gone where every sum that reads it is fused with it, and nothing else reads it; a sum can be fused with
+    one. Those with the fewest readers come first: each takes a place from others.
+    """
+    readers: dict[int, list[tuple[int, int]]] = {}
+    for k, node in enumerate(graph.nodes):
+        for side, operand in enumerate(node.operands):
+            readers.setdefault(operand >> 1, []).append((k, side))
+    given = {reference >> 1 for reference in graph.outputs}
+    products = [
+        k
+        for k, node in enumerate(graph.nodes)
+        if (node.op is Op.PRODUCT or k in scaled)
+        and k not in given
+        and all(graph.nodes[reader].op is Op.SUM for reader, _ in readers.get(k, ()))
+    ]
+    fused: dict[int, tuple[int, int]] = {}
+    for product in sorted(products, key=lambda k: (len(readers[k]), -k)):
+        if not any(reader in fused for reader, _ in readers[product]):
+            fused |= {reader: (side, product) for reader, side in readers[product]}
+    return fused
 
 
 def plan_floats(
