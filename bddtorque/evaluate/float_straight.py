@@ -53,6 +53,8 @@ real = np.{dtype}
 '''
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 """No fast-math flag: every operation is rounded as it stands."""
+INLINED = DECORATOR.replace("_nrt", "forceinline=True, _nrt")
+"""Of what kernels call: within a loop of the user's no array is passed, and no reference to a row counted."""
 
 
 def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], directory: Path) -> Straight:
@@ -283,7 +285,8 @@ class FloatSource:
             ("bare(q, qd, qdd, tau, table, constants)", list(check_inputs(self.inputs, False))),
             ("unchecked(q, qd, qdd, tau, table, constants)", []),
         ):
-            self._add(head, [*begin, "for s in range(q.shape[0]):", *_indented([*load, *check, *lines])])
+            body = [*begin, "for s in range(q.shape[0]):", *_indented([*load, *check, *lines])]
+            self._add(head, body, INLINED if not self.parts and not head.startswith("states") else DECORATOR)
 
     def _add_batches(self, code: FloatCode) -> None:
         """Add the functions that take many states at once, for states in rows and in columns.
@@ -359,8 +362,8 @@ class FloatSource:
         self.parts += len(calls)
         return calls
 
-    def _add(self, head: str, body: Sequence[str]) -> None:
-        self.functions.append("\n".join([f"{DECORATOR}def {head}:", *_indented(body), ""]))
+    def _add(self, head: str, body: Sequence[str], decorator: str = DECORATOR) -> None:
+        self.functions.append("\n".join([f"{decorator}def {head}:", *_indented(body), ""]))
 
 
 def _loads(value: str) -> list[str]:

@@ -128,7 +128,7 @@ def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
         constants = array_at(_pointer_to(numbers), (count,), np.float64)
         bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants)
 
-    function: Any = numba.njit(**OPTIONS)(kernel)
+    function: Any = numba.njit(forceinline=True, **OPTIONS)(kernel)
     function.code = code  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
 

@@ -204,7 +204,8 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
     Inputs in `scaled` are products of their word and its unit.
 
     A product is gone where every sum that reads it is fused with it, and nothing else reads it; a sum can be fused with
-    one. Those with the fewest readers come first: each takes a place from others.
+    one. Those with the fewest readers come first: each takes a place from others. Of two, the one that is there last is
+    fused, so that the sum waits for one operation after it, and not for two.
     """
     readers: dict[int, list[tuple[int, int]]] = {}
     for k, node in enumerate(graph.nodes):
@@ -218,8 +219,11 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
         and k not in given
         and all(graph.nodes[reader].op is Op.SUM for reader, _ in readers.get(k, ()))
     ]
+    depths: list[int] = []
+    for node in graph.nodes:
+        depths.append(max((depths[operand >> 1] + 1 for operand in node.operands), default=0))
     fused: dict[int, tuple[int, int]] = {}
-    for product in sorted(products, key=lambda k: (len(readers[k]), -k)):
+    for product in sorted(products, key=lambda k: (len(readers[k]), -depths[k], -k)):
         if not any(reader in fused for reader, _ in readers[product]):
             fused |= {reader: (side, product) for reader, side in readers[product]}
     return fused
