@@ -151,9 +151,10 @@ class Evaluator:
             (place, joint)
             for place, name in enumerate(QUANTITIES[:1] if self._of_function else QUANTITIES)
             for joint in range(self._joints)
-            if f"{name}{joint + 1}" not in read and not _never_outside(arm.formats.inputs[place][joint])
+            if f"{name}{joint + 1}" not in read
+            and not self._runner.counts_unread
+            and not _never_outside(arm.formats.inputs[place][joint])
         ]
-        self._kernel: Callable[..., Any] | None
         self._still = np.zeros(self._joints)
         self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
         self._forget_addresses()
@@ -218,13 +219,13 @@ class Evaluator:
         if out.__class__ is not _array or out.dtype != _WORD or out.shape != shape or not out.flags.writeable:
             given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
             raise BddTorqueError(f"out must be a writable int64 array of shape {shape}, got {given}")
-        tau = np.atleast_2d(out)
+        tau = np.atleast_2d(out) if single else out
         alike = tau.flags.c_contiguous if first.flags.c_contiguous else tau.flags.f_contiguous
         return tau if alike and not any(np.may_share_memory(out, row) for row in rows) else np.empty_like(first)
 
     def _run_counted(self, rows: Sequence[Integers], tau: Integers) -> None:
         """Run words, and count those that are out of range."""
-        counts = np.zeros_like(self._counts)
+        counts = np.zeros((3, self._joints), dtype=_WORD)
         self._runner.run(rows[0], rows[1], rows[2], tau, counts)
         for place, joint in self._unread:
             counts[place, joint] += count_outside(self._formats.inputs[place][joint], rows[place][:, joint])
@@ -313,22 +314,27 @@ class Evaluator:
 
     @property
     def kernel(self) -> Callable[..., Any]:
-        """A compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop or to call.
+        """The kernel that checks its words; see `make_kernel`."""
+        return self.make_kernel()
+
+    def make_kernel(self, checked: bool = True) -> Callable[..., Any]:
+        """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop.
 
         Of a function, word = kernel(word, ...) of as many words as there are inputs.
 
-        It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only.
+        It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only. With `checked`
+        False (target ``"float"``) words that are not angles must be in range: what comes of others is not defined.
         """
         if DISABLE_JIT:
             raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
-        if self._kernel is None:
-            own = self._runner.kernel(self._joints)
-            self._kernel = word_kernel(own, self._joints) if self._of_function else own
-        return self._kernel
+        if checked not in self._kernels:
+            own = self._runner.kernel(self._joints, checked)
+            self._kernels[checked] = word_kernel(own, self._joints) if self._of_function else own
+        return self._kernels[checked]
 
     def _forget_addresses(self) -> None:
         """Have what reads the evaluator's arrays by their addresses made anew, when first called."""
-        self._kernel = None
+        self._kernels: dict[bool, Callable[..., Any]] = {}
         self._single: Single | None = None
         self._places: Integers = np.empty(0, dtype=np.int64)
         self._one_words: One = lambda *given: self._first_single("_any_words", given)

@@ -25,8 +25,8 @@ import numpy.typing as npt
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.cutting import cut, is_large
 from bddtorque.evaluate.generated import generated_module
-from bddtorque.evaluate.ieee_code import warn_without_fma
-from bddtorque.evaluate.input_code import InputWord, check_inputs, input_words, load_inputs
+from bddtorque.evaluate.ieee_code import converts_int64, warn_without_fma
+from bddtorque.evaluate.input_code import InputWord, check_inputs, input_words, load_inputs, unread_words
 from bddtorque.evaluate.integer_code import wrapped
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import Straight
@@ -39,7 +39,7 @@ from bddtorque.words.float_sine import angle_bits, sine_factors, sine_table, tur
 
 MOST_TABLE_BITS = 14
 """Bits of angle words whose sines are looked up: beyond, a table is slower than the polynomial."""
-TILE = 64
+TILE = 128
 """States that `tiles` takes at once: what they need lies in the fastest cache."""
 
 HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
@@ -139,6 +139,7 @@ class FloatCode:
 
     def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:
         self.plan, self.pool, self.lookups = plan, pool, lookups
+        self.word_kind = "int64" if converts_int64() else "int32"
         self.words: dict[str, str] = {}
         self.body: list[str] = []
         self._made: set[str] = set()
@@ -169,7 +170,7 @@ class FloatCode:
                 else:
                     wraps = not isinstance(source, Input) or source.wraps
                     x = wrapped(self.word(word), self.plan.bits_of(word)) if wraps else self.word(word)
-                    self._from_words(f"w{k}", f"real(int32({x}))")
+                    self._from_words(f"w{k}", f"real({self.word_kind}({x}))")
             case Sine() if self.lookups and self.pool.tabled(wire):
                 self._once(f"i{wire.word}", f"{self.word(wire.word)} & {(1 << self.plan.bits_of(wire.word)) - 1}")
                 self.body.append(f"w{k} = {self.pool.sine(wire)}")
@@ -214,10 +215,11 @@ class FloatCode:
             folded = f"fold_cosine({angle}, {half})" if wire.cosine else f"fold_sine({angle}, {half})"
             self._from_words(f"y{k}", f"real({folded}) * {unit}")
         else:
-            # the word at the upper end of 32 bits wraps by itself
+            # a word at the upper end of an integer wraps by itself
             a, two = f"a{wire.word}", self.number(2.0)
-            shifted = f"int32({self.word(wire.word)} << {32 - bits})"
-            self._from_words(a, f"real({shifted}) * {self.number(2.0**-30)}")
+            length = int(self.word_kind.removeprefix("int"))
+            shifted = f"{self.word_kind}({self.word(wire.word)} << {length - bits})"
+            self._from_words(a, f"real({shifted}) * {self.number(2.0 ** (2 - length))}")
             folded = f"{self.number(1.0)} - abs({a})" if wire.cosine else f"max(min({a}, {two} - {a}), -{two} - {a})"
             self.body.append(f"y{k} = {folded}")
         self.body.append(f"z{k} = y{k} * y{k}")
@@ -248,6 +250,7 @@ class FloatSource:
         self.plan, self.pool = plan, pool
         self.dtype = plan.precision.dtype.__name__
         self.inputs = input_words(plan, formats)
+        self.counted = [*self.inputs, *unread_words(plan, formats)]
         self.outputs = range(len(plan.outputs))
         self.functions = [HEADER.format(dtype=self.dtype)]
         self.parts = self.rows = 0
@@ -279,13 +282,12 @@ class FloatSource:
             ]
             lines = [*(f"{places[name]} = {name}" for name in names), *calls]
             lines += [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
-        load = list(load_inputs(self.inputs))
-        for head, check in (
-            ("states(q, qd, qdd, tau, table, constants, counts)", list(check_inputs(self.inputs, True))),
-            ("bare(q, qd, qdd, tau, table, constants)", list(check_inputs(self.inputs, False))),
-            ("unchecked(q, qd, qdd, tau, table, constants)", []),
+        for head, words, check in (
+            ("states(q, qd, qdd, tau, table, constants, counts)", self.counted, check_inputs(self.counted, True)),
+            ("bare(q, qd, qdd, tau, table, constants)", self.inputs, check_inputs(self.inputs, False)),
+            ("unchecked(q, qd, qdd, tau, table, constants)", self.inputs, ()),
         ):
-            body = [*begin, "for s in range(q.shape[0]):", *_indented([*load, *check, *lines])]
+            body = [*begin, "for s in range(q.shape[0]):", *_indented([*load_inputs(words), *check, *lines])]
             self._add(head, body, INLINED if not self.parts and not head.startswith("states") else DECORATOR)
 
     def _add_batches(self, code: FloatCode) -> None:
@@ -306,48 +308,36 @@ class FloatSource:
             ("tiles", "{}[first + i, {}]", "tau[first + i, {}]", 0),
             ("columns", "{}[{}, first + i]", "tau[{}, first + i]", 1),
         ):
-            given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.inputs}
-            clamped = {
-                f"x{word.wire}": given[f"x{word.wire}"]
-                if word.wraps
-                else f"min(max({given[f'x{word.wire}']}, {-word.half}), {word.half - 1})"
-                for word in self.inputs
+            given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.counted}
+            clamped = given | {
+                f"x{word.wire}": f"min(max({given[f'x{word.wire}']}, {-word.half}), {word.half - 1})"
+                for word in self.counted
+                if not word.wraps
             }
-            tile = ["outside = int64(0)"]
-            unchecked = {f"x{word.wire}": word for word in self.inputs if not word.wraps}
+            waiting = {f"x{word.wire}": word for word in self.counted if not (word.wraps and word.whole)}
+            tile = ["outside = int64(0)", *(f"n{word.wire} = int64(0)" for word in waiting.values() if word.wraps)]
             for each, value in code.words.items():
                 loads = _loads(value)
-                checks = [unchecked.pop(x) for x in loads if x in unchecked]
-                tile += _tile(
-                    [
-                        *(f"{x} = {given[x]}" for x in loads),
-                        f"{places[each]} = {value}",
-                        *(f"outside |= (x{word.wire} + {word.half}) & {-1 << word.bits}" for word in checks),
-                    ]
-                )
-            again = [line for word in self.inputs for line in self._count(word, given[f"x{word.wire}"], False)]
+                checks = [_check(waiting.pop(x)) for x in loads if x in waiting]
+                tile += _tile([*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}", *checks])
+            for x, word in waiting.items():  # what no torque depends on
+                tile += _tile([f"{x} = {given[x]}", _check(word)])
+            again = []
+            for word in self.counted:
+                x, place = f"x{word.wire}", f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+                if word.wraps and not word.whole:
+                    tile.append(f"{place} += n{word.wire}")
+                elif not word.wraps:
+                    again += _tile([f"{place} += int64({given[x]} != {clamped[x]})"])
             for each, value in code.words.items():
                 loads = [f"{x} = {clamped[x]}" for x in _loads(value)]
                 again += _tile([*loads, f"{places[each]} = {value}"])
-            tile += ["if outside:", *_indented(again or ["pass"])]
-            tile += [line for word in self.inputs for line in self._count(word, given[f"x{word.wire}"], True)]
-            tile += compute
+            tile += ["if outside:", *_indented(again or ["pass"]), *compute]
             for k, place in results.items():
-                tile += _tile([f"{store.format(k)} = int64(int32({place}))"])
+                tile += _tile([f"{store.format(k)} = int64({code.word_kind}({place}))"])
             last = f"q.shape[{axis}] - q.shape[{axis}] % {TILE}"
             head = f"{name}(q, qd, qdd, tau, table, constants, counts, rows, out)"
             self._add(head, [f"for first in range(0, {last}, {TILE}):", *_indented(tile)])
-
-    @staticmethod
-    def _count(word: InputWord, given: str, wraps: bool) -> list[str]:
-        """Return the loop that counts words out of range: angles beyond their limits, or all others."""
-        if word.wraps != wraps or (wraps and word.whole):
-            return []
-        x = wrapped(given, word.bits) if wraps else given
-        both, name = "&" if word.around else "|", f"n{word.wire}"
-        test = f"int64({x} < {word.low}) {both} int64({x} > {word.high})"
-        place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
-        return [f"{name} = int64(0)", *_tile([f"{name} += {test}"]), f"{place} += {name}"]
 
     def _new_row(self, name: str) -> str:
         self.rows += 1
@@ -364,6 +354,15 @@ class FloatSource:
 
     def _add(self, head: str, body: Sequence[str], decorator: str = DECORATOR) -> None:
         self.functions.append("\n".join([f"{decorator}def {head}:", *_indented(body), ""]))
+
+
+def _check(word: InputWord) -> str:
+    """Return the statement that looks whether a word of a tile is out of range; of an angle, counts those that are."""
+    x, mask = f"x{word.wire}", (1 << word.bits) - 1
+    if not word.wraps:
+        return f"outside |= ({x} + {word.half}) & {-1 << word.bits}"
+    # from the first word in range on, around the turn
+    return f"n{word.wire} += int64((({x} - {word.low}) & {mask}) > {(word.high - word.low) & mask})"
 
 
 def _loads(value: str) -> list[str]:

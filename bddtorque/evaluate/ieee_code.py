@@ -76,11 +76,16 @@ def fold_cosine(angle: Any, half: Any) -> Any:
 
 
 @cache
+def converts_int64() -> bool:
+    """Whether vector instructions convert between int64 and floats: else they do so by way of int32."""
+    return bool(llvm.get_host_cpu_features().get("avx512dq", False))
+
+
+@cache
 def warn_without_fma() -> None:
     """Say once that this processor has no fused multiply-add."""
-    features = llvm.get_host_cpu_features()
-    name = llvm.get_process_triple()
-    if name.startswith(("x86_64", "i686", "i386")) and not features.get("fma", False):
+    of_x86 = llvm.get_process_triple().startswith(("x86_64", "i686", "i386"))
+    if of_x86 and not llvm.get_host_cpu_features().get("fma", False):
         logging.getLogger("bddtorque").warning(
             "this processor has no fused multiply-add: plans for target 'float' give the same words, but slowly"
         )

@@ -114,9 +114,8 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     return function  # type: ignore[no-any-return]
 
 
-def straight_kernel(code: Straight, joints: int) -> Callable[..., None]:
-    """Return kernel(q, qd, qdd, tau) for straight-line code and its tables; as `program_kernel`."""
-    bare = code.bare
+def straight_kernel(code: Straight, joints: int, bare: Callable[..., None]) -> Callable[..., None]:
+    """Return kernel(q, qd, qdd, tau) for a function of straight-line code and its tables; as `program_kernel`."""
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
     numbers, count = code.constants.ctypes.data, len(code.constants)
 

@@ -54,6 +54,19 @@ def input_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
     return found
 
 
+def unread_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
+    """Return the inputs that a plan does not read, but that can be out of range; numbered beyond its wires."""
+    read = {wire.name for wire in plan.inputs}
+    found: list[InputWord] = []
+    for quantity, words in zip(QUANTITIES, formats.inputs, strict=True):
+        for joint, each in enumerate(words):
+            place = len(plan.wires) + len(found)
+            word = InputWord(place, quantity, joint, each.bits, each.kind == "angle", *limits(each))
+            if f"{quantity}{joint + 1}" not in read and not (word.wraps and word.whole):
+                found.append(word)
+    return found
+
+
 def load_inputs(inputs: Sequence[InputWord]) -> Iterator[str]:
     """Yield the statements that load the words of state s."""
     for word in inputs:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import BIT_FORMS, check_form
@@ -70,11 +71,18 @@ class Runner(Protocol):
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
         """Run N states; safe in threads, and the GIL is released."""
 
-    def kernel(self, joints: int) -> Callable[..., None]:
-        """Return kernel(q, qd, qdd, tau) of one state."""
+    @property
+    def counts_unread(self) -> bool:
+        """Whether words that no torque depends on are counted too."""
+
+    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
+        """Return kernel(q, qd, qdd, tau) of one state; words are known to be in range unless it is `checked`."""
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states, if there are any."""
+
+
+UNCHECKED = "checked = False is only valid for target 'float': other kernels always check their words"
 
 
 class Interpreted:
@@ -83,7 +91,7 @@ class Interpreted:
     Each form is made here, once, and compared with its table on every entry.
     """
 
-    takes_columns = False
+    takes_columns = counts_unread = False
 
     def __init__(self, model: Runnable, form: str) -> None:
         forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
@@ -97,8 +105,10 @@ class Interpreted:
         """Run N states."""
         run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
 
-    def kernel(self, joints: int) -> Callable[..., None]:
+    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return the kernel of one state."""
+        if not checked:
+            raise BddTorqueError(UNCHECKED)
         return program_kernel(self.program, self.registers, joints)
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
@@ -117,7 +127,7 @@ class Compiled:
             self.code = float_straight(plan, model.formats, model.tables, self.folder)
         else:
             self.code = straight(plan, model.formats, model.tables, self.folder)
-        self.takes_columns = self.code.columns is not None
+        self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
         """Run N states."""
@@ -138,9 +148,12 @@ class Compiled:
             code.states(*words, found, code.table, code.constants, counts)
             tau[-rest:] = found
 
-    def kernel(self, joints: int) -> Callable[..., None]:
+    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return the kernel of one state."""
-        return straight_kernel(self.code, joints)
+        run = self.code.bare if checked else self.code.unchecked
+        if run is None:
+            raise BddTorqueError(UNCHECKED)
+        return straight_kernel(self.code, joints, run)
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states."""
@@ -153,7 +166,8 @@ class Spread:
     def __init__(self, runner: Runner, threads: int) -> None:
         self.runner = runner
         self.threads = threads
-        self.takes_columns, self.kernel, self.single = runner.takes_columns, runner.kernel, runner.single
+        self.takes_columns, self.counts_unread = runner.takes_columns, runner.counts_unread
+        self.kernel, self.single = runner.kernel, runner.single
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
     def pool(self) -> ThreadPoolExecutor:

@@ -47,7 +47,7 @@ class Team:
     lists : what each processor does
     """
 
-    takes_columns = False
+    takes_columns = counts_unread = False
 
     def __init__(self, runner: Interpreted, model: Runnable, spreading: Spreading, threads: int) -> None:
         self.runner, self.kernel = runner, runner.kernel

@@ -177,12 +177,13 @@ class Model:
         """Return output words of a function's input words, one argument per input, of shapes that broadcast."""
         return self._words.words(*words)
 
-    def kernel(self, kind: str = "words") -> Callable[..., Any]:
+    def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for an own njit loop.
 
         Of a robot, kernel(q, qd, qdd, tau) on word arrays (n,); of a function, word = kernel(word, ...).
+        With `checked` False it trusts that words are in range (target ``"float"``).
         """
-        return (self._words if kind == "words" else self.evaluator(kind)).kernel
+        return (self._words if kind == "words" else self.evaluator(kind)).make_kernel(checked)
 
     def error_of(self, function: Callable[..., Any]) -> float:
         """Return the largest |compiled − clamp(function)| over every combination of a function's input words, in units.

@@ -56,33 +56,70 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
     rng = np.random.default_rng(place)
     words = [word for kind in formats.inputs for word in kind]
     starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
-    output = plan.outputs[place]
+    output, every = plan.outputs[place], np.arange(STARTS)
     for direction in (1, -1):
-        best = starts
+        best = _States(starts.copy(), formats)
         for _ in range(ROUNDS):
             for column, word in enumerate(words):
-                tried = np.stack([best] * (1 + len(STEPS)))
-                for k, step in enumerate(STEPS, 1):
-                    tried[k, :, column] = word.held(best[:, column] + step)
-                units = _torque_units(robot, formats, tried.reshape(-1, len(words)), place)
-                winners = (direction * units.reshape(tried.shape[:2])).argmax(axis=0)
-                best = tried[winners, np.arange(STARTS)]
-            total, units = _sum(plan, tables, best, place), _torque_units(robot, formats, best, place)
+                own = best.words[:, column]
+                tried = np.stack([own, *(word.held(own + step) for step in STEPS)])
+                units = _torque_units(robot, formats, best.with_column(column, tried), place)
+                winners = (direction * units.reshape(tried.shape)).argmax(axis=0)
+                best.set_column(column, tried[winners, every])
+            total = _sum(plan, tables, best.words, place)
+            units = _torque_units(robot, formats, best.values, place)
             beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
             if beyond.any():
-                q, qd, qdd = best[beyond.argmax()].reshape(3, -1).tolist()
+                q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
                 return tuple(q), tuple(qd), tuple(qdd)
     return None
 
 
-def _torque_units(robot: Robot, formats: Formats, states: Words, place: int) -> npt.NDArray[np.float64]:
-    """Return one torque of states (N, 3n) in words, by float Newton-Euler, in units of its word.
+class _States:
+    """States (N, 3n) in words, and their values: sine, cosine, q, qd and qdd, (N, n) each.
+
+    The search changes one word at a time: only its values are computed anew.
+    """
+
+    def __init__(self, words: Words, formats: Formats) -> None:
+        self.words, self.formats = words, formats
+        q, qd, qdd = (
+            kind.dequantise(each) for kind, each in zip(formats.inputs, np.split(words, 3, axis=1), strict=True)
+        )
+        self.values = [*sine_cosine(q), q, qd, qdd]
+
+    def _values_of(self, column: int, words: Words) -> tuple[int, dict[int, npt.NDArray[np.float64]]]:
+        """Return the joint of a column, and the values of words in it, by their place in `values`."""
+        kind, joint = divmod(column, len(self.formats.q))
+        value = self.formats.inputs[kind][joint].dequantise(words)
+        turned = dict(enumerate(sine_cosine(value))) if kind == 0 else {}
+        return joint, {**turned, 2 + kind: value}
+
+    def with_column(self, column: int, tried: Words) -> list[npt.NDArray[np.float64]]:
+        """Return the values of all states with every one of some words (K, N) in a column, (K·N, n) each."""
+        joint, changed = self._values_of(column, tried)
+        arrays = [np.tile(each, (len(tried), 1)) for each in self.values]
+        for place, value in changed.items():
+            arrays[place][:, joint] = value.reshape(-1)
+        return arrays
+
+    def set_column(self, column: int, words: Words) -> None:
+        """Set one word of every state."""
+        joint, changed = self._values_of(column, words)
+        self.words[:, column] = words
+        for place, value in changed.items():
+            self.values[place][:, joint] = value
+
+
+def _torque_units(
+    robot: Robot, formats: Formats, values: Sequence[npt.NDArray[np.float64]], place: int
+) -> npt.NDArray[np.float64]:
+    """Return one torque of states, given as sine, cosine, q, qd and qdd, by float Newton-Euler, in units of its word.
 
     The state that is found stands in the certificate, so the way there must be the same on every machine.
     """
-    words = np.split(states, 3, axis=1)
-    q, qd, qdd = (kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True))
-    tau = torques(chain_of(robot), q, qd, qdd, sine_cosine(q))
+    sine, cosine, q, qd, qdd = values
+    tau = torques(chain_of(robot), q, qd, qdd, (sine, cosine))
     if robot.has_friction:
         tau = tau + friction(robot, qd)
     word = formats.tau[place]

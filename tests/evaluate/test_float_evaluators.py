@@ -9,6 +9,7 @@ import pytest
 from compiled import arm, found_errors, random_words, reference
 
 import bddtorque as bt
+from bddtorque.evaluate.state_arrays import count_outside
 from bddtorque.questions import largest
 from bddtorque.words import Format
 
@@ -17,24 +18,30 @@ OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
 
 def test_same_words_from_all() -> None:
     """In rows, in columns, one by one, in threads and from a kernel; words out of range too, and these counted."""
-    model = arm(8, target="float")
-    words = random_words(model, 200)
+    # limits on both sides of half a turn for one joint; no torque depends on the position of the other
+    model = arm(8, target="float", position=[1.0, (2.0, 4.0)], gravity=(0.0, 0.0, -9.81))
+    assert "q1" not in {wire.name for wire in model.plan.inputs}
+    words = random_words(model, 300)
     for each in words:  # in the first tile, in the second and beyond the last whole one
-        each[[5, 70, 199]] *= 3
+        each[[5, 150, 299]] *= 3
     expected = reference(model, words)
     evaluator = model.evaluator()
     assert np.array_equal(evaluator.torque_words(*words), expected)
     outside = evaluator.out_of_range.copy()
     assert np.array_equal(evaluator.torque_words(*map(np.asfortranarray, words)), expected)
     assert np.array_equal(evaluator.out_of_range, 2 * outside)
-    singles = [evaluator.torque_words(*(each[k] for each in words)) for k in range(200)]
+    singles = [evaluator.torque_words(*(each[k] for each in words)) for k in range(300)]
     assert np.array_equal(singles, expected)
     assert np.array_equal(evaluator.out_of_range, 3 * outside)
     for place, kind in enumerate(model.formats.inputs):
-        beyond = [(words[place][:, j] != kind.held(words[place])[:, j]).sum() for j in range(2)]
-        assert place == 0 or outside[place].tolist() == beyond
+        assert outside[place].tolist() == [count_outside(kind[j], words[place][:, j]) for j in range(2)]
+    assert outside.any(axis=1).all()
     tau = np.empty_like(expected)
     model.kernel()(*words, tau)
+    assert np.array_equal(tau, expected)
+    tau[:] = 0
+    held = [kind.held(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    model.kernel(checked=False)(*held, tau)
     assert np.array_equal(tau, expected)
     assert np.array_equal(model.evaluator("parallel", processors=2).torque_words(*words), expected)
     assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
@@ -84,6 +91,12 @@ def test_friction_is_a_table_that_floats_look_up(tmp_path: Path) -> None:
     assert loaded.digest == model.digest
     assert np.array_equal(loaded.torque_words(*words), expected)
     assert all(check.passed for check in bt.verify(loaded))
+
+
+def test_kernels_of_other_targets_are_always_checked() -> None:
+    """Only plans in floats have one that is not."""
+    with pytest.raises(bt.BddTorqueError, match="checked = False is only valid for target 'float'"):
+        arm(4).kernel(checked=False)
 
 
 def test_other_consumers_refuse_floats_in_one_line(tmp_path: Path) -> None:
