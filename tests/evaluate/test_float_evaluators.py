@@ -19,7 +19,7 @@ OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
 def test_same_words_from_all() -> None:
     """In rows, in columns, one by one, in threads and from a kernel; words out of range too, and these counted."""
     # limits on both sides of half a turn for one joint; no torque depends on the position of the other
-    model = arm(8, target="float", position=[1.0, (2.0, 4.0)], gravity=(0.0, 0.0, -9.81))
+    model = arm(8, target="float", position=((-1.0, 1.0), (2.0, 4.0)), gravity=(0.0, 0.0, -9.81))
     assert "q1" not in {wire.name for wire in model.plan.inputs}
     words = random_words(model, 300)
     for each in words:  # in the first tile, in the second and beyond the last whole one
