@@ -10,7 +10,7 @@ from test_cover import SAMPLES
 
 import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.compiler.verify import verify_bytes
+from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
 from bddtorque.plan.wires import Product
 from bddtorque.planner.budget import plan_network
@@ -81,13 +81,14 @@ def test_what_cannot_be_is_refused_with_what_would_do(options, said):
         bt.compile("planar2r", **options, workers=1)
 
 
-def test_a_file_that_multiplies_in_another_way_than_it_says_is_refused():
+def test_a_file_that_multiplies_in_another_way_than_it_says_is_refused(tmp_path):
     header, arrays = taken_apart(saved(bits=6, block_bits=14, products="blocks"))
     assert all(finding.passed for finding in check_bytes(signed(header, arrays)))
     for said in ("squares", "partial", "auto", "limbs", 3):
         header["spec"]["products"] = said
         assert not check_bytes(signed(header, arrays))[-1].passed
-        assert not all(check.passed for check in verify_bytes(signed(header, arrays), workers=1))
+        (tmp_path / "arm.bdt").write_bytes(signed(header, arrays))
+        assert not all(check.passed for check in verify(tmp_path / "arm.bdt", workers=1))
 
 
 def test_the_refusal_names_the_widest_product():
