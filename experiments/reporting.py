@@ -27,6 +27,8 @@ RESULTS = Path(__file__).parent / "results"
 CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "open"
 RECORDED, CHANGED, TIMED = "as recorded", "CHANGED", "timed"
 """The verdicts of a regression; `Check(recorded=TIMED)` is a time, which is not judged."""
+SKIPPED = 77
+"""The exit code of a script that needs tools which are not installed."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ def between(low: float, high: float) -> Rule:
 
 def near(figures: Any, relative: float = 0.0, absolute: float = 0.0) -> Rule:
     """Allow numbers that differ from others by a small part of them, or by a small amount."""
-    return Rule(shown(figures), lambda ours: bool(np.allclose(ours, figures, rtol=relative, atol=absolute)))
+    return Rule(
+        shown(figures),
+        lambda ours: np.size(ours) == np.size(figures) and np.allclose(ours, figures, rtol=relative, atol=absolute),
+    )
 
 
 EQUAL = Rule("equal", below(1e-12).holds)
@@ -161,6 +166,15 @@ def finish(checks: Sequence[Check]) -> None:
     ]
     write_csv(f"checks_{Path(sys.argv[0]).stem}", rows)
     sys.exit(any(check.regression is CHANGED for check in checks))
+
+
+def require(lacking: Sequence[str]) -> None:
+    """Skip the script, with exit code 77, if tools are missing; `lacking` has lines, empty where all is there."""
+    missing = list(filter(None, lacking))
+    for line in missing:
+        print(f"skipped: {line}")
+    if missing:
+        sys.exit(SKIPPED)
 
 
 def summary(regressions: Iterable[str], verdicts: Iterable[str]) -> str:

@@ -2,7 +2,8 @@
 
 Scripts that time what they run (see `ALONE`) come last, one at a time with nothing beside them, benches at the very
 end. What a script prints is kept in results/<script>.txt. A script that fails does not stop the others; the exit code
-is 1 if any failed or found a figure that is not as recorded. What is refuted of a paper fails nothing.
+is 1 if any failed or found a figure that is not as recorded. What is refuted of a paper fails nothing. A script that
+needs tools which are not installed is skipped, and the line that says which packages bring them is shown.
 
     python experiments/run_all.py [--quick] [--jobs 2] [script ...]
 """
@@ -20,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reporting import CHANGED, RESULTS, overall, show_table, summary, write_csv
+from reporting import CHANGED, RESULTS, SKIPPED, overall, show_table, summary, write_csv
 
 FOLDER = Path(__file__).parent
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost")
@@ -31,17 +32,23 @@ MOST_MINUTES = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one script: seconds on the clock, seconds of processor time with those of its children, checks."""
+    """What became of one script: seconds on the clock, seconds of processor time with those of its children, checks.
+
+    `said` are the lines in which a script that was skipped says what it lacks.
+    """
 
     script: str
     code: int
     seconds: float
     processor_seconds: float
     checks: list[dict[str, str]]
+    said: str = ""
 
     @property
     def verdict(self) -> str:
-        """What the script found, or that it ended before it could tell."""
+        """What the script found, why it was skipped, or that it ended before it could tell."""
+        if self.code == SKIPPED:
+            return self.said
         if not self.checks or (self.code and all(each["regression"] != CHANGED for each in self.checks)):
             return f"FAILED (exit code {self.code})"
         return summary((each["regression"] for each in self.checks), (each["verdict"] for each in self.checks))
@@ -49,7 +56,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """Whether it failed, changed, or told nothing."""
-        return self.code != 0 or not self.checks
+        return self.code != SKIPPED and (self.code != 0 or not self.checks)
 
 
 def facts(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
@@ -86,7 +93,9 @@ def run(script: Path, quick: bool) -> Outcome:
         _, status, usage = os.wait4(process, 0)  # which also tells the processor time, unlike subprocess
     code = os.waitstatus_to_exitcode(status)
     checks = list(csv.DictReader(kept.read_text().splitlines())) if kept.exists() else []
-    outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, checks)
+    printed = (RESULTS / f"{script.stem}.txt").read_text(errors="replace").splitlines()
+    said = "; ".join(line for line in printed if line.startswith("skipped: "))
+    outcome = Outcome(script.name, code, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, checks, said)
     times = f"{outcome.seconds:7.1f} s ({outcome.processor_seconds:6.1f} s of processor time)"
     print(f"{times}  {script.name:32} {outcome.verdict}", flush=True)
     return outcome
