@@ -110,7 +110,7 @@ def make_seeds(folder: Path) -> None:
     _write(folder / "samples_csv", [text.encode() for text in SAMPLES])
     plans = [{"format": "bddtorque plan", "version": 1, "plan": each.plan.to_plain()} for each in (arm, host, rubbing)]
     _write(folder / "plan_json", [json.dumps(plain).encode() for plain in plans])
-    results = [None, (1, 2.5, "x", b"y"), {"a": np.arange(5), "b": [np.float64(1), True]}]
+    results = [None, (1, 2.5, "x"), {"a": np.arange(5), "b": [np.float64(1), True]}]
     _write(folder / "cache_entry", [encode(each) for each in results])
 
 
