@@ -100,7 +100,7 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
     """Return the terms, one a row."""
     from bddtorque.report.term_facts import RobotTerm
 
-    table = plain_table("Terms", "|term", "kind", "input words")
+    table = plain_table("Terms", "|term", "|kind", "input words")
     table.add_column("range", justify="right")
     last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
     for name in last:

@@ -69,7 +69,8 @@ def test_every_value_of_a_term_is_within_its_range(robot):
     assert not found
 
 
-def test_terms_of_a_model(run, paper_file):
+def test_terms_of_a_model(run, paper_file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")  # so that headings stay on one line
     model = bt.load(paper_file)
     terms = json.loads(run("terms", paper_file, "--json").out)["terms"]
     assert {term["name"]: term["kind"] for term in terms} == KINDS
