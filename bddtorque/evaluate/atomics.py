@@ -8,6 +8,7 @@ processors with a barrier.
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from typing import Any
 
@@ -86,3 +87,15 @@ def yielding_function() -> int:
         return ctypes.cast(function, ctypes.c_void_p).value or 0
     except (OSError, AttributeError):
         return 0
+
+
+def other_cores() -> set[int]:
+    """Return the cores that this thread may use but does not run on: where one that it wakes should run.
+
+    Linux wakes a thread on the core of the one that wakes it, and takes milliseconds to find that another is idle.
+    Empty where the system does not tell, or there is only one.
+    """
+    try:
+        return os.sched_getaffinity(0) - {ctypes.CDLL(None).sched_getcpu()} if sys.platform == "linux" else set()
+    except (OSError, AttributeError):
+        return set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from bddtorque.base.jit import DISABLE_JIT, uncounted
 from bddtorque.diagrams.forms import BIT_FORMS
 from bddtorque.evaluate import team_kernel as kernel
-from bddtorque.evaluate.atomics import yielding_function
+from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.pointers import array_at
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists, processor_lists
 from bddtorque.evaluate.runners import Interpreted, Runnable
@@ -31,6 +32,8 @@ from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
 
 Integers = npt.NDArray[np.int64]
 
+MOMENT = 2e-5
+"""Seconds; Python hands the GIL over unasked every 5 ms only."""
 MEETING = 100.0
 """What a value from another processor is late by, in tests of a bit: decides how finely a state is cut."""
 COSTS = {"bits": Costs(1.0, 1.0), "lockstep": Costs(0.25, 1.0)}
@@ -83,20 +86,24 @@ class Team:
         return (*self.lists.program, self.lists.code, self.lists.starts, self.lists.operands, self.lists.torques)
 
     def _wake(self) -> None:
-        """Start or wake the threads that sleep."""
-        for thread in range(1, self.threads):
-            place = kernel.ASLEEP + thread * LINE
-            if self._shared[place]:
-                with self._waking:
-                    if self._shared[place]:
-                        self._shared[place] = 0
-                        self._pool = self._pool or ThreadPoolExecutor(self.threads - 1, "bddtorque")
-                        try:
-                            self._pool.submit(self._attend, thread, int(self._shared[kernel.EPOCH]))
-                        except RuntimeError:  # no more threads, as when Python ends: the caller does it all
-                            self._shared[place] = 1
+        """Start or wake the threads that sleep, and give them a moment of the GIL, which they need to begin."""
+        asleep = self._shared[kernel.ASLEEP + LINE : self.book[kernel.LISTS] : LINE]
+        if not (asleep == 1).any():
+            return
+        with self._waking:
+            called = np.flatnonzero(asleep == 1)
+            asleep[called] = 2
+            self._pool = self._pool or ThreadPoolExecutor(self.threads - 1, "bddtorque")
+            try:
+                for thread in called.tolist():
+                    self._pool.submit(self._attend, thread + 1, int(self._shared[kernel.EPOCH]), other_cores())
+            except RuntimeError:  # no more threads, as when Python ends: the caller does it all
+                asleep[called] = 1
+        time.sleep(MOMENT)
 
-    def _attend(self, thread: int, seen: int) -> None:
+    def _attend(self, thread: int, seen: int, cores: set[int]) -> None:
+        if cores:
+            os.sched_setaffinity(0, cores)  # of this thread alone
         kernel.attend(self.book, thread, seen)
 
 

@@ -5,7 +5,7 @@ the memory that all threads share:
 
     EPOCH               the number of the state that is computed; the caller counts it up to begin
     BUSY                1 while a caller has the team
-    ASLEEP + thread     1 where a thread no longer looks for the next state
+    ASLEEP + thread     0 where a thread looks for the next state, 1 where it sleeps, 2 where it was called and comes
     lists + processor   how far its list is done, and for which state it was taken
     notes + thread      where a thread goes on in each list that it has taken
     slots               inputs, and what the instructions make (`processor_lists`)
@@ -137,6 +137,10 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
     for processor in range(processors):
         shared[notes + processor] = -1
     left = take_lists(book, shared, thread, book[THREADS], notes, epoch)
+    if thread == 0:  # what belongs to those who are not there need not wait for them
+        for other in range(1, book[THREADS]):
+            if observe(shared, ASLEEP + other * LINE):
+                left += take_lists(book, shared, other, book[THREADS], notes, epoch)
     looks = 0
     while left or thread == 0:
         moved, patience = False, PATIENCE if left == 1 else SHORT_PATIENCE
@@ -185,6 +189,7 @@ def run_together(book: Any, q: Any, qd: Any, qdd: Any, tau: Any, counts: Any) ->
 def attend(book: Any, thread: Any, seen: Any) -> None:
     """Take part in every state after the one that was seen last, until there is none for a while."""
     shared = array_of(book, SHARED)
+    publish(shared, ASLEEP + thread * LINE, 0)
     looks = 0
     while looks < LIMIT:
         epoch = observe(shared, EPOCH)
