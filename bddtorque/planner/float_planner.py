@@ -203,9 +203,9 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
 
     Inputs in `scaled` are products of their word and its unit.
 
-    A product is gone where every sum that reads it is fused with it, and nothing else reads it; a sum can be fused with
-    one. Those with the fewest readers come first: each takes a place from others. Of two, the one that is there last is
-    fused, so that the sum waits for one operation after it, and not for two.
+    A product is fused where one sum reads it and nothing else does. With more sums it could be fused with each of them:
+    one operation less on a PC, but small processors take longer for a fused one than for a product and a sum. Of two
+    products in one sum, the one that is there last is fused: the sum waits for one operation after it, and not for two.
     """
     readers: dict[int, list[tuple[int, int]]] = {}
     for k, node in enumerate(graph.nodes):
@@ -217,15 +217,15 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
         for k, node in enumerate(graph.nodes)
         if (node.op is Op.PRODUCT or k in scaled)
         and k not in given
-        and all(graph.nodes[reader].op is Op.SUM for reader, _ in readers.get(k, ()))
+        and [graph.nodes[reader].op for reader, _ in readers.get(k, ())] == [Op.SUM]
     ]
     depths: list[int] = []
     for node in graph.nodes:
         depths.append(max((depths[operand >> 1] + 1 for operand in node.operands), default=0))
     fused: dict[int, tuple[int, int]] = {}
-    for product in sorted(products, key=lambda k: (len(readers[k]), -depths[k], -k)):
-        if not any(reader in fused for reader, _ in readers[product]):
-            fused |= {reader: (side, product) for reader, side in readers[product]}
+    for product in sorted(products, key=lambda k: (depths[k], k)):  # what comes last replaces others
+        ((reader, side),) = readers[product]
+        fused[reader] = side, product
     return fused
 
 
