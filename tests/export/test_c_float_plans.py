@@ -196,26 +196,15 @@ def test_the_makefile_checks_a_folder(tmp_path):
         assert (done.returncode, done.stdout) == (0, "OK: 256 states\n"), done.stderr
 
 
-@pytest.fixture(scope="module")
-def on_a_cortex_m4f(tmp_path_factory):
-    """The UR5 at 12 bits with all checks: what the chip did, and the words of the interpreter."""
+def test_a_cortex_m4f_gives_the_same_words_in_few_cycles(tmp_path):
+    """The UR5 at 12 bits with all checks; tuned float32 code without any took 781 cycles."""
     lacking = missing_tools("cortex-m4f")
     if lacking:
         pytest.skip(lacking)
-    model, folder = compiled("ur5", bits=12, target="float"), tmp_path_factory.mktemp("m4f") / "ur5"
-    bt.export_c(model, folder, vectors=1)
+    model = compiled("ur5", bits=12, target="float")
+    bt.export_c(model, tmp_path / "ur5", vectors=1)
     words = [np.concatenate(pair) for pair in zip(random_words(model, 30), wild_words(model, 10), strict=True)]
-    return measure(folder, "cortex-m4f", np.concatenate(words, axis=1)), reference(model, words)
-
-
-def test_a_cortex_m4f_gives_the_same_words(on_a_cortex_m4f):
-    measured, words = on_a_cortex_m4f
-    assert np.array_equal(measured.words, words)
-    assert measured.net[:30].max() <= 904, "as recorded"
+    measured = measure(tmp_path / "ur5", "cortex-m4f", np.concatenate(words, axis=1))
+    assert np.array_equal(measured.words, reference(model, words))
+    assert measured.net[:30].max() <= 900
     assert measured.ram == 0
-
-
-@pytest.mark.xfail(strict=True, reason="904 cycles: the model charges a fused product 3, a product and a sum 2")
-def test_a_cortex_m4f_takes_at_most_900_cycles(on_a_cortex_m4f):
-    """Tuned float32 code without any checks took 781."""
-    assert on_a_cortex_m4f[0].net[:30].max() <= 900
