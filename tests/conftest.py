@@ -16,6 +16,10 @@ _root = Path(__file__).parent.parent
 _sources = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((_root / "bddtorque").rglob("*.py"))))
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".pytest_cache" / "numba" / _sources.hexdigest()[:16]))
 
+# `make test` speaks to makes below it by these; the makes that tests start are their own.
+for _name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+    os.environ.pop(_name, None)
+
 # Machines that run the suite share their cores: time is measured by benchmarks, not by a deadline per example.
 # A check that decides what lands tries the same examples each time; elsewhere every run tries new ones.
 settings.register_profile("bddtorque", max_examples=examples(100), deadline=None, derandomize="CI" in os.environ)
