@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+from bddtorque.cli.console import output, plain_table, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -88,20 +88,12 @@ def _model(file: str, chosen: dict[str, Any], workers: int | None, no_cache: boo
     """Return the compiled model of a file, or compile one for the target `tables`."""
     if opt.is_compiled(file):
         opt.refuse_choices(file, chosen)
-        from bddtorque.model.model import load
-
-        model = load(file)
-        model.robot_source(file)
-        if model.plan.target != "tables":
-            raise BddTorqueError(f"{file} was compiled for target '{model.plan.target}': compile it for 'tables'")
-        return model
-    if chosen["target"] not in (None, "tables"):
+    elif chosen["target"] not in (None, "tables"):
         raise BddTorqueError(f"--target must be 'tables', whose operations are counted, got {chosen['target']!r}")
-    from bddtorque.compiler.compiling import compile as compile_model
-
-    cache = None if no_cache else "default"
-    options = {**chosen, "target": "tables"}
-    return compile_model(file, workers=workers, cache=cache, progress=ShownProgress(), **options)
+    [model] = opt.models(file, [{**chosen, "target": "tables"}], no_cache, workers=workers)
+    if model.plan.target != "tables":
+        raise BddTorqueError(f"{file} was compiled for target '{model.plan.target}': compile it for 'tables'")
+    return model
 
 
 def _cost_model(model: Model, costs: Costs) -> CostModel:

@@ -22,8 +22,8 @@ from bddtorque.words.bounded import Interval
 
 
 @dataclass(frozen=True)
-class RobotTerm:
-    """One term of one torque, before any table exists.
+class Term:
+    """One term of one torque.
 
     Attributes
     ----------
@@ -32,7 +32,6 @@ class RobotTerm:
     inputs : bits of each input word that the term depends on, by name: q2, qd1, ...
     low, high : a sound range of the term over all input words, in `unit`
     unit : N·m or N
-    harmonics : of its coefficient
     """
 
     torque: int
@@ -42,11 +41,17 @@ class RobotTerm:
     low: float
     high: float
     unit: str
-    harmonics: int
 
     def to_plain(self) -> dict[str, Any]:
         """Return the figures by name."""
         return {**vars(self), "torque": self.torque + 1}
+
+
+@dataclass(frozen=True)
+class RobotTerm(Term):
+    """A term before any table exists, and the number of harmonics of its coefficient."""
+
+    harmonics: int
 
 
 @dataclass(frozen=True)
@@ -78,31 +83,23 @@ class BlockOfTerm:
 
 
 @dataclass(frozen=True)
-class ModelTerm:
-    """What a compiled model computes for one term of one torque, or for several that one table holds.
+class ModelTerm(Term):
+    """What a compiled model computes for one term, or for several that one table holds: names and kinds joined with +.
 
     Attributes
     ----------
-    torque, name, kind, inputs, low, high, unit : as of `RobotTerm`; several names and kinds are joined with +
     error : what its tables, products and sums can add to the torque's error, in units, final rounding not counted
     share : of the torque's proved bound
     blocks : the tables it reads, in the order of the plan; tables are shared between terms
     """
 
-    torque: int
-    name: str
-    kind: str
-    inputs: dict[str, int]
-    low: float
-    high: float
-    unit: str
     error: float
     share: float
     blocks: tuple[BlockOfTerm, ...]
 
     def to_plain(self) -> dict[str, Any]:
         """Return the figures by name."""
-        return {**vars(self), "torque": self.torque + 1, "blocks": [block.to_plain() for block in self.blocks]}
+        return {**super().to_plain(), "blocks": [block.to_plain() for block in self.blocks]}
 
 
 def robot_terms(source: RobotSource) -> list[RobotTerm]:
