@@ -42,7 +42,6 @@ from reporting import (
 from term_code import fixed_code, float_code, time_here, true_words
 
 import bddtorque as bt
-from bddtorque.bench.chips import CHIPS
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.matrices import weightless
@@ -54,6 +53,7 @@ from bddtorque.export.c_term import TermFunction
 from bddtorque.export.exporter import c_files
 from bddtorque.graph.graph import Graph, kept
 from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.spec.chips import chips as known_chips
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -161,7 +161,7 @@ def compare(case: Case, chips: tuple[str, ...], others: dict[str, list[Callable[
     except bt.BddTorqueError as problem:
         print(f"  {case.term.name}: {problem}")
     for chip in chips:
-        room = CHIPS[chip].flash if chip in CHIPS else 1 << 24
+        room = known_chips()[chip].flash if chip in known_chips() else 1 << 24
         for way, folders in made.items():
             rows.append(min((row_of(case, chip, way, "", run_on(chip, folder, case.states)) for folder in folders),
                             key=lambda row: row["mean"]))  # fmt: skip

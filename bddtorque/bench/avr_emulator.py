@@ -13,7 +13,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.bench.binaries import SECONDS, Binary, Run, run_tool
 from bddtorque.bench.c_call import CCall
-from bddtorque.bench.chips import Chip
+from bddtorque.spec.chips import Chip
 
 LIBRARY = "libsimavr-dev libelf-dev"
 """Debian packages of simavr as a library."""
@@ -39,9 +39,9 @@ def run_avr(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
         program.write_bytes(runner())
         program.chmod(0o755)
     symbols = binary.symbols()
-    places = [hex(symbols[name] & 0xFFFF) for name in ("in", "out")]
+    places = [hex(symbols[name] & 0xFFFF) for name in ("in", "out", "mark")]
     done = subprocess.run(
-        [program, binary.elf, chip.name, str(call.inputs), str(call.outputs), *places],
+        [program, binary.elf, chip.part, str(call.inputs), str(call.outputs), *places],
         input=states.tobytes(), capture_output=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     told = np.frombuffer(done.stdout, "<i4").astype(np.int64)

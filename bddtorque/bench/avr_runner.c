@@ -1,8 +1,8 @@
 /* Runs an AVR program that calls a function for ever, once for each state, in simavr.
  *
- *     avr_runner ELF CHIP INPUTS OUTPUTS ADDRESS_OF_IN ADDRESS_OF_OUT < states > results
+ *     avr_runner ELF CHIP INPUTS OUTPUTS ADDRESS_OF_IN ADDRESS_OF_OUT ADDRESS_OF_MARK < states > results
  *
- * The program writes 1 to GPIOR0 before a call and 2 after it. States are INPUTS words of 32 bits; a result is OUTPUTS
+ * The program writes 1 to the register at ADDRESS_OF_MARK before a call and 2 after it. States are INPUTS words of 32 bits; a result is OUTPUTS
  * words, then cycles, bytes of stack and instructions of the call.
  */
 #include <simavr/sim_avr.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GPIOR0 0x3E
 #define MOST_INSTRUCTIONS 100000000UL
 
 static int mark;
@@ -39,7 +38,7 @@ int main(int count, char **given)
     uint32_t *in, *out;
     size_t inputs, outputs;
 
-    if (count != 7) {
+    if (count != 8) {
         return 2;
     }
     results = fdopen(dup(1), "wb"); /* what simavr prints itself goes to stderr */
@@ -57,7 +56,7 @@ int main(int count, char **given)
     firmware.frequency = 16000000;
     avr_init(avr);
     avr_load_firmware(avr, &firmware);
-    avr_register_io_write(avr, GPIOR0, wrote, NULL);
+    avr_register_io_write(avr, (avr_io_addr_t)strtoul(given[7], NULL, 0), wrote, NULL);
     while (fread(in, 4, inputs, stdin) == inputs) {
         unsigned first, lowest;
         avr_cycle_count_t begun;

@@ -11,6 +11,13 @@ from bddtorque.base.errors import BddTorqueError, one_line
 
 MANIFEST = "bddtorque-export.json"
 """Lists the files of a folder of generated C, and says how it is called."""
+AVR_MAIN = """
+int main(void)
+{
+    __asm__ volatile (".global mark\\n.set mark, %0" :: "n" (_SFR_MEM_ADDR(GPIOR0))); /* where the emulator looks */
+    for (;;) { GPIOR0 = 1; call(); GPIOR0 = 2; }
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ __attribute__((noinline)) void call(void)
 }}
 """
         if avr:
-            return f"#include <avr/io.h>\n{text}\nint main(void) {{ for (;;) {{ GPIOR0 = 1; call(); GPIOR0 = 2; }} }}\n"
+            return f"#include <avr/io.h>\n{text}{AVR_MAIN}"
         return f"{text}\nvoid _start(void) {{ for (;;) call(); }}\n"
 
     def stub_text(self) -> str:

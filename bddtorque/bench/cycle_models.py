@@ -18,7 +18,7 @@ class Cost:
 
 
 def instruction_cost(model: str, mnemonic: str, operands: str) -> Cost:
-    """Return what an instruction costs by a model: ``"m0"``, ``"m3"``, ``"m4"`` or ``"rv32"``.
+    """Return what an instruction costs by a model: ``"m0"``, ``"m0-slow-multiply"``, ``"m3"``, ``"m4"`` or ``"rv32"``.
 
     Mnemonics and operands are as objdump writes them.
     """
@@ -40,6 +40,7 @@ def _riscv(name: str) -> Cost:
 _BRANCH = re.compile(r"b(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|cbn?z|bx|blx|tb[bh]")
 _SLOW: dict[str, dict[str, int]] = {
     "m0": {},
+    "m0-slow-multiply": {"mul": 32, "muls": 32},
     "m3": {"smull": 4, "umull": 4, "smlal": 6, "umlal": 6, "mla": 2, "mls": 2, "udiv": 7, "sdiv": 7},
     "m4": {"udiv": 7, "sdiv": 7, "vdiv": 14, "vsqrt": 14}
     | dict.fromkeys(("vmla", "vmls", "vnmla", "vnmls", "vfma", "vfms", "vfnma", "vfnms"), 3),
@@ -57,7 +58,7 @@ def _arm(model: str, name: str, operands: str) -> Cost:
     if _BRANCH.fullmatch(name):
         return Cost(1, 2)
     if name == "bl":
-        return Cost(1, 3 if model == "m0" else 2)
+        return Cost(1, 3 if model.startswith("m0") else 2)
     if name == "mov" and operands.startswith("pc"):
         return Cost(1, 2)
     return Cost(_SLOW[model].get(name, 1))

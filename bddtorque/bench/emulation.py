@@ -24,8 +24,8 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.bench.avr_emulator import LIBRARY, run_avr, runner
 from bddtorque.bench.binaries import Binary, run_tool
 from bddtorque.bench.c_call import CCall
-from bddtorque.bench.chips import Chip, chip_named
 from bddtorque.bench.unicorn_emulator import LINKER_SCRIPT, run_unicorn
+from bddtorque.spec.chips import Chip, chip_named
 
 Words = npt.NDArray[np.int64]
 
@@ -62,6 +62,10 @@ class Measurement:
 def missing_tools(chip: str | Chip) -> str:
     """Return in one line what is not installed of what a chip needs, and how to get it; empty if all is there."""
     chip = chip if isinstance(chip, Chip) else chip_named(chip)
+    if not chip.tools:
+        return (
+            f"chip '{chip.name}' stands for many: choose one that has a compiler and an emulator, such as 'cortex-m0'"
+        )
     if which(f"{chip.tools}gcc") is None:
         return f"chip '{chip.name}' needs {chip.tools}gcc, which is not installed: apt-get install {chip.packages}"
     if chip.model != "avr":
@@ -86,7 +90,7 @@ def measure(
     folder
         As `export_c` writes it, or any other whose manifest has the key ``call`` (`CCall`).
     chip
-        One of `CHIPS`, or its name.
+        One of `spec.chips`, or its name.
     states
         Input words, (N, inputs), in the order in which the call reads them.
     flags

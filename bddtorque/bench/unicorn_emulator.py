@@ -9,8 +9,8 @@ import numpy as np
 
 from bddtorque.bench.binaries import Binary, Run
 from bddtorque.bench.c_call import CCall
-from bddtorque.bench.chips import Chip
 from bddtorque.bench.cycle_models import instruction_cost
+from bddtorque.spec.chips import Chip
 
 ROM, RAM, SIZE = 0x0010_0000, 0x2000_0000, 1 << 20
 STOP = ROM - 0x1000
@@ -72,8 +72,7 @@ def run_unicorn(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
     arm = chip.model != "rv32"
     if arm:
         machine = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
-        cores = {"m0": arm_const.UC_CPU_ARM_CORTEX_M0, "m3": arm_const.UC_CPU_ARM_CORTEX_M3}
-        machine.ctl_set_cpu_model(cores.get(chip.model, arm_const.UC_CPU_ARM_CORTEX_M4))
+        machine.ctl_set_cpu_model(getattr(arm_const, f"UC_CPU_ARM_CORTEX_{chip.model[:2].upper()}"))
         stack, link = arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR
     else:
         machine = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)

@@ -10,12 +10,16 @@ from compiled import arm, random_words
 import bddtorque as bt
 from bddtorque.bench import emulation
 from bddtorque.bench.c_call import MANIFEST, CCall
-from bddtorque.bench.chips import CHIPS
 from bddtorque.bench.cycle_models import instruction_cost
 from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.spec.chips import chips
 
 SMALL = ("atmega2560", "cortex-m0")
-OTHERS = [pytest.param(name, marks=pytest.mark.everything) for name in CHIPS if name not in SMALL]
+OTHERS = [
+    pytest.param(name, marks=pytest.mark.everything)
+    for name, chip in chips().items()
+    if chip.tools and name not in SMALL
+]
 HEADER = "#include <stdint.h>\nint32_t f(int32_t x, int32_t y);\n"
 
 
@@ -80,7 +84,9 @@ def test_floats_run(chip, tmp_path):
     [
         ("m0", ("ldr", "r3, [r0, #4]"), 2, 0), ("m0", ("push", "{r4, r5, r6, r7, lr}"), 6, 0),
         ("m0", ("pop", "{r4-r6, pc}"), 5, 3), ("m0", ("bne.n", "100 <f>"), 1, 2), ("m0", ("bl", "200 <g>"), 1, 3),
-        ("m0", ("bics", "r1, r2"), 1, 0), ("m0", ("muls", "r0, r1"), 1, 0), ("m3", ("bl", "200 <g>"), 1, 2),
+        ("m0", ("bics", "r1, r2"), 1, 0), ("m0", ("muls", "r0, r1"), 1, 0),
+        ("m0-slow-multiply", ("muls", "r0, r1"), 32, 0),
+        ("m3", ("bl", "200 <g>"), 1, 2),
         ("m3", ("smull", "r0, r1, r2, r3"), 4, 0), ("m4", ("smull", "r0, r1, r2, r3"), 1, 0),
         ("m4", ("vdiv.f32", "s0, s1, s2"), 14, 0), ("m4", ("bfi", "r0, r1, #2, #3"), 1, 0),
         ("rv32", ("lw", "a0,4(a1)"), 2, 0), ("rv32", ("beqz", "a0,100"), 1, 2), ("rv32", ("remu", "a0,a1,a2"), 33, 0),
@@ -91,18 +97,26 @@ def test_the_model_of_cycles(model, instruction, cycles, taken):
     assert (cost.cycles, cost.taken) == (cycles, taken)
 
 
+def test_costs_of_shifts():
+    wide, narrow = (chips()[name].costs for name in ("cortex-m0", "avr"))
+    assert [wide.shift_by(count) for count in (0, 7, 31)] == [0, 1, 1]
+    assert [narrow.shift_by(count) for count in (0, 3, 8, 16, 20)] == [0, 21, 6, 6, 22]
+    assert narrow.shift_by(12, 64) == 124
+
+
 def test_what_is_refused(tmp_path, monkeypatch):
     with pytest.raises(
-        bt.BddTorqueError, match=r"chip must be 'atmega2560', .*, got 'cortex-m00'; did you mean 'cortex-m0'"
+        bt.BddTorqueError, match=r"chip must be 'cortex-m0', .*, got 'cortex-m00'; did you mean 'cortex-m0'"
     ):
         measure(tmp_path, "cortex-m00", [[0]])
+    assert missing_tools("generic32").startswith("chip 'generic32' stands for many: choose one that has a compiler")
     monkeypatch.setattr(emulation, "which", lambda name: None)
     wanted = (
-        "chip 'atmega1284p' needs avr-gcc, which is not installed: apt-get install gcc-avr avr-libc",
+        "chip 'avr' needs avr-gcc, which is not installed: apt-get install gcc-avr avr-libc",
         "chip 'cortex-m4f' needs arm-none-eabi-gcc, which is not installed: apt-get install gcc-arm-none-eabi "
         "libnewlib-arm-none-eabi",
     )
-    assert tuple(map(missing_tools, ("atmega1284p", "cortex-m4f"))) == wanted
+    assert tuple(map(missing_tools, ("avr", "cortex-m4f"))) == wanted
     with pytest.raises(bt.BddTorqueError, match="needs arm-none-eabi-gcc"):
         measure(tmp_path, "cortex-m0", [[0]])
     monkeypatch.setattr(emulation, "which", lambda name: name)

@@ -1,0 +1,109 @@
+"""Small processors: how each is compiled for, what it holds, what its operations cost. The numbers are in chips.toml.
+
+AVR cycles are simavr's, which executes every instruction with the cycles of the data sheet. The others run in unicorn,
+which knows no time: their instructions are exact, and cycles follow from them by the model named here
+(`bench.cycle_models`). Flash and RAM are those of a common large part with that core.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, not_among
+
+WIDTHS = (16, 32, 64)
+"""Bits that costs are listed for."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Cycles of an operation on words of 16, 32 and 64 bits.
+
+    Attributes
+    ----------
+    add : of two words
+    multiply : of two words of 16 bits into 32; of 32 into 32; of 32 into 64
+    shift : to the right by a constant, whole bytes on an 8-bit processor
+    shift_bit : for each bit beyond whole bytes; 0 where a shift takes the same for any number of bits
+    load : of a table's word of 8, 16 and 32 bits at a computed index
+    constant : of a constant that no instruction holds
+    """
+
+    add: tuple[int, int, int]
+    multiply: tuple[int, int, int]
+    shift: tuple[int, int, int]
+    load: tuple[int, int, int]
+    constant: int
+    shift_bit: tuple[int, int, int] = (0, 0, 0)
+
+    def shift_by(self, count: int, bits: int = 32) -> int:
+        """Return the cycles of a shift to the right by `count`, of a word of 16, 32 or 64 bits."""
+        width = WIDTHS.index(bits)
+        if count % 8 == 0 or not self.shift_bit[width]:
+            return self.shift[width] if count else 0
+        if bits == 32 and count > 16:  # what is left are 16 bits
+            return self.shift[1] + self.shift_by(count - 16, 16)
+        if bits == 64:  # a library function
+            return self.shift[2] + self.shift_bit[2] * (count % 8)
+        return self.shift_bit[width] * count
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A processor.
+
+    Attributes
+    ----------
+    name : what it is called
+    about : what it is, in a line
+    register : bits that it computes with at once: 8 or 32
+    costs : cycles of its operations
+    flash, ram : bytes
+    tools : what the names of its compiler and its binary tools begin with; empty where there are none to measure with
+    flags : of the compiler
+    packages : Debian packages that bring its compiler and its C library
+    model : of its cycles: ``"avr"``, or a model of `bench.cycle_models`
+    part : what simavr calls it
+    largest_array, largest_tables : bytes that the compiler takes for one array in flash, and for all; 0 if any number
+    """
+
+    name: str
+    about: str
+    register: int
+    costs: Costs
+    flash: int
+    ram: int
+    tools: str = ""
+    flags: tuple[str, ...] = ()
+    packages: str = ""
+    model: str = ""
+    part: str = ""
+    largest_array: int = 0
+    largest_tables: int = 0
+
+
+@cache
+def chips() -> Mapping[str, Chip]:
+    """Return every chip by its name."""
+    read = tomllib.loads(Path(__file__).with_name("chips.toml").read_text(encoding="utf-8"))
+    return MappingProxyType({name: _chip(name, fields) for name, fields in read.items()})
+
+
+def _chip(name: str, fields: dict[str, Any]) -> Chip:
+    listed: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in fields.pop("costs").items()
+    }
+    return Chip(name, costs=Costs(**listed), **{**fields, "flags": tuple(fields.get("flags", ()))})
+
+
+def chip_named(name: str) -> Chip:
+    """Return a chip, or refuse an unknown name."""
+    if name not in chips():
+        raise BddTorqueError(not_among("chip", name, tuple(chips())))
+    return chips()[name]
