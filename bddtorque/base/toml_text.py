@@ -1,7 +1,8 @@
-"""TOML text as plain values, within bounds: of files that anybody may have written, nothing takes long or runs deep."""
+"""TOML text and plain values, both ways; of files that anybody may have written, nothing takes long or runs deep."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import Any
@@ -47,3 +48,26 @@ def _check_bounds(values: dict[str, Any], where: str) -> None:
             raise BddTorqueError(
                 f"{where}: integers must have at most {LARGEST_BITS:,} bits, one has {value.bit_length():,}"
             )
+
+
+def is_toml_table(value: object) -> bool:
+    """Return whether a value is written as a table of its own, or as several."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def toml_key(name: str) -> str:
+    """Return a key, in quotes if need be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
+
+
+def toml_value(value: Any) -> str:
+    """Return a plain value as TOML writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):  # JSON's escapes are TOML's, but for DEL
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+    return repr(value)

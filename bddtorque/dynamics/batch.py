@@ -10,6 +10,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.newton_euler import torque_rows
+from bddtorque.robots.library import RobotLike, load_robot
 from bddtorque.robots.robot import Robot
 
 Floats = npt.NDArray[np.float64]
@@ -83,12 +84,13 @@ def _frozen(array: Floats) -> Floats:
     return rows
 
 
-def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any) -> Floats:
+def inverse_dynamics(robot: RobotLike, q: Any, qd: Any, qdd: Any) -> Floats:
     """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`, friction included.
 
     Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
     per s and s²; N·m or N.
     """
+    robot = load_robot(robot)
     positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)
     tau = torques(chain_of(robot), positions, velocities, accelerations)
     return like_given(tau + friction(robot, velocities) if robot.has_friction else tau, q, qd, qdd)

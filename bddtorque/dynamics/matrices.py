@@ -1,4 +1,4 @@
-"""What follows from inverse dynamics: mass matrix, bias, gravity, forward dynamics, energies; float64, in batches."""
+"""What follows from inverse dynamics: mass matrix, bias, gravity, forward dynamics; float64, in batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, inverse_dynamics, like_given, states, torques
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.robots.robot import Robot
+from bddtorque.robots.library import RobotLike, load_robot
 
 
 def weightless(chain: Chain) -> Chain:
@@ -17,8 +17,9 @@ def weightless(chain: Chain) -> Chain:
     return chain._replace(base_acceleration=np.zeros(3))
 
 
-def mass_matrix(robot: Robot, q: Any) -> Floats:
+def mass_matrix(robot: RobotLike, q: Any) -> Floats:
     """Return J(q), rotor inertias included: (n, n) for q of shape (n,), (N, n, n) for (N, n)."""
+    robot = load_robot(robot)
     (rows,) = states(robot, q=q)
     count, n = rows.shape
     # row j is the torque of a unit acceleration of joint j without gravity
@@ -30,18 +31,21 @@ def mass_matrix(robot: Robot, q: Any) -> Floats:
     return like_given(mass, q)
 
 
-def bias(robot: Robot, q: Any, qd: Any) -> Floats:
+def bias(robot: RobotLike, q: Any, qd: Any) -> Floats:
     """Return the torques at zero acceleration: Coriolis, centripetal and gravity, N·m or N."""
+    robot = load_robot(robot)
     return inverse_dynamics(robot, q, qd, np.zeros(robot.degrees_of_freedom))
 
 
-def gravity_torque(robot: Robot, q: Any) -> Floats:
+def gravity_torque(robot: RobotLike, q: Any) -> Floats:
     """Return the torques that hold the arm still, G(q), N·m or N."""
+    robot = load_robot(robot)
     return bias(robot, q, np.zeros(robot.degrees_of_freedom))
 
 
-def forward_dynamics(robot: Robot, q: Any, qd: Any, tau: Any) -> Floats:
+def forward_dynamics(robot: RobotLike, q: Any, qd: Any, tau: Any) -> Floats:
     """Return the accelerations that torques `tau` (N·m or N) give: J⁻¹ (tau − bias), rad/s² or m/s²."""
+    robot = load_robot(robot)
     positions, velocities, torques = states(robot, q=q, qd=qd, tau=tau)
     drift = bias(robot, positions, velocities)
     mass = mass_matrix(robot, positions)

@@ -10,16 +10,16 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.robots.robot import Robot
+from bddtorque.robots.library import RobotLike, load_robot
 
 
-def trace_torques(robot: Robot, regroup: bool = True) -> Graph:
+def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
     """Return the graph of all joint torques, outputs tau1.. and inputs q1.., qd1.., qdd1.. (rad or m, per s, per s²).
 
     With `regroup` (the default) frames and inertial parameters are chosen for fewer operations; without it, or where
     that gains nothing, the robot's own are used. The torques are the same up to rounding.
     """
-    chain = chain_of(robot)
+    chain = chain_of(load_robot(robot))
     own = trace_chain(chain, np.zeros(len(chain.revolute)))
     if not regroup:
         return own

@@ -24,6 +24,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, torques
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
+from bddtorque.robots.library import RobotLike, load_robot
 from bddtorque.robots.robot import Robot
 
 TermKind = Literal["inertial", "centripetal", "coriolis", "gravity"]
@@ -135,8 +136,9 @@ class Terms:
         }
 
 
-def terms_of(robot: Robot) -> Terms:
+def terms_of(robot: RobotLike) -> Terms:
     """Return every non-zero term of a robot of at most 7 joints, expanded in harmonics."""
+    robot = load_robot(robot)
     n = robot.degrees_of_freedom
     if n > MOST_JOINTS:
         raise BddTorqueError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
-from bddtorque.base.html_table import html_table
+from bddtorque.base.shown_tables import html_table
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole

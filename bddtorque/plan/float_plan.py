@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.base.html_table import html_table
 from bddtorque.base.plain import choice, fraction, listed, of_type, table, whole
+from bddtorque.base.shown_tables import html_table
 from bddtorque.plan.blocks import Block, LawBlock, block_key
 from bddtorque.plan.float_wires import (
     Add,

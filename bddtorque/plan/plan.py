@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.html_table import html_table
+from bddtorque.base.shown_tables import html_table
 from bddtorque.plan.blocks import Block, block_key, output_format
 from bddtorque.plan.wires import Algebra, Input, Output, Product, Sum, T, Wire
 from bddtorque.words.integer_range import Range

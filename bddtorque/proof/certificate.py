@@ -15,8 +15,8 @@ from html import escape
 from typing import Any, Generic, Literal, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, WrongKindError
-from bddtorque.base.html_table import html_table
 from bddtorque.base.plain import choice, listed, of_type, real, table, whole
+from bddtorque.base.shown_tables import html_table
 
 T = TypeVar("T")
 Saturation = Literal["cannot", "can", "not excluded"]

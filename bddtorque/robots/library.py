@@ -14,6 +14,8 @@ from bddtorque.robots.robot import Robot
 from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.urdf_reader import UrdfOptions, check_options, load_urdf
 
+RobotLike = str | PathLike[str] | Robot
+"""What `load_robot` takes."""
 _BUILTIN = files("bddtorque.robots") / "builtin"
 _URDF_SUFFIXES = (".urdf", ".xml", ".xacro")  # the reader says what to do with xacro
 
@@ -23,7 +25,7 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name[:-5] for entry in _BUILTIN.iterdir() if entry.name.endswith(".toml")))
 
 
-def load_robot(robot: str | PathLike[str] | Robot, **urdf_options: Unpack[UrdfOptions]) -> Robot:
+def load_robot(robot: RobotLike, **urdf_options: Unpack[UrdfOptions]) -> Robot:
     """Return a robot by the name of a built-in one, or from a TOML or URDF file.
 
     Parameters

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Matrix, Vector, choice, matrix, real, vector
+from bddtorque.base.shown_tables import text_table
 from bddtorque.laws.joint_friction import JointFriction, joint_friction
 from bddtorque.robots.frames import dot, times
 
@@ -214,6 +215,22 @@ class Robot:
                 raise BddTorqueError(
                     f"robot '{self.name}', link '{body.name}': {missing}; allow_unphysical = true accepts it as it is"
                 )
+
+    def __str__(self) -> str:
+        rows = []
+        for joint, link in zip(self.joints, self.links, strict=True):
+            unit, force = ("rad", "N·m") if joint.revolute else ("m", "N")
+            limits = (
+                f"{joint.lower:.4g} to {joint.upper:.4g} {unit}" if math.isfinite(joint.upper - joint.lower) else "-"
+            )
+            motion = ((joint.velocity, f"{unit}/s"), (joint.acceleration, f"{unit}/s²"), (joint.effort, force))
+            known = (f"{most:.4g} {of}" if math.isfinite(most) else "-" for most, of in motion)
+            rows.append((joint.name, joint.kind, limits, *known, f"{link.mass:.4g} kg"))
+        head = ("joint", "kind", "position", "velocity", "acceleration", "effort", "mass of its link")
+        payload = f", payload {self.payload.mass:g} kg" if self.payload else ""
+        friction = ", with friction" if self.has_friction else ""
+        gravity = ", ".join(f"{component:g}" for component in self.gravity)
+        return text_table(f"{self.name}: gravity ({gravity}) m/s²{payload}{friction}", head, rows)
 
     @property
     def degrees_of_freedom(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bddtorque.spec.records import InputBits, JointSpec, Payload, Ranges
 from bddtorque.spec.resolve import assume_missing
 from bddtorque.spec.spec import Spec, spec_from_plain
-from bddtorque.spec.spec_files import from_toml, load_spec, save_spec, spec_names, to_toml
+from bddtorque.spec.spec_files import from_toml, load_spec, save_spec, spec_names
 
 __all__ = [
     "InputBits",
@@ -19,5 +19,4 @@ __all__ = [
     "save_spec",
     "spec_from_plain",
     "spec_names",
-    "to_toml",
 ]

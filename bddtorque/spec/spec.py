@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe, is_list, unwrap
+from bddtorque.base.sizes import format_size
+from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
 from bddtorque.spec.field_values import (
     RANGED,
     Bits,
@@ -169,6 +171,22 @@ class Spec(Record):
         if self.products == "auto":  # nothing was asked for; files from before the key say nothing either
             del plain["products"]
         return {name: value for name, value in plain.items() if value is not False and value not in ({}, [])}
+
+    def __str__(self) -> str:
+        """Return this spec as TOML that `from_toml` reads back equal."""
+        plain = self.to_plain()
+        plain["memory"] = format_size(self.memory)
+        lines = [f"{key} = {toml_value(value)}" for key, value in plain.items() if not is_toml_table(value)]
+        for key in ("lock", "payload", "input_bits", "ranges"):
+            if isinstance(plain.get(key), dict):
+                lines += [
+                    "",
+                    f"[{key}]",
+                    *(f"{toml_key(name)} = {toml_value(each)}" for name, each in plain[key].items()),
+                ]
+        for joint in plain.get("joints", []):
+            lines += ["", "[[joint]]", *(f"{name} = {toml_value(value)}" for name, value in joint.items())]
+        return "\n".join(lines) + "\n"
 
     def canonical(self) -> dict[str, Any]:
         """Return `to_plain` for digests: keys sorted, and the robot by name wherever its file lies."""

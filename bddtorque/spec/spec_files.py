@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
@@ -14,7 +12,6 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line, unknown
 from bddtorque.base.reading import read_text
-from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import toml_values
 from bddtorque.base.writing import write_whole
 from bddtorque.laws.joint_friction import joint_friction
@@ -83,19 +80,6 @@ def from_toml(text: str, where: str = "spec", directory: Path | None = None) -> 
     return _from_values(toml_values(text, where), where, directory)
 
 
-def to_toml(spec: Spec) -> str:
-    """Return a specification as TOML that `from_toml` reads back equal; see `save_spec` for paths."""
-    plain = spec.to_plain()
-    plain["memory"] = format_size(spec.memory)
-    lines = [f"{key} = {_value(value)}" for key, value in plain.items() if not _is_table(value)]
-    for key in ("lock", "payload", "input_bits", "ranges"):
-        if isinstance(plain.get(key), dict):
-            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in plain[key].items())]
-    for joint in plain.get("joints", []):
-        lines += ["", "[[joint]]", *(f"{name} = {_value(value)}" for name, value in joint.items())]
-    return "\n".join(lines) + "\n"
-
-
 def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) -> None:
     """Write a specification as TOML; a robot's path is written relative to the new file's folder.
 
@@ -106,7 +90,7 @@ def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) 
         relative = os.path.relpath(spec.robot_source, target.parent)
         spec = replace(spec, robot=Path(relative).as_posix(), directory=target.parent)
     comments = "".join(f"# {one_line(note)}\n" for note in notes)
-    write_whole(target, (comments + to_toml(spec)).encode())
+    write_whole(target, f"{comments}{spec}".encode())
 
 
 def _from_values(values: dict[str, Any], where: str, directory: Path | None) -> Spec:
@@ -122,23 +106,3 @@ def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> 
             name = f" '{joint['name']}'" if "name" in joint else ""
             joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
     return plain
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):  # JSON's escapes are TOML's, but for DEL
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + " }"
-    return repr(value)

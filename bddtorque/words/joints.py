@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, refusals_in
+from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.plain import listed, of_type, table
+from bddtorque.base.shown_tables import text_table
 from bddtorque.words.formats import Floats, Format, Words
 
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
@@ -20,16 +21,18 @@ QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau
 
 @dataclass(frozen=True)
 class JointFormats:
-    """The formats of one quantity, one per joint from base to tip; a sequence of `Format`.
+    """The formats of one quantity, one per joint from base to tip: a sequence of `Format`, indexed by name too.
 
     Attributes
     ----------
     name : the quantity, for messages: ``"velocities"``
     joints : n formats
+    joint_names : what the joints are called, in an arm's `Formats`
     """
 
     name: str
     joints: tuple[Format, ...]
+    joint_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -37,11 +40,22 @@ class JointFormats:
     def __len__(self) -> int:
         return len(self.joints)
 
-    def __getitem__(self, joint: int) -> Format:
-        return self.joints[joint]
+    def __getitem__(self, joint: int | str) -> Format:
+        if not isinstance(joint, str):
+            return self.joints[joint]
+        if joint not in self.joint_names:
+            raise BddTorqueError(unknown("joint", joint, self.joint_names))
+        return self.joints[self.joint_names.index(joint)]
 
     def __iter__(self) -> Iterator[Format]:
         return iter(self.joints)
+
+    def __str__(self) -> str:
+        rows = [
+            (name, f"{each.bits}", f"{each.lsb:.6g} {each.unit}", *(f"{end:.6g}" for end in each.span))
+            for name, each in zip(self.joint_names or map(str, range(1, len(self) + 1)), self.joints, strict=True)
+        ]
+        return text_table(f"Words of the {self.name}", ("joint", "bits", "unit of the last bit", "from", "to"), rows)
 
     @property
     def bits(self) -> tuple[int, ...]:
@@ -116,6 +130,14 @@ class Formats:
             given = len(getattr(self, quantity))
             if given != len(self.joint_names):
                 raise BddTorqueError(f"formats of {name} must be one per joint, {len(self.joint_names)}, got {given}")
+            object.__setattr__(self, quantity, replace(getattr(self, quantity), joint_names=self.joint_names))
+
+    def __str__(self) -> str:
+        rows = [
+            (name, *(f"{each.bits} bits, {each.lsb:.4g} {each.unit}" for each in words))
+            for name, *words in zip(self.joint_names, *self.inputs, self.tau, strict=True)
+        ]
+        return text_table("Words and the unit of their last bit", ("joint", *QUANTITIES.values()), rows)
 
     @property
     def inputs(self) -> tuple[JointFormats, JointFormats, JointFormats]:

@@ -6,7 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from compiled import arm
 
-from bddtorque.base.html_table import html_table
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.shown_tables import html_table
+from bddtorque.spec import from_toml
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,24 @@ def test_a_certificate_says_what_is_not_faithful(model):
     assert "NOT faithful" in repr(certificate)
     faithful = parsed(certificate._repr_html_()).findall("table/tbody/tr")[-1]
     assert [cell.text for cell in faithful] == ["faithful", "NO", "yes"]
+
+
+def test_print_shows_every_joint(model):
+    for each in (model.robot, model.formats, model.formats.qd):
+        _, head, *rows = str(each).splitlines()
+        assert [row.split()[0] for row in rows] == ["shoulder", "elbow"]
+        assert len({len(row) for row in (head, *rows)}) == 1, "columns are aligned"
+    assert f"{model.formats.qd['elbow'].lsb:.4g} rad/s" in str(model.formats)
+    assert "9.81" in str(model.robot).splitlines()[0]
+    assert "payload 2 kg" in str(model.robot.with_payload(2.0))
+    assert from_toml(str(model.spec)) == model.spec
+
+
+def test_formats_are_found_by_the_name_of_their_joint(model):
+    for formats in (*model.formats.inputs, model.formats.tau):
+        assert formats["elbow"] is formats[1]
+    with pytest.raises(BddTorqueError, match=r"^unknown joint 'elbo'; did you mean 'elbow'\?$"):
+        model.formats.q["elbo"]
 
 
 def test_names_from_files_cannot_write_html():

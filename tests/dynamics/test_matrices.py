@@ -70,3 +70,16 @@ def test_a_joint_that_moves_nothing_is_refused() -> None:
     )
     with pytest.raises(bt.BddTorqueError, match=r"robot 'empty': the mass matrix is singular"):
         bt.forward_dynamics(empty, [0, 0], [0, 0], [0, 0])
+
+
+def test_a_robot_may_be_given_by_name() -> None:
+    robot, q, rest = bt.load_robot("scara"), [0.1, -0.4, 0.05, 0.3], [0.0] * 4
+    for find in (bt.gravity_torque, bt.mass_matrix):
+        assert np.array_equal(find("scara", q), find(robot, q))
+    for find in (bt.inverse_dynamics, bt.forward_dynamics):
+        assert np.array_equal(find("scara", q, rest, rest), find(robot, q, rest, rest))
+    assert np.array_equal(bt.bias("scara", q, rest), bt.bias(robot, q, rest))
+    assert bt.trace_torques("scara").counts() == bt.trace_torques(robot).counts()
+    assert len(bt.terms_of("scara").terms) == len(bt.terms_of(robot).terms)
+    with pytest.raises(bt.BddTorqueError, match="did you mean 'scara'"):
+        bt.gravity_torque("scar", q)

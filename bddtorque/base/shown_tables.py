@@ -1,9 +1,24 @@
-"""Tables in HTML, for what notebooks show of models, plans and certificates."""
+"""Tables as ``print`` and notebooks show them: robots, words, models, plans and certificates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+
+
+def text_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as lines of text under a title; the first column, which names the rows, is aligned to the left."""
+    lines = [tuple(head), *map(tuple, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        [
+            title,
+            *(
+                "  ".join([f"  {name:{widths[0]}}", *map(str.rjust, cells, widths[1:])]).rstrip()
+                for name, *cells in lines
+            ),
+        ]
+    )
 
 
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:
