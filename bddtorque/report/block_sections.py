@@ -98,6 +98,32 @@ def plan_section(model: Model) -> Markup:
     )
 
 
+def operations_section(model: Model) -> Markup:
+    """Return the operations of a plan in floats, counted."""
+    counts = model.plan.counts()
+    named = (
+        ("inputs", "input words"),
+        ("angle_sums", "sums of angle words"),
+        ("lookups", "look-ups of friction"),
+        ("sines", "sines and cosines"),
+        ("products", "products"),
+        ("sums", "sums and differences"),
+        ("fused", "fused multiply-adds"),
+    )
+    rows = [[name, f"{counts[key]:,}"] for key, name in named if counts[key]]
+    return element(
+        "section",
+        element("h2", "The plan"),
+        element(
+            "p",
+            "How input words become torques: in IEEE floats, every operation rounded to nearest as it stands, so that "
+            "the words are the same on every machine.",
+        ),
+        table("Operations of one state", ["operation", "count"], rows),
+        id="plan",
+    )
+
+
 def blocks_section(model: Model) -> Markup:
     """Return the blocks: figures and widths of all diagrams, and drawings of what is small enough."""
     rows = []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.error_maps import Axis
 from bddtorque.report.markup import Markup, element, table
@@ -31,9 +32,11 @@ def live_section(
     """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Any state"), ("set-view", "First view")]
+    floats = isinstance(model.plan, FloatPlan)
+    how = "operation by operation as the plan has them" if floats else "from the compiled tables themselves"
     intro = (
-        "The torques below are computed in this page, from the compiled tables themselves, and stand beside those of "
-        "Newton and Euler in floats at the same words."
+        f"The torques below are computed in this page, {how}, and stand beside those of Newton and Euler in floats at "
+        "the same words."
         if too_large is None
         else too_large
     )

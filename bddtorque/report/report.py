@@ -11,9 +11,17 @@ from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.model.model import Model
-from bddtorque.report.block_sections import blocks_section, costs_section, maps_section, plan_section
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.report.block_sections import (
+    blocks_section,
+    costs_section,
+    maps_section,
+    operations_section,
+    plan_section,
+)
 from bddtorque.report.error_maps import STOPS, error_maps, map_axes, telling_axes
 from bddtorque.report.live_section import live_section
+from bddtorque.report.markup import Markup
 from bddtorque.report.packing import pack
 from bddtorque.report.page import whole_page
 from bddtorque.report.proof_sections import certificate_section, head, words_section
@@ -71,7 +79,6 @@ def write_report(
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     model.robot_source("report")
-    model.word_plan("a report")
     text, report = report_page(model, progress or NoProgress(), most_table_bytes)
     write_whole(path, text)
     return report
@@ -92,21 +99,12 @@ def report_page(
         for each in error_maps(model, start):
             maps.append(each)
             told.advance("maps of errors", 1.0, False)
-        terms, torques = term_costs(model)
-        told.advance("terms", 1.0, False)
-        choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.spec.memory)
-        told.advance("forms", 1.0, False)
-        forms = []
-        for k in range(blocks):
-            forms.append(block_forms(model.tables[k], model.diagrams[k]))
-            told.advance(f"forms of block {k}", 1.0, False)
+        made = _float_sections(model, told) if isinstance(model.plan, FloatPlan) else _table_sections(model, told)
         sections = [
             ("Proved", "proved", certificate_section(model.certificate)),
             ("Arm", "arm-section", live_section(model, start, view, telling_axes(maps), too_large)),
             ("Errors", "errors", maps_section(model, maps, start)),
-            ("Plan", "plan", plan_section(model)),
-            ("Tables", "blocks", blocks_section(model)),
-            ("Cost", "costs", costs_section(model, terms, torques, [*zip(forms, choices, strict=True)])),
+            *made,
             ("Words", "words", words_section(model)),
         ]
         told.advance("sections", 1.0, False)
@@ -117,6 +115,30 @@ def report_page(
     largest = tuple(max(float(abs(each.errors[j]).max()) for each in maps) for j in range(len(model.formats.tau)))
     held = sum(len(each["data"]) for each in packed or ())
     return encoded, Report(len(encoded), held, packed is not None, len(maps) * len(model.formats.tau), largest)
+
+
+def _table_sections(model: Model, told: Progress) -> list[tuple[str, str, Markup]]:
+    """Return what a page says of a plan in words, its tables and what they cost."""
+    terms, torques = term_costs(model)
+    told.advance("terms", 1.0, False)
+    choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.spec.memory)
+    told.advance("forms", 1.0, False)
+    forms = []
+    for k, pair in enumerate(zip(model.tables, model.diagrams, strict=True)):
+        forms.append(block_forms(*pair))
+        told.advance(f"forms of block {k}", 1.0, False)
+    return [
+        ("Plan", "plan", plan_section(model)),
+        ("Tables", "blocks", blocks_section(model)),
+        ("Cost", "costs", costs_section(model, terms, torques, [*zip(forms, choices, strict=True)])),
+    ]
+
+
+def _float_sections(model: Model, told: Progress) -> list[tuple[str, str, Markup]]:
+    """Return what a page says of a plan in floats: its operations, and the tables of friction if there are any."""
+    told.advance("operations", 2.0 + len(model.tables), False)
+    tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
+    return [("Plan", "plan", operations_section(model)), *tables]
 
 
 def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any]] | None, str | None]:

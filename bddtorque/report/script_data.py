@@ -6,7 +6,7 @@ and run in BigInt, and their constants are text, since JSON's readers would roun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.integer_ranges import Word, known_words
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine, WordWire
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
@@ -22,6 +24,7 @@ from bddtorque.report.view import View
 from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Batch, states_of
 from bddtorque.words import Format
+from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
 
 EXACT = 1 << 53
 """Whole numbers up to here are exact in a float64."""
@@ -51,7 +54,8 @@ def script_data(
         "checks": None,
     }
     if packed is not None:
-        data["plan"] = plan_data(model.word_plan("a report"), model.tables)
+        plan = model.plan
+        data["plan"] = float_plan_data(plan) if isinstance(plan, FloatPlan) else plan_data(plan, model.tables)
         data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
         data["checks"] = checks_of(model)
     return data
@@ -87,6 +91,16 @@ def plan_data(plan: Plan, tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
+def float_plan_data(plan: FloatPlan) -> dict[str, Any]:
+    """Return the steps of a plan in floats likewise; `page/floats.js` reads them."""
+    return {
+        "precision": plan.precision.name,
+        "factors": list(sine_factors(plan.precision)),
+        "wires": [_float_wire(plan, wire) for wire in plan.wires],
+        "outputs": [[output.wire, output.low, output.high] for output in plan.outputs],
+    }
+
+
 def checks_of(model: Model) -> dict[str, Any]:
     """Return states in words and the torque words that the evaluator gives for them: random ones, and corners."""
     corners = CHECKS // 3
@@ -118,22 +132,46 @@ def _table(table: Table, packed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _wire(plan: Plan, place: int, words: Sequence[Word]) -> list[Any]:
     match plan.wires[place]:
-        case Input(name=name, bits=bits, wraps=wraps):
-            kind = name.rstrip("0123456789")
-            return ["input", QUANTITIES.index(kind), int(name[len(kind) :]) - 1, bits, int(wraps)]
-        case AngleSum(bits=bits, parts=parts, constant=constant):
-            reach = abs(constant) + sum(
-                abs(factor << shift) * words[wire].expected.magnitude for wire, factor, shift in parts
-            )
-            wide = reach >= EXACT // 2
-            factors = [[wire, _number(factor << shift, wide)] for wire, factor, shift in parts]
-            return ["angle", int(wide), bits, _number(constant, wide), factors]
-        case Lookup(block=block, wires=wires):
-            return ["lookup", block, list(wires)]
         case Product() as product:
             return _product(product, words)
         case Sum() as total:
             return ["sum", *_summed(total, words)]
+        case wire:
+            return _word_wire(wire, lambda source: words[source].expected.magnitude)
+
+
+def _word_wire(wire: WordWire, magnitude: Callable[[int], int]) -> list[Any]:
+    """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
+    match wire:
+        case Input(name=name, bits=bits, wraps=wraps):
+            kind = name.rstrip("0123456789")
+            return ["input", QUANTITIES.index(kind), int(name[len(kind) :]) - 1, bits, int(wraps)]
+        case AngleSum(bits=bits, parts=parts, constant=constant):
+            reach = abs(constant) + sum(abs(factor << shift) * magnitude(source) for source, factor, shift in parts)
+            wide = reach >= EXACT // 2
+            factors = [[source, _number(factor << shift, wide)] for source, factor, shift in parts]
+            return ["angle", int(wide), bits, _number(constant, wide), factors]
+        case Lookup(block=block, wires=wires):
+            return ["lookup", block, list(wires)]
+
+
+def _float_wire(plan: FloatPlan, wire: FloatWire) -> list[Any]:
+    match wire:
+        case Number(word=word):
+            return ["number", word]
+        case Constant(value=value):
+            return ["constant", plan.precision.nearest(value)]
+        case Sine(word=word, cosine=cosine, rest=rest):
+            bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.precision)
+            return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.precision), str(turn)]
+        case Add(left=left, right=right, sign=sign):
+            return ["add", left, right, sign]
+        case Multiply(left=left, right=right):
+            return ["multiply", left, right]
+        case Fused():
+            return ["fused", *wire.sources, wire.product_sign, wire.addend_sign]
+        case _:
+            return _word_wire(wire, lambda source: plan.range_of(source).magnitude)
 
 
 def _product(wire: Product, words: Sequence[Word]) -> list[Any]:

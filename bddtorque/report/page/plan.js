@@ -175,6 +175,11 @@ class Plan {
   constructor(data, tables) {
     this.words = new Array(data.wires.length).fill(0);
     this.inputs = [[], [], []];
+    if (data.precision) {
+      this.steps = data.wires.map((wire) => floatStepOf(wire, data, tables, this.inputs));
+      this.outputs = data.outputs.map(([wire, low, high]) => (values) => toEven(Math.min(Math.max(values[wire], low), high)));
+      return;
+    }
     this.steps = data.wires.map((wire) => stepOf(wire, tables, this.inputs));
     this.outputs = data.outputs.map(([wide, shift, constant, parts, low, high]) => {
       const total = summing(wide, shift, constant, parts);

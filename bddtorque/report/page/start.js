@@ -55,15 +55,16 @@ async function begin() {
   document.getElementById("set-view").addEventListener("click", () => arm.reset());
   show();
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
-  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints, Plan };
+  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints, Plan, fusedSingle, fusedDouble };
   globalThis.bddtorque = page;
   if (data.plan) {
     const checked = await readTables(data.tables);
     plan = new Plan(data.plan, data.tables);
     const equal = compared(plan, data.checks);
     const all = data.checks.states.length;
-    const keys =
-      checked === null
+    const keys = !data.tables.length
+      ? "This model has no tables."
+      : checked === null
         ? "This browser offers no SHA-256 here, so that the keys of the tables were not checked."
         : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
     if (equal !== all) throw new Error(`only ${equal} of ${all} states have the words of the evaluator`);
