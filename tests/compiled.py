@@ -39,6 +39,13 @@ def arm(bits: int = 6, **options: Any) -> bt.Model:
     return compiled("planar2r", bits=bits, **options)
 
 
+@cache
+def rubbing_arm() -> bt.Model:
+    """Return planar2r in floats, with friction."""
+    friction = {"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05), "elbow": bt.Friction(0.3)}
+    return bt.compile(bt.load_robot("planar2r").with_friction(friction), bits=8, target="float", workers=1)
+
+
 def with_source(model: bt.Model, **changes: Any) -> bt.Model:
     """Return the model with another robot, spec or formats; nothing is compiled again."""
     return replace(model, source=replace(model.source, **changes))

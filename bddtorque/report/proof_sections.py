@@ -6,6 +6,7 @@ from dataclasses import fields
 
 from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
 from bddtorque.report.markup import Markup, element, legend, scrolling, table
 
@@ -16,17 +17,14 @@ NAME_LETTERS = 18
 
 def head(model: Model) -> Markup:
     """Return the title and the figures that people ask for first."""
-    figures = model.summary()
     worst = max(model.certificate.bounds)
-    bits = figures["bits"]
+    bits = model.source.bits
     facts = [
         ("joints", f"{model.robot.degrees_of_freedom}"),
         ("bits of a torque", _joined(bits["tau"])),
         ("bits of q, q̇, q̈", ", ".join(_joined(bits[name]) for name in ("q", "qd", "qdd"))),
         ("proved bound, units", f"{worst:.4f}"),
-        ("tables", f"{figures['blocks']:,}"),
-        ("rows of tables", f"{figures['rows']:,}"),
-        ("diagram nodes", f"{figures['nodes']:,}"),
+        *_made_of(model),
         ("source, target", f"{model.plan.source}, {model.plan.target}"),
     ]
     faithful = (
@@ -47,13 +45,26 @@ def head(model: Model) -> Markup:
         element("p", "Digest ", element("code", model.digest), class_="digest"),
         element(
             "p",
-            "Of diagrams ",
-            element("code", model.diagram_digest),
-            f" · bddtorque {__version__}",
+            *(("Of diagrams ", element("code", model.diagram_digest), " · ") if model.diagrams else ()),
+            f"bddtorque {__version__}",
             class_="digest",
         ),
         element("p", model.robot.source, class_="source") if model.robot.source else Markup(""),
     )
+
+
+def _made_of(model: Model) -> list[tuple[str, str]]:
+    """Return the size of a model: its tables and diagrams, or its operations in floats."""
+    figures = model.summary()
+    tables = f"{figures['blocks']:,}"
+    if isinstance(model.plan, FloatPlan):
+        operations = sum(figures[kind] for kind in ("sines", "products", "sums", "fused"))
+        return [
+            ("precision", f"{model.plan.precision.name}: {model.plan.precision.bits} bits"),
+            ("operations in floats", f"{operations:,}"),
+            ("tables of friction", tables),
+        ]
+    return [("tables", tables), ("rows of tables", f"{figures['rows']:,}"), ("diagram nodes", f"{figures['nodes']:,}")]
 
 
 def certificate_section(certificate: Certificate) -> Markup:

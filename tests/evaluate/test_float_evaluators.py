@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled import arm, found_errors, random_words, reference
+from compiled import arm, found_errors, random_words, reference, rubbing_arm
 
 import bddtorque as bt
 from bddtorque.evaluate.state_arrays import count_outside
@@ -79,8 +79,7 @@ def test_what_has_no_floats_is_refused_by_name() -> None:
 
 def test_friction_is_a_table_that_floats_look_up(tmp_path: Path) -> None:
     """One table per law; the bound holds, the file comes back, and it is proved again."""
-    rubbing = {"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05), "elbow": bt.Friction(0.3)}
-    model = bt.compile(bt.load_robot("planar2r").with_friction(rubbing), bits=8, target="float", workers=1)
+    model = rubbing_arm()
     assert model.plan.blocks
     words = random_words(model, 60)
     expected = reference(model, words)
@@ -99,13 +98,12 @@ def test_kernels_of_other_targets_are_always_checked() -> None:
         arm(4).kernel(checked=False)
 
 
-def test_other_consumers_refuse_floats_in_one_line(tmp_path: Path) -> None:
+def test_other_consumers_refuse_floats_in_one_line() -> None:
     """With what to compile instead."""
     model = arm(8, target="float")
     for consumer in (
         lambda: model.evaluator("bits"),
         lambda: model.evaluator("words", "dense"),
-        lambda: bt.write_report(model, tmp_path / "report.html"),
         lambda: largest(model, "torque"),
         lambda: bt.compile("planar2r", bits=8, target="float", plan=arm(8).plan),
     ):

@@ -15,6 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
@@ -30,6 +33,10 @@ FLAGS = [
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 ]
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"
+)
+WORDS = "{}.map((state) => bddtorque.plan.torqueWords(...state))"
 PATIENCE = 600.0
 """Seconds that any answer may take on a busy machine."""
 
@@ -164,6 +171,11 @@ class Page:
     def pdf(self, path: Path) -> None:
         printed = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
         path.write_bytes(base64.b64decode(printed["data"]))
+
+
+def page_words(page: Page, states: list[np.ndarray]) -> list[list[int]]:
+    """Return the torque words that the page gives for input words."""
+    return page.run(WORDS.format(json.dumps(np.stack(states, axis=1).tolist())))
 
 
 def _started(theirs_in: int, theirs_out: int, profile: str) -> subprocess.Popen[bytes]:

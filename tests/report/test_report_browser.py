@@ -1,12 +1,11 @@
 """The page in headless Chromium: words as the evaluator has them, floats as the dynamics, and no complaints."""
 
-import contextlib
 import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, Browser
+from browser import needs_chromium, page_words
 from report_pages import HOSTILE, compiled, hostile_model, rubbing_model, wild_states, written
 
 import bddtorque as bt
@@ -19,10 +18,7 @@ from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"
-)
-WORDS = "{}.map((state) => bddtorque.plan.torqueWords(...state))"
+pytestmark = needs_chromium
 MOVE = """
 %s.forEach((row, kind) => row.forEach((word, j) => {
   const slider = document.getElementById(`${["q", "qd", "qdd"][kind]}${j + 1}`);
@@ -30,35 +26,6 @@ MOVE = """
   slider.dispatchEvent(new Event("input"));
 }))"""
 """Puts the sliders where somebody would have drawn them."""
-
-
-@pytest.fixture(scope="session")
-def browser():
-    browser = Browser()
-    yield browser
-    browser.close()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Open pages, and see afterwards that they were quiet: no complaint on the console, nothing asked of a network."""
-    with contextlib.ExitStack() as stack:
-        pages = []
-
-        def opening(data: bytes, **options):
-            path = tmp_path / f"page{len(pages)}.html"
-            path.write_bytes(data)
-            pages.append(stack.enter_context(browser.page(path, **options)))
-            return pages[-1]
-
-        yield opening
-        for page in pages:
-            assert page.complaints() == []
-            assert [each[:40] for each in page.addresses() if not each.startswith(("file:///", "data:image/png"))] == []
-
-
-def page_words(page, states) -> list[list[int]]:
-    return page.run(WORDS.format(json.dumps(np.stack(states, axis=1).tolist())))
 
 
 @pytest.mark.parametrize(
