@@ -49,11 +49,13 @@ def files() -> dict[str, bytes]:
             if not isinstance(lookup, Lookup):
                 raise TypeError(f"{lookup.name} is no table: the terms of this arm are one table each")
             name = term.name + ("ab"[place] if len(term.parts) > 1 else "")
-            words = [plan.wires[source].name.replace("+", "_plus_") for source in lookup.wires]
+            words = [plan.wires[source].name for source in lookup.wires]
             table, diagram = model.tables[lookup.block], model.diagrams[lookup.block]
             enters = "subtracted from" if factor < 0 else "added to"
             said = f"{name}, {enters} {output.name}: {FORMULAS[name]} in units of {unit:g} N m"
-            found[f"{name}.pla"] = pla_text(table, said, words).encode("ascii")
+            found[f"{name}.pla"] = pla_text(table, said, [word.replace("+", "_plus_") for word in words]).encode(
+                "ascii"
+            )
             part = drawable_part(diagram, MOST_NODES)
             bits = part[0]
             shown = f"{name} of {output.name}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"

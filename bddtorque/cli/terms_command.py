@@ -71,6 +71,11 @@ def terms_command(
         return
     console = output()
     console.print(_table(shown))
+    zero = [each.name for each in shown if each.low == each.high == 0]
+    if zero:
+        console.print(
+            f"always 0, since the term never reaches half a unit of its word: {', '.join(zero)}", soft_wrap=True
+        )
     if svg is not None:
         console.print(f"written: {svg}", soft_wrap=True)
 

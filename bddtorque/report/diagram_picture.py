@@ -82,11 +82,11 @@ def diagram_picture(
     at = {each: middle(point) for each, point in placed.items()}
     height = 44.0 + ROW * (len(rows) - 1)
     shapes = [_edge([*map(middle, route)], kind) for (_, _, kind), route in zip(inner, routes, strict=True)]
-    for one, edge, kind in edges:
-        if edge <= 1:
-            shapes += _end(*at[one], edge, kind)
+    ends = [_end(*at[one], edge, kind) for one, edge, kind in edges if edge <= 1]
+    shapes += [line for line, _ in ends]
     shapes += [element("text", f"{bit}", x=at[f"root{bit}"][0], y=14.0, class_="root") for bit in bits]
     shapes += [element("circle", cx=at[_name(node)][0], cy=at[_name(node)][1], r=RADIUS) for node in nodes]
+    shapes += [constant for _, constant in ends]  # above the lines that pass there
     shapes += [element("text", said, x=2.0, y=18.0 + ROW * k, class_="level") for k, said in enumerate(names)]
     return picture(shapes, length + margin, height, "diagram", label)
 
@@ -144,9 +144,9 @@ def _edge(points: Sequence[tuple[float, float]], kind: str) -> Markup:
     return element("path", d=path, class_=kind)
 
 
-def _end(x: float, y: float, edge: int, kind: str) -> list[Markup]:
-    """Return a short line to a constant, which stands at its end."""
+def _end(x: float, y: float, edge: int, kind: str) -> tuple[Markup, Markup]:
+    """Return a short line to a constant, and the constant at its end."""
     side = -1.0 if kind == "low" else 1.0
     x1, y1 = x + side * 11, y + 14
     line = element("line", x1=x + side * 5, y1=y + 6, x2=x1, y2=y1, class_=kind or "high")
-    return [line, element("text", str(edge), x=x1 + side * 3, y=y1 + 8, class_="end")]
+    return line, element("text", str(edge), x=x1 + side * 3, y=y1 + 8, class_="end")

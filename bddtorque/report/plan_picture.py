@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from bddtorque.base.sizes import counted
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
@@ -99,7 +100,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
     for k, output in enumerate(plan.outputs):
         torque: Box = (columns, "output", str(k))
         boxes.append(torque)
-        drawn[torque] = (output.name, f"{len(output.parts):,} summands", f"{output.name}: one torque word")
+        drawn[torque] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one torque word")
     return boxes, drawn
 
 

@@ -97,6 +97,20 @@ def test_nodes_of_each_output_bit_are_those_of_its_own_diagram():
             assert build(alone, diagram.order).node_count == nodes
 
 
+def test_terms_that_are_always_0_are_named(run, tmp_path, paper_file):
+    model = arm(2, accuracy="paper", input_bits=4)  # a unit of a term is 25 N·m
+    terms = model_terms(model, "")
+    zero = {term.name for term in terms if not any(model.tables[each.block].values.any() for each in term.blocks)}
+    assert {"C1_22", "J12"} <= zero
+    path = tmp_path / "arm.bdt"
+    model.save(path)
+    last = run("terms", path).out.splitlines()[-1]
+    said, names = last.split(": ")
+    assert said == "always 0, since the term never reaches half a unit of its word"
+    assert set(names.split(", ")) == zero
+    assert "always 0" not in run("terms", paper_file).out
+
+
 def test_cascades_count_with_all_their_tables():
     model = arm(6, block_bits=12)
     terms = {term.name: term for term in model_terms(model, "")}
