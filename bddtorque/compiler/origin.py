@@ -73,8 +73,8 @@ def from_recursion(robot: Robot) -> Origin:
     """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations."""
     if robot.degrees_of_freedom > MOST_JOINTS:
         raise BddTorqueError(
-            f"source recursive of robot '{robot.name}': at most {MOST_JOINTS} joints required for its proof, "
-            f"{robot.degrees_of_freedom} given"
+            f"source recursive of robot '{robot.name}': its proof takes at most {MOST_JOINTS} joints, got "
+            f"{robot.degrees_of_freedom}"
         )
     made_from = regrouped(chain_of(robot))
     return Origin(robot, "recursive", trace_chain(*made_from), made_from)

@@ -24,22 +24,22 @@ _END = struct.Struct("<4sHHHHIIH")
 
 def entries_of(data: bytes) -> dict[str, bytes]:
     """Return the entries of an archive by name, in order."""
-    require(len(data) <= LARGEST_FILE, f"at most {LARGEST_FILE:,} bytes required, {len(data):,} given")
-    require(len(data) > 0, "a .bdt file (a zip archive) required, this file is empty")
-    require(data[:4] == b"PK\3\4", "a .bdt file (a zip archive) required, this is something else")
-    require(len(data) >= _END.size, "an archive required, the file is too short")
+    require(len(data) <= LARGEST_FILE, f"expected at most {LARGEST_FILE:,} bytes, got {len(data):,}")
+    require(len(data) > 0, "expected a .bdt file (a zip archive), but this file is empty")
+    require(data[:4] == b"PK\3\4", "expected a .bdt file (a zip archive), but this is something else")
+    require(len(data) >= _END.size, "expected an archive, but the file is too short")
     mark, disk, first, here, count, size, start, comment = _END.unpack_from(data, len(data) - _END.size)
-    require(mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0), "an end record as specified required")
-    require(here == count and 1 <= count <= MOST_ENTRIES, f"1 to {MOST_ENTRIES:,} entries required, {count:,} given")
-    require(start + size + _END.size == len(data), "a directory up to the end record required")
+    require(mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0), "expected an end record as specified")
+    require(here == count and 1 <= count <= MOST_ENTRIES, f"expected 1 to {MOST_ENTRIES:,} entries, got {count:,}")
+    require(start + size + _END.size == len(data), "expected a directory up to the end record")
     entries: dict[str, bytes] = {}
     place, record = 0, start
     for _ in range(count):
         name, content, place, record = _entry(data, place, record, start)
-        require(name not in entries, f"each entry once required, {name!r:.60} stands twice")
+        require(name not in entries, f"expected each entry once, but {name!r:.60} stands twice")
         entries[name] = content
-    require(place == start, "entries up to the directory required, other bytes stand between")
-    require(record == start + size, "a directory of its entries alone required")
+    require(place == start, "expected entries up to the directory, but other bytes stand between")
+    require(record == start + size, "expected a directory of its entries alone")
     return entries
 
 
@@ -49,24 +49,24 @@ def _entry(data: bytes, place: int, record: int, directory: int) -> tuple[str, b
         local = _LOCAL.unpack_from(data, place)
         listed = _DIRECTORY.unpack_from(data, record)
     except struct.error:
-        raise RefusedError("a whole archive required, this one ends within an entry") from None
+        raise RefusedError("expected a whole archive, but this one ends within an entry") from None
     mark, version, flags, method, time, date, check, stored, size, length, extra = local
     require(
         (mark, version, flags, method, time, date, extra) == (b"PK\3\4", 20, 0, 0, 0, 33, 0) and stored == size,
-        f"an entry as specified required at byte {place}",
+        f"expected an entry as specified at byte {place}",
     )
     begin = place + _LOCAL.size + length
     end = begin + size
-    require(end <= directory, f"an entry within the file required at byte {place}")
+    require(end <= directory, f"expected an entry within the file at byte {place}")
     name, content = data[begin - length : begin], data[begin:end]
     expected = (b"PK\1\2", 20, 3, 20, 0, 0, 0, 33, check, size, size, length, 0, 0, 0, 0, 0x01A40000, place)
     after = record + _DIRECTORY.size + length
     require(
         listed == expected and data[after - length : after] == name and after <= len(data) - _END.size,
-        f"a directory that agrees with the entry at byte {place} required",
+        f"expected a directory that agrees with the entry at byte {place}",
     )
-    require(zlib.crc32(content) == check, f"an entry with its checksum required at byte {place}")
-    require(name.isascii(), f"a name in ASCII required at byte {place}")
+    require(zlib.crc32(content) == check, f"expected an entry with its checksum at byte {place}")
+    require(name.isascii(), f"expected a name in ASCII at byte {place}")
     return name.decode("ascii"), content, end, after
 
 
@@ -77,5 +77,5 @@ def array_of(entries: dict[str, bytes], name: str, descr: str) -> npt.NDArray[An
     count, odd = divmod(max(0, len(data) - NPY_HEADER), size)
     text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"
     header = b"\x93NUMPY\x01\x00" + struct.pack("<H", NPY_HEADER - 10) + text.ljust(NPY_HEADER - 11).encode() + b"\n"
-    require(not odd and data[:NPY_HEADER] == header, f"array {name}: npy 1.0 of {descr} in one dimension required")
+    require(not odd and data[:NPY_HEADER] == header, f"array {name}: expected npy 1.0 of {descr} in one dimension")
     return np.frombuffer(data, descr, offset=NPY_HEADER)

@@ -40,9 +40,9 @@ def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts
     composition = compose_errors(plan, facts, {f"q{j + 1}": j for j in range(n)})
     stated = torques_of(header["certificate"])
     require(
-        [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: every joint required"
+        [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: expected every joint"
     )
-    require(len(stated) == len(composition.outputs), "certificate: a torque for every output required")
+    require(len(stated) == len(composition.outputs), "certificate: expected a torque for every output")
     limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
     comparison = compare(plan, robot, words, set(composition.unproved), limits)
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
@@ -56,7 +56,10 @@ def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts
         check_names(each, robot.joints[j].name, words.tau[j], where)
         check_parts(each, bound, where)
         check_range(each, bound, words.tau[j], where)
-        require(accuracy is None or each.bound < accuracy, f"{where}: below {accuracy} units required by the spec")
+        require(
+            accuracy is None or each.bound < accuracy,
+            f"{where}: expected a bound below {accuracy} units, as the spec asks",
+        )
     bounds = ", ".join(f"{each.name} {each.bound:.4f}" for each in stated)
     yield Finding("certificate", True, f"every figure follows: {bounds}")
     for j, each in enumerate(stated):
@@ -68,10 +71,10 @@ def _check_friction(plan: AnyPlan, robot: Robot, facts: list[Facts]) -> None:
     """Refuse tables of laws where no joint has one, or that are cut off."""
     laws = [joint.friction for joint in robot.joints if joint.friction is not None]
     for k, (block, fact) in enumerate(zip(plan.blocks, facts, strict=True)):
-        require(block.kind != "given", f"block {k}: no given words required in an arm")
+        require(block.kind != "given", f"block {k}: expected no given words in an arm")
         if block.law is not None:
-            require(block.law in laws, f"block {k}: the friction of a joint required")
-            require(not fact.clamped, f"block {k}: a friction that is not cut off required")
+            require(block.law in laws, f"block {k}: expected the friction of a joint")
+            require(not fact.clamped, f"block {k}: expected a friction that is not cut off")
 
 
 def _check_saturation(
@@ -82,10 +85,11 @@ def _check_saturation(
     output = plan.outputs[joint]
     inside = fits(composition.outputs[joint], output.low, output.high)
     require(
-        (stated.saturation == "cannot") == inside, f"{where}: {'cannot' if inside else 'can or not excluded'} required"
+        (stated.saturation == "cannot") == inside, f"{where}: expected {'cannot' if inside else 'can or not excluded'}"
     )
     require(
-        (stated.saturation == "can") == (stated.witness is not None), f"{where}: a witness just where it can required"
+        (stated.saturation == "can") == (stated.witness is not None),
+        f"{where}: expected a witness where it can saturate, and nowhere else",
     )
     if stated.saturation == "can":
         formats = {"q": words.q, "qd": words.qd, "qdd": words.qdd}
@@ -93,7 +97,7 @@ def _check_saturation(
         state = {}
         for (name, row), chosen in zip(formats.items(), rows, strict=True):
             for j, (word, value) in enumerate(zip(row, chosen, strict=True), 1):
-                require(word.lowest <= value <= word.highest, f"{where}: words of the inputs required")
+                require(word.lowest <= value <= word.highest, f"{where}: expected words of the inputs")
                 state[f"{name}{j}"] = value
         total = run_state(plan, tables, state)[joint]
-        require(not output.low <= total <= output.high, f"{where}: a state that leaves the range required")
+        require(not output.low <= total <= output.high, f"{where}: expected a state that leaves the range")

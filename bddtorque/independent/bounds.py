@@ -58,7 +58,7 @@ def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composi
         elif wire.kind == "product":
             known.append(_product(plan, place, known, turnings))
             ends = _stated_product(plan, wire)
-            require((wire.low, wire.high) == ends, f"plan, wire {place}: the range {ends} of the product required")
+            require((wire.low, wire.high) == ends, f"plan, wire {place}: expected the range {ends} of the product")
         else:
             each = _sum(wire, known)
             ideal, moved = ideal_sum(plan, wire, known, turnings), each.rounding * UP
@@ -167,8 +167,8 @@ def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, tuple[
         wire, (low, high) = plan.wires[place], reaches[place]
         require(
             wire.low <= math.ceil(low - moved) and math.floor(high + moved) <= wire.high,
-            f"plan, wire {place}: a range that follows required, {wire.low} to {wire.high} given, {low:.6g} to "
-            f"{high:.6g} before rounding proved",
+            f"plan, wire {place}: the range {wire.low} to {wire.high} does not follow: {low:.6g} to "
+            f"{high:.6g} before rounding is proved",
         )
     sums, waves = sum(wire.kind == "sum" for wire in plan.wires), len(composition.unproved)
     return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"

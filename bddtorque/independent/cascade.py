@@ -27,9 +27,9 @@ def angles_of(plan: AnyPlan, axes: dict[str, int]) -> dict[int, Angle]:
         elif wire.kind == "angle_sum":
             total = Angle(turns=Fraction(wire.constant, 1 << wire.bits) % 1)
             for part, multiplier, shift in wire.parts:
-                require(part in found, f"plan, wire {place}: a sum of angles alone required")
+                require(part in found, f"plan, wire {place}: expected a sum of angles alone")
                 whole = Fraction(multiplier * 2**shift << bits_of(plan.wires[part], plan.blocks), 1 << wire.bits)
-                require(whole.denominator == 1, f"plan, wire {place}: whole multiples of angles required")
+                require(whole.denominator == 1, f"plan, wire {place}: expected whole multiples of angles")
                 total = total.plus(found[part].times(int(whole)))
             found[place] = total
     return found
@@ -40,13 +40,13 @@ def arguments_of(
 ) -> dict[str, Any]:
     """Return what the words of a look-up stand for; they must be exact: inputs and sums of angles."""
     block = plan.blocks[wire.block]
-    require(len(block.arguments) == len(wire.wires), f"'{wire.name:.40}': as many words as arguments required")
+    require(len(block.arguments) == len(wire.wires), f"'{wire.name:.40}': expected as many words as arguments")
     values: dict[str, Any] = {}
     for k, (argument, source) in enumerate(zip(block.arguments, wire.wires, strict=True)):
         read = plan.wires[source]
         exact = read.kind in ("angle_sum", "input")
-        require(exact and read.bits == argument.bits, f"'{wire.name:.40}': inputs of the block's width required")
-        require((source in angles) == argument.angle, f"'{wire.name:.40}': angles where the block has them required")
+        require(exact and read.bits == argument.bits, f"'{wire.name:.40}': expected inputs of the block's width")
+        require((source in angles) == argument.angle, f"'{wire.name:.40}': expected angles where the block has them")
         if argument.angle:
             values[f"x{k}"] = angles[source].times(int(argument.scale)).plus(Angle(rest=argument.centre))
         else:
@@ -76,7 +76,7 @@ def unrounded(
         if place in angles:
             continue
         if wire.kind == "input":
-            require(wire.name in inputs, f"plan, wire {place}: an input of the formats required")
+            require(wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
             words[place] = inputs[wire.name]
         elif wire.kind == "lookup":
             block = plan.blocks[wire.block]
@@ -88,7 +88,7 @@ def unrounded(
         elif wire.kind == "product":
             left, right = (words.get(source) for source in wire.wires)
             if left is None or right is None:
-                raise RefusedError(f"plan, wire {place}: a product of numbers, not angles, required")
+                raise RefusedError(f"plan, wire {place}: expected a product of numbers, not angles")
             words[place] = (left * right).scaled(Fraction(1, 1 << wire.shift))
         else:
             words[place] = summed(wire, words, algebra)
@@ -104,7 +104,7 @@ def summed(wire: Wire, words: dict[int, Any], algebra: Any) -> Any:
     step = 1 << wire.shift
     total = algebra.number(Fraction(wire.constant, step))
     for part, factor, _ in wire.parts:
-        require(part in words, f"'{wire.name:.40}': a sum of numbers, not angles, required")
+        require(part in words, f"'{wire.name:.40}': expected a sum of numbers, not angles")
         total = total + words[part].scaled(Fraction(factor, step))
     return total
 

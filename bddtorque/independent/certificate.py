@@ -51,7 +51,8 @@ def function_of(plain: Any) -> Stated:
     keys = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread")
     given = object_of(plain, (*keys, "low", "high", "saturation", "witness"), "certificate")
     require(
-        given["relative_to"] in ("traced", "law", "samples", "float"), "certificate: what it is relative to required"
+        given["relative_to"] in ("traced", "law", "samples", "float"),
+        "certificate: expected traced, law, samples or float as what it is relative to",
     )
     return _stated(given, "output", "certificate")
 
@@ -59,8 +60,8 @@ def function_of(plain: Any) -> Stated:
 def _stated(given: dict[str, Any], name: str, where: str) -> Stated:
     parts = object_of(given["parts"], PARTS, where)
     found = {part: real(value, where) for part, value in parts.items()}
-    require(min(found.values()) >= 0, f"{where}: parts of at least 0 required")
-    require(given["saturation"] in SATURATIONS, f"{where}: a known word on saturation required")
+    require(min(found.values()) >= 0, f"{where}: expected parts of at least 0")
+    require(given["saturation"] in SATURATIONS, f"{where}: expected a known word on saturation")
     witness = None if given["witness"] is None else list_of(given["witness"], where)
     stated = Stated(
         text(given[name], where),
@@ -78,14 +79,14 @@ def _stated(given: dict[str, Any], name: str, where: str) -> Stated:
     )
     total = math.fsum(found.values()) * (1 + 1e-15)
     bound = (total + stated.assumed) * (1 + 1e-15) if stated.relative_to else total
-    require(stated.bound == bound, f"{where}: a bound that is the sum of its parts required, {stated.bound} given")
+    require(stated.bound == bound, f"{where}: expected a bound that is the sum of its parts, got {stated.bound}")
     return stated
 
 
 def check_names(stated: Stated, name: str, word: Format, where: str) -> None:
     """Refuse a certificate that speaks of another word than the file's."""
     require(
-        (stated.name, stated.unit, stated.lsb) == (name, word.unit, word.lsb), f"{where}: the word of '{name}' required"
+        (stated.name, stated.unit, stated.lsb) == (name, word.unit, word.lsb), f"{where}: expected the word of '{name}'"
     )
 
 
@@ -95,11 +96,11 @@ def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
         given = stated.parts[part]
         # floats: their sum is what must follow (`allowed_difference`); how it is split may hang on the last digit
         least = proved if found.proved is None else proved * (1 - NEAR) - NEAR
-        require(least <= given, f"{where}, {part}: at least {proved!r} required, {given!r} given")
+        require(least <= given, f"{where}, {part}: expected at least {proved!r}, got {given!r}")
         # the arithmetic of floats stands beside that of the function itself
         require(
             part == "arithmetic" or given <= proved * (1 + NEAR) + NEAR,
-            f"{where}, {part}: {proved:.6g} follows by the rules, {given:.6g} given",
+            f"{where}, {part}: expected {proved:.6g} by the rules, got {given:.6g}",
         )
 
 
@@ -115,8 +116,8 @@ def check_difference(stated: Stated, found: OutputBound, difference: float, wher
     allowed = allowed_difference(stated, found)
     require(
         difference <= allowed,
-        f"{where}: the cascade without roundings within {allowed:.4g} units of the truth required (what the bound "
-        f"leaves for that), only {difference:.4g} proved",
+        f"{where}: the cascade without roundings must be within {allowed:.4g} units of the truth (what the bound "
+        f"leaves for that), but only {difference:.4g} is proved",
         step,
     )
 
@@ -129,7 +130,7 @@ def check_range(stated: Stated, found: OutputBound, word: Format, where: str) ->
     )
     slack = ROOM * (abs(ends[0]) + abs(ends[1]) + word.lsb)
     for name, given, end in (("low", stated.low, ends[0]), ("high", stated.high, ends[1])):
-        require(abs(given - end) <= slack, f"{where}, {name}: {end!r} follows by the rules, {given!r} given")
+        require(abs(given - end) <= slack, f"{where}, {name}: expected {end!r} by the rules, got {given!r}")
 
 
 def fits(found: OutputBound, low: int, high: int) -> bool:
@@ -142,7 +143,7 @@ def witness_words(stated: Stated, counts: list[int], where: str) -> list[list[in
     if stated.witness is None:
         return []
     rows = stated.witness if len(counts) > 1 else [stated.witness]
-    require(len(rows) == len(counts), f"{where}: a witness of {len(counts)} lists required")
+    require(len(rows) == len(counts), f"{where}: expected a witness of {len(counts)} lists")
     return [
         [whole(each, -(2**31), 2**31 - 1, where) for each in list_of(row, where, count)]
         for row, count in zip(rows, counts, strict=True)

@@ -48,7 +48,7 @@ def _read(path: str | PathLike[str]) -> bytes:
     ) as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise ValueError("a regular file required")
+            raise ValueError("expected a regular file")
         return file.read(min(about.st_size, LARGEST_FILE) + 1)
 
 
@@ -72,7 +72,7 @@ def _ended(findings: Iterator[Finding]) -> Iterator[Finding]:
     except RefusedError as problem:
         yield Finding(problem.step or NEXT[step], False, _one_line(str(problem)))
     except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RecursionError) as problem:
-        said = f"contents that can be worked with required ({type(problem).__name__}: {problem})"
+        said = f"contents that cannot be worked with ({type(problem).__name__}: {problem})"
         yield Finding(NEXT[step], False, _one_line(said))
 
 
@@ -114,14 +114,14 @@ def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: AnyPlan) ->
     """Return the tables of all blocks, from their diagrams, if they fit memory."""
     needed = sum(4 << sum(block.widths) for block in plan.blocks)
     needed += max((12 << sum(block.widths) for block in plan.blocks), default=0)
-    require(needed <= MEMORY, f"tables of at most {MEMORY:,} bytes required, {needed:,} needed")
+    require(needed <= MEMORY, f"the tables need {needed:,} bytes, more than {MEMORY:,}")
     keys = list_of(header["tables"], "tables", len(plan.blocks))
     tables = []
     for k, block in enumerate(plan.blocks):
         words = table_of(entries, k, block)
         key = table_key(words, block)
-        require(key == keys[k], f"block {k}: the table that the header names required")
-        require(block.kind != "given" or block.table == key, f"block {k}: the table that the plan names required")
+        require(key == keys[k], f"block {k}: expected the table that the header names")
+        require(block.kind != "given" or block.table == key, f"block {k}: expected the table that the plan names")
         tables.append(words)
     return tables
 

@@ -20,10 +20,10 @@ def table_of(entries: dict[str, bytes], place: int, block: Block) -> npt.NDArray
     arrays = {name: array_of(entries, f"blocks/{place}/{name}.npy", descr) for name, descr in ARRAYS.items()}
     where = f"block {place}, diagram"
     variables, bits = sum(block.widths), block.output_bits
-    require(len(arrays["roots"]) == bits, f"{where}: {bits} output bits required, {len(arrays['roots'])} given")
+    require(len(arrays["roots"]) == bits, f"{where}: expected {bits} output bits, got {len(arrays['roots'])}")
     require(
         len(arrays["order"]) == variables and sorted(arrays["order"].tolist()) == list(range(variables)),
-        f"{where}: an order of {variables} variables required",
+        f"{where}: expected an order of {variables} variables",
     )
     check_canonical(arrays, variables, where)
     return _expanded(arrays, variables, bits, block.signed)
@@ -33,20 +33,20 @@ def check_canonical(arrays: dict[str, Integers], variables: int, where: str) -> 
     """Refuse a diagram that is not reduced, or whose nodes are not sorted, or that holds nodes nobody reaches."""
     level, low, high, roots = (arrays[name].astype(np.int64) for name in ("level", "low", "high", "roots"))
     count = len(level)
-    require(count > 0 and len(low) == len(high) == count, f"{where}: as many edges as nodes required")
-    require((level[0], low[0], high[0]) == (variables, 0, 0), f"{where}: node 0 as the constant required")
+    require(count > 0 and len(low) == len(high) == count, f"{where}: expected as many edges as nodes")
+    require((level[0], low[0], high[0]) == (variables, 0, 0), f"{where}: expected node 0 as the constant")
     edges = np.concatenate([low, high, roots])
-    require(bool(((edges >= 0) & (edges < 2 * count)).all()), f"{where}: edges to nodes of the diagram required")
+    require(bool(((edges >= 0) & (edges < 2 * count)).all()), f"{where}: expected edges to nodes of the diagram")
     rest = slice(1, None)
-    require(bool(((level[rest] >= 0) & (level[rest] < variables)).all()), f"{where}: levels of variables required")
-    require(not (low & 1).any(), f"{where}: low edges without complement required")
-    require(bool((low[rest] != high[rest]).all()), f"{where}: nodes that test something required")
+    require(bool(((level[rest] >= 0) & (level[rest] < variables)).all()), f"{where}: expected levels of variables")
+    require(not (low & 1).any(), f"{where}: expected low edges without complement")
+    require(bool((low[rest] != high[rest]).all()), f"{where}: expected nodes that test something")
     for edge in (low, high):
-        require(bool((level[edge[rest] >> 1] > level[rest]).all()), f"{where}: children on deeper levels required")
+        require(bool((level[edge[rest] >> 1] > level[rest]).all()), f"{where}: expected children on deeper levels")
     order = np.lexsort((high[rest], low[rest], -level[rest]))
-    require(bool((order == np.arange(count - 1)).all()), f"{where}: sorted nodes required")
+    require(bool((order == np.arange(count - 1)).all()), f"{where}: expected sorted nodes")
     keys = np.stack([level[rest], low[rest], high[rest]])
-    require(not (keys[:, 1:] == keys[:, :-1]).all(axis=0).any(), f"{where}: no two equal nodes required")
+    require(not (keys[:, 1:] == keys[:, :-1]).all(axis=0).any(), f"{where}: expected no two equal nodes")
     reached = np.zeros(count, dtype=bool)
     reached[0] = True
     reached[roots >> 1] = True
@@ -54,7 +54,7 @@ def check_canonical(arrays: dict[str, Integers], variables: int, where: str) -> 
         here = np.flatnonzero((level == each) & reached)
         reached[low[here] >> 1] = True
         reached[high[here] >> 1] = True
-    require(bool(reached.all()), f"{where}: nodes that a root reaches required")
+    require(bool(reached.all()), f"{where}: expected nodes that a root reaches")
 
 
 def _expanded(arrays: dict[str, Integers], variables: int, bits: int, signed: bool) -> npt.NDArray[np.int32]:

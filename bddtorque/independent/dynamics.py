@@ -70,7 +70,7 @@ def robot_of(plain: Any) -> Robot:
     given = object_of(plain, keys, "robot")
     joints = tuple(_joint(each, f"robot, joint {k}") for k, each in enumerate(list_of(given["joints"], "robot"), 1))
     links = tuple(_link(each, f"robot, link {k}") for k, each in enumerate(list_of(given["links"], "robot"), 1))
-    require(1 <= len(joints) == len(links), "robot: a link a joint required")
+    require(1 <= len(joints) == len(links), "robot: expected a link a joint")
     tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
     text(given["source"], "robot, source")
     payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
@@ -80,7 +80,7 @@ def robot_of(plain: Any) -> Robot:
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
     rotations = [*(joint.rotation for joint in joints), rotation]
-    require(all(_is_rotation(each) for each in rotations), "robot: rotations required")
+    require(all(_is_rotation(each) for each in rotations), "robot: expected rotations")
     return Robot(text(given["name"], "robot"), joints, links, gravity, rotation, translation, payload)
 
 
@@ -89,7 +89,7 @@ def _joint(plain: Any, where: str) -> Joint:
     keys += ("lower", "upper", "velocity", "acceleration", "effort")
     friction = ("friction",) if isinstance(plain, dict) and "friction" in plain else ()
     given = object_of(plain, (*keys, *friction), where)
-    require(given["kind"] in ("revolute", "prismatic"), f"{where}: revolute or prismatic required")
+    require(given["kind"] in ("revolute", "prismatic"), f"{where}: expected revolute or prismatic")
     for key in ("lower", "upper", "velocity", "acceleration", "effort"):
         require(given[key] is None or real(given[key], where) is not None, where)
     law = law_of(given["friction"], 1, where) if friction else None
@@ -111,10 +111,10 @@ def _check_physical(body: dict[str, Any], where: str) -> None:
     """Refuse what no rigid body has: negative masses or moments, asymmetry, a broken triangle inequality."""
     inertia = np.array(matrix(body["inertia"], where))
     allowed = UNPHYSICAL * max(abs(float(np.trace(inertia))), 1e-12)
-    require(real(body["mass"], where) >= 0, f"{where}: a mass of at least 0 required")
-    require(float(np.abs(inertia - inertia.T).max()) <= allowed, f"{where}: a symmetric inertia required")
+    require(real(body["mass"], where) >= 0, f"{where}: expected a mass of at least 0")
+    require(float(np.abs(inertia - inertia.T).max()) <= allowed, f"{where}: expected a symmetric inertia")
     small, middle, large = np.linalg.eigvalsh((inertia + inertia.T) / 2).tolist()
-    require(small >= -allowed and large <= small + middle + allowed, f"{where}: the inertia of a body required")
+    require(small >= -allowed and large <= small + middle + allowed, f"{where}: expected the inertia of a body")
 
 
 def _exact(row: Row) -> tuple[Fraction, ...]:

@@ -151,7 +151,7 @@ class Grid:
         if angle not in self._known:
             used = [axis for axis, _ in angle.multipliers]
             denominator = math.lcm(angle.turns.denominator, *(self.points[axis] for axis in used))
-            require(denominator <= 1 << 50, "angles of fewer bits required")
+            require(denominator <= 1 << 50, "expected angles of fewer bits")
             total: Any = np.full([1] * len(self.points), int(angle.turns * denominator), dtype=np.int64)
             for axis, multiplier in angle.multipliers:
                 places = np.arange(self.points[axis], dtype=np.int64)
@@ -182,7 +182,7 @@ class Degrees:
     def __mul__(self, other: Degrees) -> Degrees:
         total = tuple(a + b for a, b in zip(self.positions, other.positions, strict=True))
         pairs = {tuple(sorted(a + b)) for a in self.monomials for b in other.monomials}
-        require(max(map(len, pairs), default=0) <= 4 and len(pairs) <= 4096, "fewer products of motions required")
+        require(max(map(len, pairs), default=0) <= 4 and len(pairs) <= 4096, "there are too many products of motions")
         return Degrees(total, frozenset(pairs))
 
     def scaled(self, factor: Fraction) -> Degrees:

@@ -118,7 +118,7 @@ class _Bounds:
 
     def _rounded(self, exact: Held, where: str) -> Held:
         most = Fraction(exact.most) + Fraction(exact.error)
-        require(most < self.precision.largest, f"{where}: values within the precision of the plan required")
+        require(most < self.precision.largest, f"{where}: expected values within the precision of the plan")
         rounding = self._errors("arithmetic", up(self.precision.half_unit(most)))
         turned = tuple(replace(each, rest=_together(each.rest, rounding)) for each in exact.turned)
         return Held(exact.low, exact.high, _together(exact.errors, rounding), turned=turned)

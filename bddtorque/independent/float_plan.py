@@ -72,13 +72,13 @@ class FloatPlan:
 def float_plan_of(plain: Any) -> FloatPlan:
     """Return the plan in floats of a header."""
     given = object_of(plain, ("source", "target", "precision", "wires", "blocks", "outputs"), "plan")
-    require(given["target"] == "float", "plan: target float required in format version 2")
-    require(given["precision"] in tuple(PRECISIONS), f"plan, precision: {' or '.join(PRECISIONS)} required")
+    require(given["target"] == "float", "plan: expected target float in format version 2")
+    require(given["precision"] in tuple(PRECISIONS), f"plan, precision: expected {' or '.join(PRECISIONS)}")
     blocks = tuple(
         block_of(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks"))
     )
     for k, block in enumerate(blocks):
-        require(block.kind == "law" and len(block.widths) == 1, f"plan, block {k}: a law of one word required")
+        require(block.kind == "law" and len(block.widths) == 1, f"plan, block {k}: expected a law of one word")
     wires: list[Wire | FloatWire] = []
     for k, each in enumerate(list_of(given["wires"], "plan, wires")):
         wires.append(_wire(each, wires, blocks, f"plan, wire {k}"))
@@ -97,20 +97,20 @@ def _wire(plain: Any, wires: Sequence[Wire | FloatWire], blocks: tuple[Block, ..
     if kind in WORDS:
         word = wire_of(plain, len(wires), len(blocks), where)
         for source in (*word.wires, *(part for part, _, _ in word.parts)):
-            require(wires[source].kind in WORDS[:2], f"{where}: inputs and sums of angles required")
+            require(wires[source].kind in WORDS[:2], f"{where}: expected inputs and sums of angles")
         if word.kind == "lookup":
             widths = tuple(bits_of(wires[source], blocks) for source in word.wires)
-            require(widths == blocks[word.block].widths, f"{where}: a word as wide as the table has it required")
-        require(bits_of(word, blocks) <= MOST_WORD_BITS, f"{where}: a word of at most {MOST_WORD_BITS} bits required")
+            require(widths == blocks[word.block].widths, f"{where}: expected a word as wide as the table has it")
+        require(bits_of(word, blocks) <= MOST_WORD_BITS, f"{where}: expected a word of at most {MOST_WORD_BITS} bits")
         return word
     if kind not in KEYS:
-        raise RefusedError(f"{where}: a known kind of wire required, {kind!r:.40} given")
+        raise RefusedError(f"{where}: expected a known kind of wire, got {kind!r:.40}")
     given = object_of(plain, ("kind", *KEYS[kind]), where)
     if kind == "constant":
         return FloatWire(kind, value=rational(given["value"], where))
     if kind in ("number", "sine"):
         place = whole(given["word"], 0, len(wires) - 1, where)
-        require(wires[place].kind in (WORDS if kind == "number" else WORDS[:2]), f"{where}: a word required")
+        require(wires[place].kind in (WORDS if kind == "number" else WORDS[:2]), f"{where}: expected a word")
         if kind == "number":
             return FloatWire(kind, (place,))
         cosine, rest = flag(given["cosine"], where), rational(given["rest"], where)
@@ -123,20 +123,20 @@ def _wire(plain: Any, wires: Sequence[Wire | FloatWire], blocks: tuple[Block, ..
 
 def _float(plain: Any, wires: Sequence[Wire | FloatWire], where: str) -> int:
     place = whole(plain, 0, len(wires) - 1, where)
-    require(wires[place].kind not in WORDS, f"{where}: a float required, wire {place} is a word")
+    require(wires[place].kind not in WORDS, f"{where}: expected a float, but wire {place} is a word")
     return place
 
 
 def _sign(plain: Any, where: str) -> int:
     sign = whole(plain, -1, 1, where)
-    require(sign != 0, f"{where}: a sign of 1 or -1 required")
+    require(sign != 0, f"{where}: expected a sign of 1 or -1")
     return sign
 
 
 def word_of(wire: Wire | FloatWire) -> Wire:
     """Return a wire that is a word."""
     if not isinstance(wire, Wire):
-        raise RefusedError("plan: a word required where there is a float")
+        raise RefusedError("plan: expected a word where there is a float")
     return wire
 
 

@@ -36,11 +36,11 @@ def unrounded_floats(
         if wire.kind == "constant":
             values[place] = algebra.number(wire.value)
         elif wire.kind == "sine":
-            require(wire.wires[0] in angles, f"plan, wire {place}: the sine of an angle required")
+            require(wire.wires[0] in angles, f"plan, wire {place}: expected the sine of an angle")
             angle = angles[wire.wires[0]].plus(Angle(rest=wire.rest))
             values[place] = algebra.cosine(angle) if wire.cosine else algebra.sine(angle)
         elif wire.kind == "number":
-            require(wire.wires[0] not in angles, f"plan, wire {place}: a word that is no angle required")
+            require(wire.wires[0] not in angles, f"plan, wire {place}: expected a word that is no angle")
             values[place] = values[wire.wires[0]]
         else:
             left, right, *addend = (values[source] for source in wire.wires)
@@ -57,7 +57,7 @@ def unrounded_floats(
 def _word(plan: FloatPlan, wire: Wire, place: int, inputs: dict[str, Any], opaque: Callable[[int, Block], Any]) -> Any:
     if wire.kind == "lookup":
         return opaque(place, plan.blocks[wire.block])
-    require(wire.kind == "input" and wire.name in inputs, f"plan, wire {place}: an input of the formats required")
+    require(wire.kind == "input" and wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
     return inputs[wire.name]
 
 

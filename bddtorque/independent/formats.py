@@ -60,13 +60,13 @@ class Format:
 def format_of(plain: Any, where: str) -> Format:
     """Return one format; low and high are infinite where the file says null."""
     given = object_of(plain, KEYS, where)
-    require(given["kind"] in ("angle", "range"), f"{where}: an angle or a range required")
+    require(given["kind"] in ("angle", "range"), f"{where}: expected an angle or a range")
     low = -math.inf if given["low"] is None else real(given["low"], where)
     high = math.inf if given["high"] is None else real(given["high"], where)
     angle = given["kind"] == "angle"
     sign = whole(given["sign"], -1, 1, where)
-    require(sign != 0, f"{where}: a sign of 1 or -1 required")
-    require(low < high and (angle or math.isfinite(high - low)), f"{where}: low below high required")
+    require(sign != 0, f"{where}: expected a sign of 1 or -1")
+    require(low < high and (angle or math.isfinite(high - low)), f"{where}: expected low below high")
     made = Format(
         angle,
         whole(given["bits"], 2, 32, where),
@@ -77,5 +77,5 @@ def format_of(plain: Any, where: str) -> Format:
         text(given["name"], where),
         text(given["unit"], where),
     )
-    require(made.lsb > 0, f"{where}: a unit above 0 required")
+    require(made.lsb > 0, f"{where}: expected a unit above 0")
     return made

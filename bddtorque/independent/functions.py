@@ -45,31 +45,31 @@ def function_findings(
     given = object_of(header["function"], keys, "function")
     names = [text(each, "function") for each in list_of(given["input_names"], "function")]
     formats = [format_of(each, "function, input") for each in list_of(given["inputs"], "function", len(names))]
-    require(1 <= len(names) == len(set(names)) <= 4, "function: 1 to 4 inputs of different names required")
+    require(1 <= len(names) == len(set(names)) <= 4, "function: expected 1 to 4 inputs of different names")
     text(given["name"], "function")
     rules = given["rules"]
     require(
         isinstance(rules, dict) and all(type(each) in (str, int, float, bool) for each in rules.values()),
-        "function: rules as text and numbers required",
+        "function: expected rules as text and numbers",
     )
     output, accuracy = format_of(given["output"], "function, output"), real(given["accuracy"], "function")
-    require(len(plan.outputs) == 1, "plan: one output required")
+    require(len(plan.outputs) == 1, "plan: expected one output")
     made = plan.outputs[0]
-    require((made.low, made.high) == (output.lowest, output.highest), "plan: the ends of the output word required")
-    require(made.lsb == output.lsb and not output.angle, "plan: the unit of the output word required")
+    require((made.low, made.high) == (output.lowest, output.highest), "plan: expected the ends of the output word")
+    require(made.lsb == output.lsb and not output.angle, "plan: expected the unit of the output word")
     inputs = dict(zip(names, formats, strict=True))
     check_inputs(plan, inputs)
     stated = function_of(header["certificate"])
     check_names(stated, output.name, output, "certificate")
-    require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: a graph where traced required")
-    require(plan.source == stated.relative_to, "plan: the source that the certificate is relative to required")
+    require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: expected a graph where traced")
+    require(plan.source == stated.relative_to, "plan: expected the source that the certificate is relative to")
     if isinstance(plan, FloatPlan):
-        require(stated.relative_to == "traced", "plan: a traced function required in floats")
+        require(stated.relative_to == "traced", "plan: expected a traced function in floats")
     else:
-        require(plan.target in ("tables", "host"), "plan: target tables or host required")
+        require(plan.target in ("tables", "host"), "plan: expected target tables or host")
         require(
             all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
-            "plan: tables of at most block_bits required",
+            "plan: expected tables of at most block_bits",
         )
     yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
     angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
@@ -93,12 +93,12 @@ def function_findings(
         ends = sorted(
             output.sign * (output.centre + end * output.lsb) + output.offset for end in (found.low, found.high)
         )
-        require(stated.low <= ends[0] <= ends[1] <= stated.high, "certificate: a range that holds every word required")
+        require(stated.low <= ends[0] <= ends[1] <= stated.high, "certificate: expected a range that holds every word")
     else:
         check_range(stated, found, output, "certificate")
-    require(accuracy > 0.5, "function, accuracy: more than 0.5 units required")
-    require(math.fsum(stated.parts.values()) < accuracy, f"certificate: below {accuracy} units required")
-    require(stated.assumed >= 0 and stated.spread >= 0, "certificate: errors of at least 0 required")
+    require(accuracy > 0.5, "function, accuracy: expected more than 0.5 units")
+    require(math.fsum(stated.parts.values()) < accuracy, f"certificate: expected a bound below {accuracy} units")
+    require(stated.assumed >= 0 and stated.spread >= 0, "certificate: expected errors of at least 0")
     what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"
     assumed = f", of which {stated.assumed:.4g} are assumed" if stated.assumed else ""
     yield Finding("certificate", True, f"{what}: {stated.name} {stated.bound:.4f}{assumed}")
@@ -132,7 +132,7 @@ def _traced(
             reaches[place] = value.reach()
 
     def opaque(place: int, block: Any) -> Any:
-        require(False, f"plan, wire {place}: a table of a traced function required")
+        require(False, f"plan, wire {place}: expected a table of a traced function")
 
     (found,) = outputs_of(plan, words, angles_of(plan, axes), algebra, opaque, look)
     return (found - true).amplitude(), reaches
@@ -141,30 +141,32 @@ def _traced(
 def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:
     """Refuse a plan that is not one table of all inputs, given out as it is; return what that shows."""
     lookup = [wire for wire in plan.wires if wire.kind != "input"]
-    require(len(plan.blocks) == 1 and len(lookup) == 1 and lookup[0].kind == "lookup", "plan: one table required")
+    require(len(plan.blocks) == 1 and len(lookup) == 1 and lookup[0].kind == "lookup", "plan: expected one table")
     read = tuple(plan.wires[each].name for each in lookup[0].wires)
-    require(read == tuple(inputs), "plan: a table of all inputs, in order, required")
+    require(read == tuple(inputs), "plan: expected a table of all inputs, in order")
     made, block = plan.outputs[0], plan.blocks[0]
     place = plan.wires.index(lookup[0])
     require(
-        (made.parts, made.constant, made.shift) == (((place, 1, 0),), 0, 0), "plan: the table as the output required"
+        (made.parts, made.constant, made.shift) == (((place, 1, 0),), 0, 0), "plan: expected the table as the output"
     )
-    require(block.lsb == made.lsb, "plan: a table in units of the output required")
+    require(block.lsb == made.lsb, "plan: expected a table in units of the output")
     if stated.relative_to == "float":
-        require(block.kind == "given", "plan: given words required")
+        require(block.kind == "given", "plan: expected given words")
         return "one table of given words: only the function itself can tell whether they are right"
-    require(block.law is not None, "plan: the table of a law required")
+    require(block.law is not None, "plan: expected the table of a law")
     for argument, word in zip(block.arguments, inputs.values(), strict=True):
         expected = (word.sign, Fraction(word.offset)) if word.angle else (word.scale, word.middle)
         require(
-            (argument.angle, argument.scale, argument.centre) == (word.angle, *expected), "plan: the inputs required"
+            (argument.angle, argument.scale, argument.centre) == (word.angle, *expected),
+            "plan: expected the input words as the formats have them",
         )
     # sign·f − centre, as the word of value v is (sign·(v − offset) − centre)/lsb
     require(
-        (block.sign, block.centre) == (output.sign, output.sign * output.middle), "plan: the output's word required"
+        (block.sign, block.centre) == (output.sign, output.sign * output.middle), "plan: expected the output's word"
     )
     require(
-        (block.low, block.high) == (output.lowest - 1, output.highest + 1), "plan: a table cut one word beyond required"
+        (block.low, block.high) == (output.lowest - 1, output.highest + 1),
+        "plan: expected a table that ends one word beyond the output",
     )
     return "one table of the law in the file, which is what the certificate is relative to"
 
@@ -192,11 +194,14 @@ def _check_saturation(
     words_alone = all(wire.kind in ("input", "lookup") for wire in plan.wires)
     direct = isinstance(output, Wire) and len(plan.blocks) == 1 and output.shift == 0 and words_alone
     expected = "cannot" if inside else "can" if direct else "not excluded"
-    require(stated.saturation == expected, f"certificate, saturation: {expected} required, {stated.saturation} given")
-    require((expected == "can") == (stated.witness is not None), "certificate: a witness just where it can required")
+    require(stated.saturation == expected, f"certificate, saturation: expected {expected}, got {stated.saturation}")
+    require(
+        (expected == "can") == (stated.witness is not None),
+        "certificate: expected a witness where it can saturate, and nowhere else",
+    )
     if stated.witness is not None:
         (chosen,) = witness_words(stated, [len(inputs)], "certificate, witness")
         for word, value in zip(inputs.values(), chosen, strict=True):
-            require(word.lowest <= value <= word.highest, "certificate, witness: words of the inputs required")
+            require(word.lowest <= value <= word.highest, "certificate, witness: expected words of the inputs")
         total = run_state(plan, tables, dict(zip(inputs, chosen, strict=True)))[0]
-        require(not output.low <= total <= output.high, "certificate: a witness that leaves the range required")
+        require(not output.low <= total <= output.high, "certificate: expected a witness that leaves the range")

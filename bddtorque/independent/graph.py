@@ -88,10 +88,10 @@ def graph_of(plain: Any, names: tuple[str, ...], where: str) -> Graph:
             whole(reference, 0, 2 * k - 1, here) if side < OPERANDS[kind] else whole(reference, -1, -1, here)
             for side, reference in enumerate((left, right))
         ]
-        require(kind != INPUT or name in names, f"{here}: an input of the block required")
-        require(kind == INPUT or name == "", f"{here}: no name required")
+        require(kind != INPUT or name in names, f"{here}: expected an input of the block")
+        require(kind == INPUT or name == "", f"{here}: expected no name")
         number = _float(value, here)
-        require(kind == CONSTANT or value == "0x0.0p+0", f"{here}: no value required")
+        require(kind == CONSTANT or value == "0x0.0p+0", f"{here}: expected no value")
         nodes.append(Node(kind, operands[0], operands[1], text(name, here), number))
     (reference,) = list_of(given["outputs"], where, 1)
     for name in list_of(given["output_names"], where, 1):
@@ -102,10 +102,10 @@ def graph_of(plain: Any, names: tuple[str, ...], where: str) -> Graph:
 def _float(value: Any, where: str) -> Fraction:
     try:
         number = float.fromhex(text(value, where))
-        require(number.hex() == value, f"{where}: a hexadecimal float as Python writes it required")
+        require(number.hex() == value, f"{where}: expected a hexadecimal float as Python writes it")
         return Fraction(number)
     except (ValueError, OverflowError):
-        raise RefusedError(f"{where}: a finite hexadecimal float required, {value!r:.40} given") from None
+        raise RefusedError(f"{where}: expected a finite hexadecimal float, got {value!r:.40}") from None
 
 
 def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
@@ -131,10 +131,10 @@ def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
             angle = take(node.left)
             angle = Angle(rest=angle) if isinstance(angle, Fraction) else angle
             if not isinstance(angle, Angle):
-                raise RefusedError("a graph with sines of angles alone required")
+                raise RefusedError("expected a graph with sines of angles alone")
             values.append(algebra.sine(angle) if node.operation == SINE else algebra.cosine(angle))
     value = take(graph.output)
-    require(not isinstance(value, Angle), "a graph whose value is no angle required")
+    require(not isinstance(value, Angle), "expected a graph whose value is no angle")
     return algebra.number(value) if isinstance(value, Fraction) else value
 
 
@@ -143,7 +143,7 @@ def _sum(left: Any, right: Any, algebra: Algebra) -> Any:
         return left + right
     if isinstance(left, Angle) or isinstance(right, Angle):
         both = [Angle(rest=each) if isinstance(each, Fraction) else each for each in (left, right)]
-        require(all(isinstance(each, Angle) for each in both), "sums of angles with angles alone required")
+        require(all(isinstance(each, Angle) for each in both), "expected sums of angles with angles alone")
         return both[0].plus(both[1])
     return _number(left, algebra) + _number(right, algebra)
 
@@ -154,7 +154,7 @@ def _product(left: Any, right: Any, algebra: Algebra) -> Any:
     if isinstance(left, Angle) or isinstance(right, Angle):
         angle, factor = (left, right) if isinstance(left, Angle) else (right, left)
         if not isinstance(factor, Fraction) or factor.denominator != 1:
-            raise RefusedError("whole multiples of angles alone required")
+            raise RefusedError("expected whole multiples of angles alone")
         return angle.times(int(factor))
     return _number(left, algebra) * _number(right, algebra)
 

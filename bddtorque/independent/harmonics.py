@@ -23,7 +23,7 @@ class Waves:
 
     def __init__(self, terms: dict[Key, Fraction]) -> None:
         self.terms = {key: each for key, each in terms.items() if each}
-        require(len(self.terms) <= MOST_TERMS, f"a function of at most {MOST_TERMS:,} waves required")
+        require(len(self.terms) <= MOST_TERMS, f"the function has more than {MOST_TERMS:,} waves")
 
     def __neg__(self) -> Waves:
         return self.scaled(Fraction(-1))
@@ -39,7 +39,7 @@ class Waves:
 
     def __mul__(self, other: Waves) -> Waves:
         total: dict[Key, Fraction] = {}
-        require(len(self.terms) * len(other.terms) <= 50 * MOST_TERMS, "a function of fewer waves required")
+        require(len(self.terms) * len(other.terms) <= 50 * MOST_TERMS, "the function has too many waves")
         for first, a in self.terms.items():
             for second, b in other.terms.items():
                 for key, factor in _product(first, second):

@@ -21,32 +21,32 @@ SECTIONS = {
 
 def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     """Return the header; the entries are those it lists, and it is written as specified to the byte."""
-    require(next(iter(entries)) == "header.json", "header.json as the first entry required")
+    require(next(iter(entries)) == "header.json", "expected header.json as the first entry")
     data = entries["header.json"]
-    require(len(data) <= LARGEST_HEADER, f"a header of at most {LARGEST_HEADER:,} bytes required")
+    require(len(data) <= LARGEST_HEADER, f"expected a header of at most {LARGEST_HEADER:,} bytes")
     try:
         header: Any = json.loads(data, parse_int=_whole, parse_constant=_constant)
         written = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
-        raise RefusedError("a header in JSON, of few levels, required") from None
-    require(written == data, "a header written as specified required: spaces, digits or keys differ")
-    require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "a known format required")
+        raise RefusedError("expected a header in JSON, of few levels") from None
+    require(written == data, "expected a header written as specified: spaces, digits or keys differ")
+    require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
     version = header.get("version")
-    require(type(version) is int and version in (1, 2), "format version 1 or 2 required")
-    require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "the sections of the format, in order, required")
+    require(type(version) is int and version in (1, 2), "expected format version 1 or 2")
+    require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
     package = header["package"]
     require(
         isinstance(package, str) and re.fullmatch("[0-9A-Za-z.+-]{1,40}", package) is not None,
-        "a package version required",
+        "expected a package version",
     )
     plan: Any = header["plan"] if isinstance(header["plan"], dict) else {}
-    require((version == 2) == (plan.get("target") == "float"), "format version 2 for plans in floats required")
+    require((version == 2) == (plan.get("target") == "float"), "expected format version 2 for plans in floats")
     blocks: Any = plan.get("blocks")
-    require(isinstance(blocks, list), "a plan with blocks required")
+    require(isinstance(blocks, list), "expected a plan with blocks")
     names = [f"blocks/{k}/{name}.npy" for k in range(len(blocks)) for name in ARRAYS]
-    require(list(entries) == ["header.json", *names], "the arrays of every block, in order, required")
+    require(list(entries) == ["header.json", *names], "expected the arrays of every block, in order")
     found = {name: sha256(entries[name]) for name in names}
-    require(header["arrays"] == found and list(header["arrays"]) == names, "arrays with their checksums required")
+    require(header["arrays"] == found and list(header["arrays"]) == names, "expected arrays with their checksums")
     return dict(header)
 
 
@@ -54,12 +54,12 @@ def check_digests(header: dict[str, Any], entries: dict[str, bytes], formats: li
     """Refuse digests that are not those of the contents; `formats` holds bits and sign of every block's output."""
     covered = {name: header[name] for name in SECTIONS[header["format"]]}
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"))
-    require(header["digest"] == sha256(text.encode()), "the digest of the contents required")
+    require(header["digest"] == sha256(text.encode()), "expected the digest of the contents")
     keys = ""
     for k, (bits, signed) in enumerate(formats):
         parts = (entries[f"blocks/{k}/{name}.npy"][NPY_HEADER:] for name in ARRAYS)
         keys += sha256(f"diagram:{bits}:{int(signed)}:".encode() + b"".join(parts))
-    require(header["diagram_digest"] == sha256(keys.encode()), "the digest of the diagrams required")
+    require(header["diagram_digest"] == sha256(keys.encode()), "expected the digest of the diagrams")
 
 
 def sha256(data: bytes) -> str:

@@ -55,7 +55,7 @@ class Precision:
             return number
         step = Fraction(2) ** (max(_exponent(abs(number)), self.lowest) - self.bits + 1)
         found = round(number / step) * step  # Python rounds ties to even
-        require(abs(found) <= self.largest, "values within the precision of the plan required")
+        require(abs(found) <= self.largest, "expected values within the precision of the plan")
         return found
 
     def half_unit(self, most: Fraction) -> Fraction:

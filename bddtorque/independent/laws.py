@@ -160,9 +160,9 @@ def law_of(plain: Any, arguments: int, where: str) -> Law:
     if kind == "friction":
         given = object_of(plain, ("kind", "viscous", "coulomb", "static", "stribeck_velocity", "standstill"), where)
         static, width = given["static"], given["stribeck_velocity"]
-        require((static is None) == (width is None), f"{where}: static friction and its width together required")
+        require((static is None) == (width is None), f"{where}: expected static friction and its width together")
         pairs = [None if each is None else _reals(each, where, 2) for each in (given["coulomb"], static)]
-        require(pairs[0] is not None, f"{where}: Coulomb friction required")
+        require(pairs[0] is not None, f"{where}: expected Coulomb friction")
         width = None if width is None else real(width, where)
         numbers = [
             real(given["viscous"], where),
@@ -170,7 +170,7 @@ def law_of(plain: Any, arguments: int, where: str) -> Law:
             *(pairs[0] or ()),
             *(pairs[1] or ()),
         ]
-        require(min(numbers) >= 0 and (width is None or width > 0), f"{where}: magnitudes required")
+        require(min(numbers) >= 0 and (width is None or width > 0), f"{where}: expected magnitudes")
         law = Friction(numbers[0], pairs[0], pairs[1], width, numbers[1])  # type: ignore[arg-type]
         count = 1
     elif kind == "interpolant":
@@ -179,10 +179,10 @@ def law_of(plain: Any, arguments: int, where: str) -> Law:
         flag(given["hold"], where)
         law = Interpolant(knots, _reals(given["values"], where), _flags(given["around"], where))
         for own, around in zip(knots, law.around, strict=False):
-            require(bool(own) and all(a < b for a, b in pairwise(own)), f"{where}: ascending knots required")
-            require(not around or (own[0] >= -TURN / 2 and own[-1] < TURN / 2), f"{where}: angles as knots required")
-        require(math.prod(map(len, knots)) == len(law.grid), f"{where}: a value a point required")
-        require(len(knots) == len(law.around), f"{where}: a flag an argument required")
+            require(bool(own) and all(a < b for a, b in pairwise(own)), f"{where}: expected ascending knots")
+            require(not around or (own[0] >= -TURN / 2 and own[-1] < TURN / 2), f"{where}: expected angles as knots")
+        require(math.prod(map(len, knots)) == len(law.grid), f"{where}: expected a value a point")
+        require(len(knots) == len(law.around), f"{where}: expected a flag an argument")
         count = len(knots)
     elif kind == "nearest":
         given = object_of(plain, ("kind", "points", "values", "units", "around"), where)
@@ -191,12 +191,12 @@ def law_of(plain: Any, arguments: int, where: str) -> Law:
             points, _reals(given["values"], where), _reals(given["units"], where), _flags(given["around"], where)
         )
         count = len(law.units)
-        require(bool(points) and len(points) == len(law.samples), f"{where}: a value a point required")
-        require(count > 0 and min(law.units) > 0 and len(law.around) == count, f"{where}: units above 0 required")
-        require(all(len(each) == count for each in points), f"{where}: points of {count} numbers required")
+        require(bool(points) and len(points) == len(law.samples), f"{where}: expected a value a point")
+        require(count > 0 and min(law.units) > 0 and len(law.around) == count, f"{where}: expected units above 0")
+        require(all(len(each) == count for each in points), f"{where}: expected points of {count} numbers")
     else:
-        raise RefusedError(f"{where}: a known law required, {kind!r:.40} given")
-    require(1 <= count <= 4 and count == arguments, f"{where}: {count} arguments required, {arguments} given")
+        raise RefusedError(f"{where}: expected a known law, got {kind!r:.40}")
+    require(1 <= count <= 4 and count == arguments, f"{where}: expected {count} arguments, got {arguments}")
     return law
 
 

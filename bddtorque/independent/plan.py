@@ -138,11 +138,11 @@ def plan_of(plain: Any) -> Plan:
 def argument_of(plain: Any, where: str) -> Argument:
     """Return one argument of a block."""
     kind, bits, scale, centre = list_of(plain, where, 4)
-    require(kind in ("angle", "word"), f"{where}: an angle or a word required as argument")
+    require(kind in ("angle", "word"), f"{where}: expected an angle or a word as argument")
     made = Argument(
         kind == "angle", whole(bits, 1, MOST_INPUT_BITS, where), rational(scale, where), rational(centre, where)
     )
-    require(not made.angle or made.scale.denominator == 1, f"{where}: a whole multiple of an angle required")
+    require(not made.angle or made.scale.denominator == 1, f"{where}: expected a whole multiple of an angle")
     return made
 
 
@@ -179,19 +179,19 @@ def block_of(plain: Any, where: str) -> Block:
             centre=rational(given["centre"], where),
             sign=whole(given["sign"], -1, 1, where),
         )
-        require(block.sign != 0, f"{where}: a sign of 1 or -1 required")
+        require(block.sign != 0, f"{where}: expected a sign of 1 or -1")
     elif kind == "given":
         given = object_of(plain, ("kind", "widths", "lsb", "low", "high", "table", "error"), where)
         widths = tuple(whole(each, 1, MOST_INPUT_BITS, where) for each in list_of(given["widths"], where))
         error = real(given["error"], where)
-        require(error >= 0, f"{where}: an error of at least 0 required")
+        require(error >= 0, f"{where}: expected an error of at least 0")
         key = text(given["table"], where)
         block = Block("given", widths, *ends_of(given, where), True, unit_of(given, where), table=key, error=error)
     else:
-        raise RefusedError(f"{where}: a known kind of block required, {kind!r:.40} given")
+        raise RefusedError(f"{where}: expected a known kind of block, got {kind!r:.40}")
     require(
         1 <= sum(block.widths) <= MOST_INPUT_BITS and block.output_bits <= MOST_OUTPUT_BITS,
-        f"{where}: 1 to {MOST_INPUT_BITS} input bits and at most {MOST_OUTPUT_BITS} output bits required",
+        f"{where}: expected 1 to {MOST_INPUT_BITS} input bits and at most {MOST_OUTPUT_BITS} output bits",
     )
     return block
 
@@ -234,7 +234,7 @@ def wire_of(plain: Any, place: int, blocks: int, where: str) -> Wire:
     if kind == "sum":
         keys = ("kind", "name", "parts", "constant", "shift", "low", "high", "lsb", "constant_error", "dropped")
         return _sum(object_of(plain, keys, where), place, where)
-    raise RefusedError(f"{where}: a known kind of wire required, {kind!r:.40} given")
+    raise RefusedError(f"{where}: expected a known kind of wire, got {kind!r:.40}")
 
 
 def _output(plain: Any, wires: int, where: str) -> Wire:
@@ -249,7 +249,7 @@ def _sum(given: dict[str, Any], place: int, where: str) -> Wire:
         parts.append((whole(wire, 0, place - 1, where), whole(factor, -MOST, MOST, where), 0))
     low, high = ends_of(given, where)
     errors = rational(given["constant_error"], where), rational(given["dropped"], where)
-    require(min(errors) >= 0, f"{where}: errors of at least 0 required")
+    require(min(errors) >= 0, f"{where}: expected errors of at least 0")
     return Wire(
         "sum",
         text(given["name"], where),
@@ -267,12 +267,12 @@ def _sum(given: dict[str, Any], place: int, where: str) -> Wire:
 def ends_of(given: dict[str, Any], where: str) -> tuple[int, int]:
     """Return low and high."""
     low, high = (whole(given[key], -MOST, MOST, f"{where}, {key}") for key in ("low", "high"))
-    require(low <= high, f"{where}: low at most high required, {low} and {high} given")
+    require(low <= high, f"{where}: expected low at most high, got {low} and {high}")
     return low, high
 
 
 def unit_of(given: dict[str, Any], where: str) -> Fraction:
     """Return lsb, which is above 0."""
     lsb = rational(given["lsb"], f"{where}, lsb")
-    require(lsb > 0, f"{where}: a unit above 0 required")
+    require(lsb > 0, f"{where}: expected a unit above 0")
     return lsb

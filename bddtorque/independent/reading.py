@@ -14,51 +14,51 @@ _RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]{0,1199})(?:/([1-9][0-9]{0,1199}))?")
 
 def object_of(plain: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
     """Return an object that has exactly these keys, in this order."""
-    require(isinstance(plain, dict), f"{where}: an object required")
-    require(tuple(plain) == keys, f"{where}: keys {', '.join(keys)} in this order required")
+    require(isinstance(plain, dict), f"{where}: expected an object")
+    require(tuple(plain) == keys, f"{where}: expected keys {', '.join(keys)} in this order")
     return dict(plain)
 
 
 def list_of(plain: Any, where: str, length: int | None = None) -> list[Any]:
     """Return a list, of a certain length if one is given."""
-    require(isinstance(plain, list) and length in (None, len(plain)), f"{where}: a list of the right length required")
+    require(isinstance(plain, list) and length in (None, len(plain)), f"{where}: expected a list of the right length")
     return list(plain)
 
 
 def whole(plain: Any, low: int, high: int, where: str) -> int:
     """Return a whole number from low to high."""
     if type(plain) is not int or not low <= plain <= high:
-        raise RefusedError(f"{where}: a whole number from {low} to {high} required, {plain!r:.40} given")
+        raise RefusedError(f"{where}: expected a whole number from {low} to {high}, got {plain!r:.40}")
     return plain
 
 
 def real(plain: Any, where: str) -> float:
     """Return a finite float."""
     if type(plain) is not float or not math.isfinite(plain):
-        raise RefusedError(f"{where}: a finite float required, {plain!r:.40} given")
+        raise RefusedError(f"{where}: expected a finite float, got {plain!r:.40}")
     return plain
 
 
 def text(plain: Any, where: str) -> str:
     """Return text."""
     if not isinstance(plain, str):
-        raise RefusedError(f"{where}: text required, {plain!r:.40} given")
+        raise RefusedError(f"{where}: expected text, got {plain!r:.40}")
     return plain
 
 
 def flag(plain: Any, where: str) -> bool:
     """Return true or false."""
     if not isinstance(plain, bool):
-        raise RefusedError(f"{where}: true or false required, {plain!r:.40} given")
+        raise RefusedError(f"{where}: expected true or false, got {plain!r:.40}")
     return plain
 
 
 def rational(plain: Any, where: str) -> Fraction:
     """Return a rational in lowest terms, from text such as "-3/8"."""
     found = _RATIONAL.fullmatch(plain) if isinstance(plain, str) else None
-    require(found is not None, f"{where}: a rational required, {plain!r:.40} given")
+    require(found is not None, f"{where}: expected a rational, got {plain!r:.40}")
     number = Fraction(plain)
-    require(str(number) == plain, f"{where}: a rational in lowest terms required, {plain!r:.40} given")
+    require(str(number) == plain, f"{where}: expected a rational in lowest terms, got {plain!r:.40}")
     return number
 
 

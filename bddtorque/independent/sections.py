@@ -34,42 +34,42 @@ def words_of(plain: Any, robot: Robot) -> Words:
     """Return the formats of an arm, one a joint of the robot."""
     given = object_of(plain, ("joint_names", "q", "qd", "qdd", "tau"), "formats")
     names = [joint.name for joint in robot.joints]
-    require(given["joint_names"] == names, "formats: the names of the robot's joints required")
+    require(given["joint_names"] == names, "formats: expected the names of the robot's joints")
     rows = [
         [format_of(each, f"formats, {key} {k}") for k, each in enumerate(list_of(given[key], "formats", len(names)), 1)]
         for key in ("q", "qd", "qdd", "tau")
     ]
     for j, joint in enumerate(robot.joints):
         kinds = [row[j].angle for row in rows]
-        require(kinds == [joint.revolute, False, False, False], f"formats of joint {j + 1}: words of its kind required")
+        require(kinds == [joint.revolute, False, False, False], f"formats of joint {j + 1}: expected words of its kind")
     return Words(*rows)
 
 
 def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, plan: AnyPlan) -> float | None:
     """Refuse a spec that asks for other words or another arm; return the accuracy asked for, None for the paper's."""
-    require(isinstance(plain, dict) and list(plain) == sorted(plain), "spec: an object with sorted keys required")
-    require(all(key in SPEC_KEYS for key in plain), f"spec: keys {', '.join(SPEC_KEYS)} required")
+    require(isinstance(plain, dict) and list(plain) == sorted(plain), "spec: expected an object with sorted keys")
+    require(all(key in SPEC_KEYS for key in plain), f"spec: expected keys {', '.join(SPEC_KEYS)}")
     silent = [key for key, each in plain.items() if each is None or each is False or each in ({}, [])]
-    require(not silent, f"spec: keys that say something required, {', '.join(silent)} given")
+    require(not silent, f"spec: expected keys that say something, got {', '.join(silent)}")
     n = len(robot.joints)
     _check_words(plain, robot, words)
     _check_target(plain, plan)
-    require(plan.source in ("terms", "recursive"), "plan: source terms or recursive required")
-    require(plain.get("source") in ("auto", plan.source), "spec: the source of the plan required")
+    require(plan.source in ("terms", "recursive"), "plan: expected source terms or recursive")
+    require(plain.get("source") in ("auto", plan.source), "spec: expected the source of the plan")
     whole(plain.get("memory"), 1 << 20, 1 << 60, "spec, memory")
     text(plain.get("robot"), "spec, robot")
     for key in ("allow_massless", "allow_unphysical", "ignore_friction"):
-        require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: flags that say something required")
+        require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: expected flags that say something")
     _check_arm(plain, header["robot"])
-    require(len(plan.outputs) == n, f"plan: {n} outputs required")
+    require(len(plan.outputs) == n, f"plan: expected {n} outputs")
     outputs: Sequence[Wire | FloatOutput] = plan.outputs
     for j, output in enumerate(outputs):
         word = words.tau[j]
-        require(output.name == f"tau{j + 1}", f"plan, output {j}: the name tau{j + 1} required")
+        require(output.name == f"tau{j + 1}", f"plan, output {j}: expected the name tau{j + 1}")
         require(
-            (output.low, output.high) == (word.lowest, word.highest), f"plan, output {j}: the ends of its word required"
+            (output.low, output.high) == (word.lowest, word.highest), f"plan, output {j}: expected the ends of its word"
         )
-        require(output.lsb == word.lsb, f"plan, output {j}: the unit of its word required")
+        require(output.lsb == word.lsb, f"plan, output {j}: expected the unit of its word")
     accuracy = plain.get("accuracy")
     if accuracy == "paper":
         return None
@@ -79,21 +79,21 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
 def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
     """Refuse a plan of another kind than was asked for."""
     block_bits = whole(plain.get("block_bits"), 1, 64, "spec, block_bits")
-    require(plain.get("target") == plan.target, "spec: the target of the plan required")
+    require(plain.get("target") == plan.target, "spec: expected the target of the plan")
     if isinstance(plan, FloatPlan):
-        require("products" not in plain, "spec: no way to multiply by tables required")
+        require("products" not in plain, "spec: expected no way to multiply by tables")
         asked = text(plain.get("precision", "auto"), "spec, precision")
-        require(asked in ("auto", plan.precision.name), "spec: the precision of the plan required")
+        require(asked in ("auto", plan.precision.name), "spec: expected the precision of the plan")
         return
-    require(plan.target in ("tables", "host") and "precision" not in plain, "spec: target tables or host required")
-    require(block_bits == plan.block_bits, "spec: the plan's block_bits required")
+    require(plan.target in ("tables", "host") and "precision" not in plain, "spec: expected target tables or host")
+    require(block_bits == plan.block_bits, "spec: expected the plan's block_bits")
     require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
-            "plan: tables of at most block_bits required")  # fmt: skip
+            "plan: expected tables of at most block_bits")  # fmt: skip
     if "products" in plain:
         way = METHODS.get(text(plain["products"], "spec, products"))
-        require(way is not None and plan.target == "tables", "spec: a way to multiply by tables required")
+        require(way is not None and plan.target == "tables", "spec: expected a way to multiply by tables")
         ways = {wire.method for wire in plan.wires if wire.kind == "product"}
-        require(ways <= {way}, "plan: products as the spec asks for required")
+        require(ways <= {way}, "plan: expected products as the spec asks for")
 
 
 def check_inputs(plan: AnyPlan, known: dict[str, Format]) -> None:
@@ -103,7 +103,7 @@ def check_inputs(plan: AnyPlan, known: dict[str, Format]) -> None:
             word = known.get(wire.name)
             require(
                 word is not None and (word.bits, word.angle) == (wire.bits, wire.wraps),
-                f"plan, wire {place}: an input as its format has it required",
+                f"plan, wire {place}: expected an input as its format has it",
             )
 
 
@@ -119,17 +119,17 @@ def _check_words(plain: Any, robot: Robot, words: Words) -> None:
             where = f"spec, {quantity} of joint {j + 1}"
             _check_keys(joint, where)
             name = robot.joints[j].name
-            require(joint["name"] == name, f"{where}: the joint's name required")
+            require(joint["name"] == name, f"{where}: expected the joint's name")
             sign, offset = whole(joint["sign"], -1, 1, where), real(joint["offset"], where)
             shift = offset if quantity == "position" else 0.0
             asked = joint.get(quantity)
-            require(asked is not None or word.angle, f"{where}: a range required")
+            require(asked is not None or word.angle, f"{where}: expected a range")
             ends = [real(each, where) for each in list_of(asked, where, 2)] if asked else [-math.inf, math.inf]
             low, high = sorted(sign * (end - shift) for end in ends)
             found = (word.bits, word.low, word.high, word.sign, word.offset, word.name, word.unit)
             unit = units[not robot.joints[j].revolute]
             expected = (wanted[j], low, high, sign, shift, f"{quantity} of joint '{name}'", unit)
-            require(found == expected, f"{where}: the word of the formats required")
+            require(found == expected, f"{where}: expected the word of the formats")
 
 
 def _check_keys(joint: Any, where: str) -> None:
@@ -140,23 +140,23 @@ def _check_keys(joint: Any, where: str) -> None:
 
 def _check_arm(spec: dict[str, Any], robot: dict[str, Any]) -> None:
     """Refuse a spec whose gravity, payload or friction is not the robot's."""
-    require("gravity" not in spec or spec["gravity"] == robot["gravity"], "spec: the robot's gravity required")
+    require("gravity" not in spec or spec["gravity"] == robot["gravity"], "spec: expected the robot's gravity")
     if "payload" in spec:
         load, own = spec["payload"], robot["payload"]
-        require(isinstance(load, dict) and isinstance(own, dict), "spec: the robot's payload required")
+        require(isinstance(load, dict) and isinstance(own, dict), "spec: expected the robot's payload")
         point = [[0.0] * 3] * 3
         asked = (load.get("mass"), load.get("centre_of_mass"), load.get("inertia", point))
         require(
-            asked == (own["mass"], own["centre_of_mass"], own["inertia"]), "spec: the payload of the robot required"
+            asked == (own["mass"], own["centre_of_mass"], own["inertia"]), "spec: expected the payload of the robot"
         )
     for said, joint in zip(spec["joints"], robot["joints"], strict=True):
         friction = said.get("friction")
         if friction is None:
             continue
-        require(isinstance(friction, dict), "spec: a friction as a law required")
+        require(isinstance(friction, dict), "spec: expected a friction as a law")
         numbers = [friction.get("viscous"), *(friction.get("coulomb") or []), *(friction.get("static") or [])]
         nothing = friction.get("kind") == "friction" and not any(numbers)
         require(
             joint.get("friction") == friction or (nothing and "friction" not in joint),
-            "spec: the friction of the robot required",
+            "spec: expected the friction of the robot",
         )

@@ -48,9 +48,9 @@ class Facts:
 def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts:
     """Refuse a table that differs from its definition anywhere; return what was found of it."""
     low, high = int(words.min()), int(words.max())
-    require(block.low <= low and high <= block.high, f"{where}: words from {block.low} to {block.high} required")
+    require(block.low <= low and high <= block.high, f"{where}: expected words from {block.low} to {block.high}")
     if block.kind == "given":
-        require((block.low, block.high) == (low, high), f"{where}: the range {low} to {high} of its words required")
+        require((block.low, block.high) == (low, high), f"{where}: expected the range {low} to {high} of its words")
         return Facts(float(Fraction(block.error) / block.lsb) * UP, low, high)
     if block.kind in ("product", "square"):
         _compare(_whole_numbers(block), words, 0, where)
@@ -62,7 +62,7 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
         _compare(found, words, start, where)
         start += len(found)
         error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut
-        require(undecided <= MOST_UNDECIDED, f"{where}: fewer entries on ties required than can be decided")
+        require(undecided <= MOST_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
     return Facts(error, low, high, undecided, clamped)
 
 
@@ -134,11 +134,11 @@ class _TableAlgebra:
 
     def _both(self, angle: Angle) -> tuple[Ball, Ball]:
         denominator = math.lcm(angle.turns.denominator, *(1 << self.arguments[k].bits for k, _ in angle.multipliers))
-        require(denominator <= 1 << 40, "angles of fewer bits required")
+        require(denominator <= 1 << 40, "expected angles of fewer bits")
         total: Any = np.int64(int(angle.turns * denominator))
         for k, multiplier in angle.multipliers:
             scale = denominator >> self.arguments[k].bits if denominator & (denominator - 1) == 0 else 0
-            require(scale > 0 and abs(multiplier) < 1 << 16, "whole multiples of binary angles required")
+            require(scale > 0 and abs(multiplier) < 1 << 16, "expected whole multiples of binary angles")
             total = total + self.axes[k] * (multiplier * scale)
         return sine_and_cosine(total, denominator, angle.rest)
 
@@ -149,7 +149,7 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
     units = _law_units(block, axes) if block.law else _graph_values(block, axes) * ball_of(1 / block.lsb)
     near = np.broadcast_to(units.value, shape).reshape(-1).copy()
     radius = np.broadcast_to(units.radius, shape).reshape(-1) + ULP * np.abs(near) + TINY
-    require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "finite values of a table required")
+    require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "expected finite values of a table")
     cut = bool(((near < block.low - 0.5) | (near > block.high + 0.5)).any())
     if block.law:
         near = np.clip(near, block.low, block.high)
@@ -175,7 +175,7 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
 
 def _graph_values(block: Block, axes: list[Integers]) -> Ball:
     if block.graph is None:
-        raise RefusedError("a function with a graph required")
+        raise RefusedError("expected a function with a graph")
     algebra = _TableAlgebra(block.arguments, axes)
     found = evaluate(block.graph, algebra.inputs(), algebra)
     return found if isinstance(found, Ball) else ball_of(found)
@@ -184,7 +184,7 @@ def _graph_values(block: Block, axes: list[Integers]) -> Ball:
 def _law_units(block: Block, axes: list[Integers]) -> Ball:
     """Return (sign·law − centre)/lsb in the float operations that docs/format.md lists for laws."""
     if block.law is None:
-        raise RefusedError("a block with a law required")
+        raise RefusedError("expected a block with a law")
     arguments = []
     for k, (argument, words) in enumerate(zip(block.arguments, axes, strict=True)):
         spread = np.broadcast_to(words.reshape([-1 if k == j else 1 for j in range(len(axes))]), tuple(map(len, axes)))

@@ -76,9 +76,7 @@ def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: set[int], limits:
     monomials = len(set().union(*(each.monomials for each in shape)))
     still = _still(robot, shape)
     size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
-    require(
-        size <= MOST_NUMBERS, f"a comparison of at most {MOST_NUMBERS:,} numbers required, {size:,} needed", "dynamics"
-    )
+    require(size <= MOST_NUMBERS, f"the comparison needs {size:,} numbers, more than {MOST_NUMBERS:,}", "dynamics")
     axis = max((axis for axis in joints if axis not in still), key=lambda axis: (grid.points[axis], -axis), default=0)
     slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
     found = [
@@ -176,7 +174,7 @@ def _friction_wires(plan: AnyPlan, joint: int, robot: Robot) -> list[int]:
             source = word_of(plan.wires[wire.wires[0]])
             if source.kind == "input" and source.name == f"qd{joint + 1}":
                 return [place]
-    raise RefusedError(f"plan: a table of the friction of joint {joint + 1} required")
+    raise RefusedError(f"plan: expected a table of the friction of joint {joint + 1}")
 
 
 def _laws(plan: AnyPlan, robot: Robot, words: Words, algebra: Any) -> Callable[[int, Block], Any]:
@@ -186,7 +184,7 @@ def _laws(plan: AnyPlan, robot: Robot, words: Words, algebra: Any) -> Callable[[
     def law(place: int, block: Block) -> Any:
         wire = plan.wires[place]
         require(
-            block.kind == "law" and block.centre == 0 and block.sign == 1, f"plan, wire {place}: a friction required"
+            block.kind == "law" and block.centre == 0 and block.sign == 1, f"plan, wire {place}: expected a friction"
         )
         source = word_of(plan.wires[wire.wires[0]])
         names = {f"qd{j + 1}": each for j, each in enumerate(words.qd)}
@@ -196,7 +194,7 @@ def _laws(plan: AnyPlan, robot: Robot, words: Words, algebra: Any) -> Callable[[
             known is not None
             and not argument.angle
             and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
-            f"plan, wire {place}: friction of a velocity as its format has it required",
+            f"plan, wire {place}: expected friction of a velocity as its format has it",
         )
         most = max(abs(block.low), abs(block.high)) + 1
         return algebra.motion(first + place, Fraction(most))

@@ -15,15 +15,15 @@ def check_widths(plan: Plan) -> None:
         if wire.kind == "lookup":
             block = plan.blocks[wire.block]
             widths = tuple(plan.bits_of(each) for each in wire.wires)
-            require(block.kind not in ("product", "square"), f"{where}: a table of a function required")
-            require(widths == block.widths, f"{where}: words of {block.widths} bits required, {widths} given")
+            require(block.kind not in ("product", "square"), f"{where}: expected a table of a function")
+            require(widths == block.widths, f"{where}: expected words of {block.widths} bits, got {widths}")
         elif wire.kind == "product":
             bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
-            require(sum(bits) <= MOST_BITS, f"{where}: a product of at most {MOST_BITS} bits required")
-            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: a table that serves the product required")
+            require(sum(bits) <= MOST_BITS, f"{where}: expected a product of at most {MOST_BITS} bits")
+            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: expected a table that serves the product")
     for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
         most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
-        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': a sum of at most {MOST_BITS} bits required")
+        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': expected a sum of at most {MOST_BITS} bits")
 
 
 def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:

@@ -19,7 +19,7 @@ def tasks_of_graph(graph: Graph, costs: Mapping[str, float]) -> list[Task]:
     """
     for name in costs:
         if name not in COST_OF.values():
-            raise BddTorqueError(f"costs: 'sum', 'product' or 'sine_cosine' required, {name!r} given")
+            raise BddTorqueError(f"costs: keys must be 'sum', 'product' or 'sine_cosine', got {name!r}")
     names = {index: f"{node.op.name.lower()} {index}" for index, node in enumerate(graph.nodes) if node.op in COST_OF}
     return [
         Task(

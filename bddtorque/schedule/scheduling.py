@@ -71,26 +71,24 @@ class Schedule:
         """Refuse a schedule that forgets a task, starts one too early, binds it elsewhere or lets two overlap."""
         placed = {placement.task: placement for placement in self.placements}
         if sorted(placed) != sorted(task.name for task in tasks) or len(placed) != len(self.placements):
-            raise BddTorqueError(f"schedule: each of {len(tasks)} tasks once required, {len(self.placements)} placed")
+            raise BddTorqueError(
+                f"schedule: each of {len(tasks)} tasks must be placed once, got {len(self.placements)} placements"
+            )
         for task in tasks:
             here = placed[task.name]
             if abs(here.end - here.start - task.duration) > tolerance or here.start < 0:
-                raise BddTorqueError(f"schedule: task '{task.name}' of duration {task.duration} required, {here} given")
+                raise BddTorqueError(f"schedule: task '{task.name}' must take {task.duration}, got {here}")
             if task.processor is not None and here.processor != task.processor:
-                raise BddTorqueError(
-                    f"schedule: task '{task.name}' on processor {task.processor} required, {here} given"
-                )
+                raise BddTorqueError(f"schedule: task '{task.name}' must be on processor {task.processor}, got {here}")
             for name in task.predecessors:
                 if placed[name].end > here.start + tolerance:
-                    raise BddTorqueError(
-                        f"schedule: '{name}' to end before '{task.name}' starts required, {here} given"
-                    )
+                    raise BddTorqueError(f"schedule: '{name}' must end before '{task.name}' starts, got {here}")
         for processor, mine in self.by_processor().items():
             if not 0 <= processor < self.processors:
-                raise BddTorqueError(f"schedule: processors 0 to {self.processors - 1} required, {processor} given")
+                raise BddTorqueError(f"schedule: processors must be 0 to {self.processors - 1}, got {processor}")
             for first, second in pairwise(mine):
                 if first.end > second.start + tolerance:
-                    raise BddTorqueError(f"schedule: one task at a time required, {first} and {second} given")
+                    raise BddTorqueError(f"schedule: a processor does one task at a time, got {first} and {second}")
 
     def by_processor(self) -> dict[int, list[Placement]]:
         """Return the placements of each processor that has any, in the order of their starts."""
@@ -104,15 +102,15 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks with every predecessor before its successors, else as given; refuse what has no such order."""
     by_name = {task.name: task for task in tasks}
     if len(by_name) != len(tasks):
-        raise BddTorqueError(f"tasks: different names required, {len(tasks)} tasks with {len(by_name)} names given")
+        raise BddTorqueError(f"tasks: names must differ, got {len(tasks)} tasks with {len(by_name)} names")
     position = {task.name: k for k, task in enumerate(tasks)}
     waiting: dict[str, int] = {}
     for task in tasks:
         if not task.duration >= 0:
-            raise BddTorqueError(f"task '{task.name}': a duration >= 0 required, {task.duration} given")
+            raise BddTorqueError(f"task '{task.name}': the duration must be at least 0, got {task.duration}")
         for name in task.predecessors:
             if name not in by_name:
-                raise BddTorqueError(f"task '{task.name}': a predecessor among the tasks required, '{name}' given")
+                raise BddTorqueError(f"task '{task.name}': the predecessor '{name}' is not among the tasks")
         waiting[task.name] = len(set(task.predecessors))
     after = successors(tasks)
     ready = [position[name] for name, count in waiting.items() if count == 0]
@@ -127,7 +125,7 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
                 heapq.heappush(ready, position[name])
     if len(ordered) != len(tasks):
         stuck = next(name for name, count in waiting.items() if count > 0)
-        raise BddTorqueError(f"tasks: no cycle required, '{stuck}' waits for itself")
+        raise BddTorqueError(f"tasks: '{stuck}' waits for itself")
     return ordered
 
 
@@ -171,12 +169,12 @@ def list_schedule(
     processing time first, LPT) or a number for each task, higher first; ties go to the task that was given first.
     """
     if processors < 1:
-        raise BddTorqueError(f"list schedule: at least one processor required, {processors} given")
+        raise BddTorqueError(f"list schedule: there must be at least one processor, got {processors}")
     ordered = in_order(tasks)
     for task in ordered:
         if task.processor is not None and not 0 <= task.processor < processors:
             raise BddTorqueError(
-                f"task '{task.name}': processor 0 to {processors - 1} required, {task.processor} given"
+                f"task '{task.name}': the processor must be 0 to {processors - 1}, got {task.processor}"
             )
     rank = _ranks(ordered, priority)
     after, by_name = successors(ordered), {task.name: task for task in ordered}
@@ -227,5 +225,5 @@ def _ranks(tasks: Sequence[Task], priority: Priority | Mapping[str, float]) -> M
     if priority == "longest_task":
         return {task.name: task.duration for task in tasks}
     if isinstance(priority, str):
-        raise BddTorqueError(f"priority: 'critical_path', 'longest_task' or numbers required, {priority!r} given")
+        raise BddTorqueError(f"priority must be 'critical_path', 'longest_task' or numbers, got {priority!r}")
     return priority

@@ -20,4 +20,4 @@ def test_paths_that_lead_to_no_file(name: str, tmp_path: Path) -> None:
 
 def test_a_device_that_never_ends() -> None:
     (found,) = check_file("/dev/zero")
-    assert found.detail == "/dev/zero: a regular file required"
+    assert found.detail == "/dev/zero: expected a regular file"

@@ -204,7 +204,7 @@ def test_a_quintic_starts_and_ends_at_rest() -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(BddTorqueError, match="3 amplitudes required for robot 'planar3r_b', 2 given"):
+    with pytest.raises(BddTorqueError, match="robot 'planar3r_b' needs 3 amplitudes, got 2"):
         simulate(B, SERIAL, 1e-3, Experiment(Sinusoid((0.1, 0.2))))
-    with pytest.raises(BddTorqueError, match="period > 0"):
+    with pytest.raises(BddTorqueError, match="period must be above 0 s, got 0"):
         simulate(B, SERIAL, 0.0)

@@ -49,5 +49,5 @@ def test_out_of_step_values_are_up_to_two_rounds_old() -> None:
 
 
 def test_each_link_needs_a_round() -> None:
-    with pytest.raises(BddTorqueError, match="3 lengths > 0 s required"):
+    with pytest.raises(BddTorqueError, match="needs 3 lengths above 0 s, got"):
         decoupled_torques(B, swing, [0.1, 0.0, 0.1], 1.0)

@@ -107,11 +107,11 @@ def test_loops_on_the_processors_that_are_left() -> None:
 def test_timetables_are_checked() -> None:
     for table in (*TABLES.values(), single_processor()):
         table.check(HAMILTON, KINDS)
-    with pytest.raises(BddTorqueError, match="w 1 before al 1 required"):
+    with pytest.raises(BddTorqueError, match="w 1 must come before al 1"):
         replace(TABLES["new"], method=SERIAL, rows=TABLES["new"].rows[::-1]).check(HAMILTON, KINDS)
-    with pytest.raises(BddTorqueError, match="f 2 before f 1 required"):
+    with pytest.raises(BddTorqueError, match="f 2 must come before f 1"):
         replace(TABLES["bh"], method=SERIAL).check(HAMILTON, KINDS)  # neighbours' values are not there in time
-    with pytest.raises(BddTorqueError, match="every variable once"):
+    with pytest.raises(BddTorqueError, match="every variable must be placed once"):
         replace(TABLES["bh"], rows=TABLES["bh"].rows[:-1]).check(HAMILTON, KINDS)
     replace(TABLES["conventional"], method=NEW).check(HAMILTON, KINDS)
     replace(TABLES["conventional"], method=BINDER_HERZOG).check(HAMILTON, KINDS)
@@ -119,5 +119,5 @@ def test_timetables_are_checked() -> None:
 
 def test_a_fault_must_be_in_the_timetable() -> None:
     loop = FaultyLoop(load_robot("planar3r_b"), TABLES["bh"], COSTS)
-    with pytest.raises(BddTorqueError, match="processor 0 to 2 and row 0 to 6 required"):
+    with pytest.raises(BddTorqueError, match="processor must be 0 to 2 and the row 0 to 6, got"):
         loop.run(np.zeros(3), np.zeros(3), np.zeros(3), Fault(3), "loop")

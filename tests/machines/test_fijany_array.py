@@ -183,5 +183,5 @@ def test_a_programme_that_reads_from_afar_cannot_run() -> None:
             outer = yield (processor.row + 2, processor.column)
             processor["F"] = outer
 
-    with pytest.raises(ValueError, match="a nearest neighbour required, row 3, column 1 given"):
+    with pytest.raises(ValueError, match="expected a nearest neighbour, got row 3, column 1"):
         array.run("direct", direct)

@@ -130,5 +130,5 @@ def test_operands_are_read_off_the_equations() -> None:
 
 
 def test_sliding_joints_are_refused_where_there_are_no_equations_for_them() -> None:
-    with pytest.raises(BddTorqueError, match="'Hamilton': revolute joints required, prismatic given"):
+    with pytest.raises(BddTorqueError, match="'Hamilton': joints must be revolute, got prismatic"):
         SpeculativeMachine(load_robot("stanford"))

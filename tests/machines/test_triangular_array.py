@@ -49,7 +49,7 @@ def test_a_packet_goes_to_a_nearest_neighbour_or_nowhere(far: tuple[int, int]) -
         yield far
 
     for programme in (send, wait):
-        with pytest.raises(ArrayError, match="PR_3,2: a nearest neighbour required"):
+        with pytest.raises(ArrayError, match="PR_3,2: expected a nearest neighbour, got row"):
             TriangularArray(6).run("afar", only((3, 2), programme))
 
 
@@ -58,7 +58,7 @@ def test_a_neighbour_beyond_the_edge_is_refused() -> None:
         processor.send(processor.right, (processor.word(1.0),))  # the diagonal has nobody to its right
         yield from ()
 
-    with pytest.raises(ArrayError, match="row 3, column 4 given"):
+    with pytest.raises(ArrayError, match="got row 3, column 4"):
         TriangularArray(6).run("edge", only((3, 3), send))
 
 
@@ -89,15 +89,15 @@ def test_words_of_others_cannot_be_read() -> None:
         yield from ()
 
     for programme, message in (
-        (mixed, "two words of one processor required"),
-        (foreign_alone, "its own programme required"),
-        (memory, "its own programme required"),
-        (overwritten, "its own programme required"),
-        (passed_on, "its own words required"),
+        (mixed, "both words must be of one processor"),
+        (foreign_alone, "only its own programme may do it"),
+        (memory, "only its own programme may use it"),
+        (overwritten, "only its own programme may use it"),
+        (passed_on, "may send only its own words"),
     ):
         with pytest.raises(ArrayError, match=message):
             array.run("theft", only((1, 1), programme))
-    with pytest.raises(ArrayError, match="its own programme required"):
+    with pytest.raises(ArrayError, match="only its own programme may do it"):
         foreign * foreign  # nobody runs
     assert array[2, 1]["x"].value == 2.0
 

@@ -72,16 +72,14 @@ def run_schedule(
         for name in operation.predecessors:
             sender = made[name]
             if sender.end > placement.start or name not in memories[sender.processor]:
-                raise BddTorqueError(f"schedule: '{name}' to end before '{placement.task}' starts required")
+                raise BddTorqueError(f"schedule: '{name}' must end before '{placement.task}' starts")
             if name not in memory:
                 memory[name] = memories[sender.processor][name]
                 sent.add((by_name[name].word, sender.processor, placement.processor))
         memory[operation.name] = result = _result(operation, memory, given, forms, tests, count)
         if result.min() < operation.low or result.max() > operation.high:
             ends = f"{operation.low} to {operation.high}"
-            raise BddTorqueError(
-                f"schedule: '{operation.name}' of {ends} required, {result.min()} to {result.max()} found"
-            )
+            raise BddTorqueError(f"schedule: '{operation.name}' must be {ends}, got {result.min()} to {result.max()}")
         if operation.output >= 0:
             torques[operation.output] = result
     return Run(np.stack([torques[k] for k in sorted(torques)], axis=1), tests, len(sent))

@@ -154,7 +154,7 @@ def test_an_operation_too_early_is_noticed():
         Placement(each.task, each.processor, 0.0, each.end - each.start) if each.task == late.name else each
         for each in spreading.schedule.placements
     ]
-    with pytest.raises(bt.BddTorqueError, match=f"to end before '{late.name}' starts required"):
+    with pytest.raises(bt.BddTorqueError, match=f"must end before '{late.name}' starts"):
         inputs = by_name(some_words(compiled, 5))
         run_schedule(operations, Schedule(tuple(moved), 3), compiled.diagrams, inputs)
 
@@ -188,7 +188,7 @@ def test_a_value_beyond_the_ends_it_was_charged_for_is_noticed():
     operations = operations_of(compiled.plan, compiled.diagrams)
     narrow = [replace(each, high=0) if each.name == "tau1+1" else each for each in operations]
     inputs = by_name(some_words(compiled, 500))
-    with pytest.raises(bt.BddTorqueError, match=r"'tau1\+1' of .* to 0 required"):
+    with pytest.raises(bt.BddTorqueError, match=r"'tau1\+1' must be .* to 0, got"):
         run_schedule(narrow, spread_bits(operations, 1).schedule, compiled.diagrams, inputs)
 
 

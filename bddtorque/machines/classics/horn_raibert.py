@@ -83,7 +83,7 @@ def grid_positions(joint: Joint, bits: int) -> Floats:
     if joint.revolute:
         return 2 * np.pi * np.arange(1 << bits) / (1 << bits)
     if not np.isfinite([joint.lower, joint.upper]).all():
-        raise BddTorqueError(f"look-up: limits of the sliding joint '{joint.name}' required, it has none")
+        raise BddTorqueError(f"look-up: the sliding joint '{joint.name}' must have limits")
     return np.linspace(joint.lower, joint.upper, 1 << bits)
 
 
@@ -114,8 +114,8 @@ def _tabulated(robot: Robot, term: Term, position_bits: int, coefficient_bits: i
     joints = term.expansion.depends_on
     if position_bits * len(joints) > MOST_ENTRIES.bit_length() - 1:
         raise BddTorqueError(
-            f"look-up of {term.name} of robot '{robot.name}': at most {MOST_ENTRIES:,} entries required, "
-            f"2^{position_bits * len(joints)} needed for {len(joints)} positions of {position_bits} bits"
+            f"look-up of {term.name} of robot '{robot.name}': a table has at most {MOST_ENTRIES:,} entries, and "
+            f"2^{position_bits * len(joints)} are needed for {len(joints)} positions of {position_bits} bits"
         )
     axes = [grid_positions(robot.joints[j], position_bits) for j in joints]
     q = np.zeros((1 << position_bits * len(joints), robot.degrees_of_freedom))

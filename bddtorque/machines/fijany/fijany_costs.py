@@ -100,7 +100,7 @@ def fitted(measured: Mapping[int, Path]) -> CostFormula:
     sizes = sorted(measured)
     shape = np.array([[n, doublings_of(n), 1] for n in sizes])
     if np.linalg.matrix_rank(shape) < 3:
-        raise BddTorqueError(f"cost formula: sizes that tell n, log n and 1 apart required, {sizes} given")
+        raise BddTorqueError(f"cost formula: sizes must tell n, log n and 1 apart, got {sizes}")
     columns = []
     for k in range(2):
         solution = np.linalg.lstsq(shape, np.array([measured[n][k] for n in sizes]), rcond=None)[0]
@@ -109,7 +109,7 @@ def fitted(measured: Mapping[int, Path]) -> CostFormula:
     for n in sizes:
         if formula.at(n)[:2] != measured[n][:2]:
             raise BddTorqueError(
-                f"cost formula: alpha n + gamma log n + beta required, {measured[n]} at n = {n} is not"
+                f"cost formula: {measured[n]} at n = {n} is not of the form alpha n + gamma log n + beta"
             )
     return formula
 

@@ -62,7 +62,7 @@ def arm_constants(robot: Robot) -> ArmConstants:
     for joint in robot.joints:
         if not joint.revolute:
             raise BddTorqueError(
-                f"triangular array, robot '{robot.name}': revolute joints required, '{joint.name}' is prismatic"
+                f"triangular array, robot '{robot.name}': every joint must be revolute, but '{joint.name}' is prismatic"
             )
     chain, n = chain_of(robot), robot.degrees_of_freedom
     links = []

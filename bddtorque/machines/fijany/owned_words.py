@@ -64,12 +64,14 @@ class Word:
         """Return the value of the other operand, having made sure that the owner of both is at work."""
         owner = self.owner
         if not owner.running:
-            raise ArrayError(f"arithmetic on a word of {owner.name}: its own programme required, another one runs")
+            raise ArrayError(
+                f"arithmetic on a word of {owner.name}: only its own programme may do it, but another one runs"
+            )
         if not isinstance(other, Word):
             return float(other)
         if other.owner is not owner:
             raise ArrayError(
-                f"arithmetic: two words of one processor required, words of {owner.name} and {other.owner.name} given"
+                f"arithmetic: both words must be of one processor, got words of {owner.name} and {other.owner.name}"
             )
         return other.value
 

@@ -50,12 +50,16 @@ class Processor:
 
     def __getitem__(self, name: str) -> Any:
         if not self.running and self._array.at_work:
-            raise ArrayError(f"memory of {self.name}, '{name}': its own programme required, another one runs")
+            raise ArrayError(
+                f"memory of {self.name}, '{name}': only its own programme may use it, but another one runs"
+            )
         return self._memory[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if not self.running and self._array.at_work:
-            raise ArrayError(f"memory of {self.name}, '{name}': its own programme required, another one runs")
+            raise ArrayError(
+                f"memory of {self.name}, '{name}': only its own programme may use it, but another one runs"
+            )
         self._memory[name] = value
 
     def __contains__(self, name: str) -> bool:
@@ -95,7 +99,9 @@ class Processor:
         receiver = self._array.neighbour(self, to)
         for number in packet:
             if isinstance(number, Word) and number.owner is not self:
-                raise ArrayError(f"packet from {self.name}: its own words required, one of {number.owner.name} given")
+                raise ArrayError(
+                    f"packet from {self.name}: it may send only its own words, got one of {number.owner.name}"
+                )
         self.messages += 1
         self.words += len(packet)
         copies = tuple(Word(number.value, receiver) if isinstance(number, Word) else number for number in packet)
@@ -165,7 +171,7 @@ class TriangularArray:
 
     def __init__(self, size: int, costs: Costs | None = None, *, barriers: bool = True) -> None:
         if size < 1:
-            raise ArrayError(f"triangular array: at least 1 row required, {size} given")
+            raise ArrayError(f"triangular array: there must be at least 1 row, got {size}")
         self.size, self.costs, self.barriers = size, costs or Costs(), barriers
         self.at_work = False
         self.records: list[PhaseRecord] = []
@@ -182,8 +188,8 @@ class TriangularArray:
     def __getitem__(self, position: Position) -> Processor:
         if position not in self._processors:
             raise ArrayError(
-                f"triangular array: a processor of rows 1 to {self.size} and columns up to the row required, "
-                f"row {position[0]}, column {position[1]} given"
+                f"triangular array: expected a processor of rows 1 to {self.size} and columns up to the row, got "
+                f"row {position[0]}, column {position[1]}"
             )
         return self._processors[position]
 
@@ -196,7 +202,7 @@ class TriangularArray:
     def neighbour(self, processor: Processor, other: Position) -> Processor:
         """Return the processor there, if a link leads to it."""
         if abs(processor.row - other[0]) + abs(processor.column - other[1]) != 1:
-            raise ArrayError(f"{processor.name}: a nearest neighbour required, row {other[0]}, column {other[1]} given")
+            raise ArrayError(f"{processor.name}: expected a nearest neighbour, got row {other[0]}, column {other[1]}")
         return self[other]
 
     def channel(self, processor: Processor, direction: str) -> list[Any]:

@@ -242,9 +242,9 @@ def loop_of(robot: Robot, experiment: Experiment, period: float) -> Loop:
     """Return the settings of a run as numbers."""
     task, n = experiment.task, robot.degrees_of_freedom
     if len(task.amplitude) != n:
-        raise BddTorqueError(f"task: {n} amplitudes required for robot '{robot.name}', {len(task.amplitude)} given")
+        raise BddTorqueError(f"task: robot '{robot.name}' needs {n} amplitudes, got {len(task.amplitude)}")
     if not period > 0:
-        raise BddTorqueError(f"closed loop: a period > 0 s required, {period} given")
+        raise BddTorqueError(f"closed loop: the period must be above 0 s, got {period}")
     return Loop(
         np.array(task.amplitude, dtype=np.float64),
         float(task.frequency),

@@ -48,7 +48,7 @@ def decoupled_torques(
     """
     n = robot.degrees_of_freedom
     if len(rounds) != n or not all(length > 0 for length in rounds):
-        raise BddTorqueError(f"rounds: {n} lengths > 0 s required for robot '{robot.name}', {list(rounds)} given")
+        raise BddTorqueError(f"rounds: robot '{robot.name}' needs {n} lengths above 0 s, got {list(rounds)}")
     machine, serial = (
         SpeculativeMachine(robot, BINDER_HERZOG, recursion),
         SpeculativeMachine(robot, recursion=recursion),

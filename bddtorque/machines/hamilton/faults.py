@@ -106,8 +106,8 @@ class FaultyLoop:
         """Run one control loop on a state (n,) with the fault, and recover from it."""
         if not 0 <= fault.processor < self.timetable.processors or not 0 <= fault.row < len(self.timetable.rows):
             raise BddTorqueError(
-                f"fault: processor 0 to {self.timetable.processors - 1} and row 0 to {len(self.timetable.rows) - 1} "
-                f"required, {fault} given"
+                f"fault: the processor must be 0 to {self.timetable.processors - 1} and the row 0 to "
+                f"{len(self.timetable.rows) - 1}, got {fault}"
             )
         self._begin(q, qd, qdd)
         earlier = self.machine.store.copy()

@@ -175,9 +175,7 @@ class Recursion:
     def of(self, kind: Kind) -> Equations:
         """Return the equations for a kind of joint, or refuse."""
         if kind not in self.equations:
-            raise BddTorqueError(
-                f"recursion '{self.name}': {' or '.join(self.equations)} joints required, {kind} given"
-            )
+            raise BddTorqueError(f"recursion '{self.name}': joints must be {' or '.join(self.equations)}, got {kind}")
         return self.equations[kind]
 
     def with_equation(self, variable: str, expression: Expression, name: str) -> Recursion:

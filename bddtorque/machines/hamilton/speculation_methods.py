@@ -178,7 +178,7 @@ def levels(waits: dict[tuple[str, int], set[tuple[str, int]]]) -> dict[tuple[str
 
     def level(node: tuple[str, int], above: tuple[tuple[str, int], ...] = ()) -> int:
         if node in above:
-            raise BddTorqueError(f"levels: no cycle required, {node} waits for itself")
+            raise BddTorqueError(f"levels: {node} waits for itself")
         if node not in step:
             step[node] = 1 + max((level(other, (*above, node)) for other in waits[node]), default=0)
         return step[node]

@@ -68,7 +68,7 @@ class Timetable:
         """Refuse a timetable that misses a variable, or reads a current value that may not be there yet."""
         placed = [place for processor in range(self.processors) for place in self.work_of(processor)]
         if sorted(placed) != sorted(places(recursion, len(kinds))):
-            raise BddTorqueError(f"timetable '{self.name}': every variable once required, {len(placed)} given")
+            raise BddTorqueError(f"timetable '{self.name}': every variable must be placed once, got {len(placed)}")
         when = {
             place: (stretch, processor, self.work_of(processor).index(place))
             for stretch, numbers in enumerate(self.stretches())
@@ -81,7 +81,7 @@ class Timetable:
             earlier = source[0] < reader[0] or (source[1] == reader[1] and source[2] < reader[2])
             if each.reading is Reading.CURRENT and not earlier:
                 raise BddTorqueError(
-                    f"timetable '{self.name}': {name_of(each.source)} before {name_of(each.reader)} required"
+                    f"timetable '{self.name}': {name_of(each.source)} must come before {name_of(each.reader)}"
                 )
 
     def schedule(self, costs: Mapping[Place, Operations]) -> Schedule:

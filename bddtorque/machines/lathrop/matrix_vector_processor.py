@@ -87,8 +87,8 @@ def check_step(step: Sequence[UnitOperation]) -> None:
     carried = sum(operation.from_latches for operation in step)
     if multiplied > MULTIPLIERS or len(step) - multiplied > ADDERS or carried > BUSSES:
         raise BddTorqueError(
-            f"module: at most {MULTIPLIERS} products, {ADDERS} sum and {BUSSES} busses a step required, "
-            f"{multiplied}, {len(step) - multiplied} and {carried} asked for"
+            f"module: a step has at most {MULTIPLIERS} products, {ADDERS} sum and {BUSSES} busses, got "
+            f"{multiplied}, {len(step) - multiplied} and {carried}"
         )
 
 

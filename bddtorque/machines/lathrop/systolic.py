@@ -108,7 +108,7 @@ def pipeline(program: Program, times: Times, processor_of: Naming = own_processo
 
 def _steps(time: float) -> int:
     if time != int(time):
-        raise BddTorqueError(f"pipeline: times in whole steps required, {time} given")
+        raise BddTorqueError(f"pipeline: times must be whole steps, got {time}")
     return int(time)
 
 
@@ -178,7 +178,7 @@ def simulate(
                 continue
             processor = machine.processor_of[name]
             if busy_until[processor] > now:
-                raise BddTorqueError(f"pipeline: processor '{processor}' free at step {now} required, it is busy")
+                raise BddTorqueError(f"pipeline: processor '{processor}' is still busy at step {now}")
             busy_until[processor] = now + duration
             worked += duration * operation.primitive.processors
             ending[now + duration].append((k, name, result))
@@ -192,7 +192,7 @@ def simulate(
 
 def _read(held: Mapping[str, Mapping[int, tuple[Any, int]]], operand: str, state: int, reader: str) -> Any:
     if state not in held[operand]:
-        raise BddTorqueError(f"pipeline: '{operand}' of state {state} required by '{reader}', it is not there")
+        raise BddTorqueError(f"pipeline: '{reader}' reads '{operand}' of state {state}, which is not there")
     return held[operand][state][0]
 
 
