@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from bddtorque.questions.subjects import State
+from bddtorque.questions.subject_kinds import State
 
 Label = Literal["exact", "bracket"]
 

@@ -14,12 +14,15 @@ import numpy.typing as npt
 
 from bddtorque.plan.reference import run_wires
 from bddtorque.questions.enumeration import random_words
+from bddtorque.questions.float_ranges import FloatRanges
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subjects import Integers, State, Subject
+from bddtorque.questions.subject_kinds import FloatSubject, Integers, State, Subject, WordSubject
 from bddtorque.questions.wire_ranges import Ranges, check_words
 
 Floats = npt.NDArray[np.float64]
 
+BoxRanges = Ranges | FloatRanges
+"""What bounds a sum over boxes."""
 BATCH = 2048
 """Boxes halved at a time, at least."""
 BOX_STEPS, RANGE_STEPS = 100, 8
@@ -81,7 +84,7 @@ class Boxes:
         count = max(BATCH, len(self) // 16)
         return self[order[:count]], self[order[count:]]
 
-    def ranges(self, subject: Subject, ranges: Ranges, work: Work) -> tuple[Integers, Integers]:
+    def ranges(self, subject: Subject, ranges: BoxRanges, work: Work) -> tuple[Integers, Integers]:
         """Return bounds of the sum over every box, (N,) each."""
         cuts = range(0, len(self), BATCH)
         found = [ranges.over(self.low[k : k + BATCH], self.high[k : k + BATCH]) for k in cuts]
@@ -109,12 +112,20 @@ def boxes_looked_at(count: int) -> str:
     return f"{count:,} box{'es' * (count != 1)} of input words looked at"
 
 
+def ranges_of(subject: Subject) -> BoxRanges:
+    """Return what bounds the sum of a subject over boxes."""
+    if isinstance(subject, WordSubject):
+        return Ranges(subject.plan, subject.tables)
+    assert isinstance(subject, FloatSubject)
+    return FloatRanges(subject.plan, subject.tables)
+
+
 def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
     """Return a bracket of the largest sum (`direction` 1), or of minus the smallest one (−1).
 
     It closes, found and bound of one rounded word, unless something stops the work: then it is the bracket so far.
     """
-    ranges, influence = Ranges(subject.plan, subject.tables), influence_of(subject)
+    ranges, influence = ranges_of(subject), influence_of(subject)
 
     def bounds(boxes: Boxes) -> Integers:
         least, most = boxes.ranges(subject, ranges, work)
@@ -187,7 +198,8 @@ def influence_of(subject: Subject) -> Floats:
     """
     here = random_words(subject.inputs, 2 * SEEN)
     first, other = ({name: words[half] for name, words in here.items()} for half in (slice(SEEN), slice(SEEN, None)))
-    check_words(subject.plan, run_wires(subject.plan, subject.tables, first))
+    if isinstance(subject, WordSubject):
+        check_words(subject.plan, run_wires(subject.plan, subject.tables, first))
     at = subject.total(first)
     moved = [np.abs((subject.total({**first, name: other[name]}) - at).astype(np.float64)).max() for name in first]
     return (np.array(moved) + 1.0) / [(1 << wire.bits) - 1 for wire in subject.inputs]

@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from bddtorque.base.jit import njit
-from bddtorque.questions.subjects import Integers
+from bddtorque.questions.subject_kinds import Integers
 
 LARGEST_SIDE = 1 << 24
 """Sums of one side that are made at most: 128 MB of them."""

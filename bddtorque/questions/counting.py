@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bddtorque.questions.bounding import Boxes, boxes_looked_at, good_state, influence_of
+from bddtorque.questions.bounding import Boxes, boxes_looked_at, good_state, influence_of, ranges_of
 from bddtorque.questions.convolving import (
     Counted,
     count_exactly,
@@ -21,8 +21,7 @@ from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.separation import Separation, separated
-from bddtorque.questions.subjects import Integers, Subject
-from bddtorque.questions.wire_ranges import Ranges
+from bddtorque.questions.subject_kinds import Integers, Subject, WordSubject
 
 FIRST_LOOK = 1 / 64
 """Share of the work for a first look at some boxes."""
@@ -64,7 +63,7 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
         return easy
     found = easy
     with work.interruptible():
-        parted = separated(subject, work)
+        parted = separated(subject, work) if isinstance(subject, WordSubject) else None
         own = None if parted is None else _by_groups(parted, threshold, work)
         if parted is not None and own is not None:
             found = own.times(parted.subject.unread - subject.unread)
@@ -184,7 +183,7 @@ class _Lists:
 
 def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
     """Return bounds of the count: boxes are halved, the largest first, until all their states are on one side."""
-    ranges, influence = Ranges(subject.plan, subject.tables), influence_of(subject)
+    ranges, influence = ranges_of(subject), influence_of(subject)
     boxes = Boxes.whole(subject, subject.bits)  # the rank of a box is its bits: it has a power of two of states
     inside, undecided = 0, 1 << subject.bits
     looked = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from bddtorque.plan.wires import Input
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subjects import Integers, State, Subject, Words
+from bddtorque.questions.subject_kinds import Integers, State, Subject, Words
 from bddtorque.words.integer_range import word_range
 
 EASY_BITS = 22
@@ -24,8 +24,6 @@ MOST_BITS = 28
 """Input bits of a subject of which every state is run."""
 PIECE_BITS = 20
 """States of a piece: 8 MB a word."""
-PARTS_A_STEP = 4
-"""Summands that are added in a step, all states being run along axes."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def runs(subject: Subject, work: Work) -> Iterator[tuple[Piece, Integers]]:
         if not work.goes_on():
             return
         yield piece, np.broadcast_to(subject.total(piece.words), piece.shape)
-        work.spend(math.prod(piece.shape) * (1 + len(subject.output.parts) / PARTS_A_STEP))
+        work.spend(math.prod(piece.shape) * subject.steps)
 
 
 def every_state(subject: Subject) -> Words:

@@ -10,9 +10,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.questions.answers import Equality
-from bddtorque.questions.enumeration import MOST_BITS, PARTS_A_STEP, Piece, pieces, random_words
+from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import State, Subject, Words, subjects
+from bddtorque.questions.subject_kinds import State, Subject, Words
+from bddtorque.questions.subjects import subjects
 from bddtorque.robots.robot_data import robot_to_plain
 from bddtorque.words.bounded import ROOM
 
@@ -99,7 +100,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
             if apart.flat[place_of_most] > largest:
                 largest, state = float(apart.flat[place_of_most]), piece.state(place_of_most)
             run += apart.size
-            work.spend(apart.size * (2 + (len(mine.output.parts) + len(other.output.parts)) / PARTS_A_STEP))
+            work.spend(apart.size * (mine.steps + other.steps))
     if by_word and mine.word is not None:
         largest *= mine.word.lsb
     if state is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
-from bddtorque.questions.subjects import Integers
+from bddtorque.questions.subject_kinds import Integers
 from bddtorque.questions.wire_ranges import Ranges
 
 if TYPE_CHECKING:

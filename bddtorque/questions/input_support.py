@@ -8,7 +8,8 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.plan.table import Table
 from bddtorque.questions.answers import Support
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
-from bddtorque.questions.subjects import Subject, Words, subject
+from bddtorque.questions.subject_kinds import Subject, Words
+from bddtorque.questions.subjects import subject
 from bddtorque.words.integer_range import wrap
 
 if TYPE_CHECKING:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.answers import Verdict
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
-from bddtorque.questions.subjects import Subject, Words, subject
+from bddtorque.questions.subject_kinds import FloatSubject, Subject, Words, WordSubject
+from bddtorque.questions.subjects import subject
 from bddtorque.words.integer_range import word_range
 
 if TYPE_CHECKING:
@@ -133,10 +135,44 @@ class _Parities(Algebra[int | None]):
         return None if exact == ODD and wire.shift else exact
 
 
+class _FloatParities(_Parities, FloatAlgebra[int | None]):
+    """The same in floats, whose roundings keep what is odd too: they are alike on both sides of zero."""
+
+    def number(self, wire: Number, word: int | None) -> int | None:
+        return None if word == ODD_ANGLE else word
+
+    def constant(self, wire: Constant) -> int:
+        return EVEN
+
+    def sine(self, wire: Sine, word: int | None) -> int | None:
+        if word in (None, EVEN):
+            return word
+        return None if wire.rest else EVEN if wire.cosine else ODD
+
+    def add(self, wire: Add, left: int | None, right: int | None) -> int | None:
+        return left if left == right else None
+
+    def multiply(self, wire: Multiply, left: int | None, right: int | None) -> int | None:
+        return EVEN if wire.left == wire.right else _product(left, right)
+
+    def fused(self, wire: Fused, left: int | None, right: int | None, addend: int | None) -> int | None:
+        product = EVEN if wire.left == wire.right else _product(left, right)
+        return product if product == addend else None
+
+
+def _product(left: int | None, right: int | None) -> int | None:
+    return None if left is None or right is None else left * right
+
+
 def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
     """Return the parity of a subject's word when some words change their sign, as far as the plan proves it."""
-    algebra, output = _Parities(asked, names), asked.output
-    found = output.evaluate(algebra, asked.plan.evaluate(algebra))
+    output = asked.output
+    if isinstance(asked, WordSubject):
+        algebra = _Parities(asked, names)
+        found = asked.output.evaluate(algebra, asked.plan.evaluate(algebra))
+    else:
+        assert isinstance(asked, FloatSubject)
+        found = asked.plan.evaluate(_FloatParities(asked, names))[asked.plan.outputs[0].wire]
     clamped = output.low != -output.high and asked.kind == "output"  # −2048 to 2047: no mirror
     return None if found == ODD and clamped else found
 

@@ -15,7 +15,7 @@ from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.truth import bounded_chain, bounded_torques
-from bddtorque.questions.subjects import Integers
+from bddtorque.questions.subject_kinds import Integers
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:

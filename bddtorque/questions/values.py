@@ -17,8 +17,8 @@ from bddtorque.questions.bounding import boxes_looked_at, largest_sum
 from bddtorque.questions.counting import Counts, states_at_least
 from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import State, Subject, subject
-from bddtorque.words.rounding import half_up_shift
+from bddtorque.questions.subject_kinds import State, Subject
+from bddtorque.questions.subjects import subject
 
 MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
@@ -132,7 +132,7 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
         state = {**dict.fromkeys(model.source.words, 0), **state}
         check_witness(model, asked, state, word)
     exact = word == bound_word
-    clamped = half_up_shift(total, asked.output.shift) != word
+    clamped = asked.unclamped(total) != word
     return Extreme(
         asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
         asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact),

@@ -19,7 +19,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.plan import MOST_BITS, Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.questions.subjects import Integers
+from bddtorque.questions.subject_kinds import Integers
 from bddtorque.words.integer_range import word_range, wrap
 from bddtorque.words.rounding import half_up_shift
 
@@ -50,7 +50,7 @@ class LineExtremes:
         first, last = low & (size - 1), (low + length - (np.int64(1) << level)) & (size - 1)
         lowest = np.minimum(self._lows[level, first], self._lows[level, last])
         highest = np.maximum(self._highs[level, first], self._highs[level, last])
-        return lowest.astype(np.int64), highest.astype(np.int64)
+        return lowest, highest
 
 
 class GridExtremes:
@@ -151,25 +151,32 @@ class Span:
         return Span(*ends) if factor >= 0 else Span(*ends[::-1])
 
 
-class _Spans(Algebra[Span]):
+class WordSpans(Algebra[Span]):
+    """Ranges of all wires over boxes of input words, (N, inputs) lowest and highest ones."""
+
     def __init__(self, tables: Extremes, low: Integers, high: Integers) -> None:
         self.tables = tables
         self.count = len(low)
         self.inputs = iter(zip(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T), strict=True))
 
     def input(self, wire: Input) -> Span:
+        """Return the ranges of an input word."""
         return Span(*next(self.inputs))
 
     def table(self, wire: Lookup, words: Sequence[Span]) -> Span:
-        return Span(*self.tables[wire.block].over([(word.low, word.high) for word in words]))
+        """Return the extremes of a table over ranges of its words."""
+        low, high = self.tables[wire.block].over([(word.low, word.high) for word in words])
+        return Span(low.astype(np.int64), high.astype(np.int64))
 
     def wrapped(self, total: Span, wire: AngleSum) -> Span:
+        """Return ranges of an angle: they begin at a word and may end beyond the highest one."""
         lowest, highest = word_range(wire.bits)
         first, length = wrap(total.low, wire.bits), total.high - total.low
         whole = length >= highest - lowest
         return Span(np.where(whole, lowest, first), np.where(whole, highest, first + length), wire.bits)
 
     def product(self, wire: Product, left: Span, right: Span) -> Span:
+        """Return the extremes of the corners."""
         a, b = left.as_numbers(), right.as_numbers()
         corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
         low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
@@ -178,6 +185,7 @@ class _Spans(Algebra[Span]):
         return Span(low, high)
 
     def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Span, int]]) -> Span:
+        """Return the sum of ranges."""
         constant = np.full(self.count, wire.constant, dtype=np.int64)
         total = Span(constant, constant)
         for word, factor in terms:
@@ -185,6 +193,7 @@ class _Spans(Algebra[Span]):
         return total
 
     def rounded(self, exact: Span, wire: Product | Sum | Output) -> Span:
+        """Return the ranges of rounded words."""
         low, high = half_up_shift(exact.low, wire.shift), half_up_shift(exact.high, wire.shift)
         # the plan may know more of the word, from the value that it stands for
         return Span(np.maximum(low, wire.low), np.minimum(high, wire.high))
@@ -217,7 +226,7 @@ class Ranges:
         ----------
         low, high : (N, inputs), the ends of each input word, both included, in the order of the plan
         """
-        algebra = _Spans(self._extremes, low, high)
+        algebra = WordSpans(self._extremes, low, high)
         total = self.plan.outputs[0].total(algebra, self.plan.evaluate(algebra))
         return total.low, total.high
 

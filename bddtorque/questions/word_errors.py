@@ -18,7 +18,8 @@ from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.enumeration import Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subjects import ASKING, Integers, State, Subject, Words, subject
+from bddtorque.questions.subject_kinds import FloatSubject, Integers, State, Subject, Words, WordSubject
+from bddtorque.questions.subjects import ASKING, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
 from bddtorque.sweep.measuring import subject_of
@@ -54,6 +55,7 @@ def largest_error(model: Model, of: str, *, work: float | Work = WORK, limit: fl
         case "block":
             return _of_block(model, asked)
         case "term":
+            assert isinstance(asked, WordSubject)
             return _of_term(model, asked, work)
         case "output":
             return _of_output(model, asked, work)
@@ -84,7 +86,7 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
     return block.units(list(words.values()))
 
 
-def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
+def _of_term(model: Model, asked: WordSubject, work: Work) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
     output, word = model.word_plan(ASKING).outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
@@ -112,7 +114,7 @@ def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     return replace(found, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
 
 
-def _term_bound(model: Model, asked: Subject) -> float:
+def _term_bound(model: Model, asked: WordSubject) -> float:
     """Return a bound of a term's error, in units: its own words', and all that the whole torque errs besides.
 
     Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
@@ -151,7 +153,9 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     if isinstance(model.source, RobotSource):
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        climbed = climb(subject_of(model, form="dense"), 0, asked.place, start, most)
+        climbed = climb(
+            subject_of(model, form=None if isinstance(asked, FloatSubject) else "dense"), 0, asked.place, start, most
+        )
         words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
         found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
     else:

@@ -10,7 +10,6 @@ from compiled import arm, found_errors, random_words, reference, rubbing_arm
 
 import bddtorque as bt
 from bddtorque.evaluate.state_arrays import count_outside
-from bddtorque.questions import largest
 from bddtorque.words import Format
 
 OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
@@ -104,7 +103,6 @@ def test_other_consumers_refuse_floats_in_one_line() -> None:
     for consumer in (
         lambda: model.evaluator("bits"),
         lambda: model.evaluator("words", "dense"),
-        lambda: largest(model, "torque"),
         lambda: bt.compile("planar2r", bits=8, target="float", plan=arm(8).plan),
     ):
         with pytest.raises(bt.BddTorqueError, match=OTHERS):

@@ -87,9 +87,9 @@ def test_an_interruption_leaves_a_bracket(monkeypatch):
             raise KeyboardInterrupt
         return whole(self, low, high)
 
-    whole = ways.Ranges.over
+    whole = bounding.Ranges.over
     monkeypatch.setattr(bounding, "good_state", lambda asked, *_: bounding.Boxes.whole(asked, 0).low[0])
-    monkeypatch.setattr(ways.Ranges, "over", interrupted)
+    monkeypatch.setattr(bounding.Ranges, "over", interrupted)
     work = plenty()
     found = largest_sum(asked, 1, work)
     assert work.stopped == "interrupt"

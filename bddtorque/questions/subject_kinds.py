@@ -1,0 +1,213 @@
+"""What a question is about, as a function of words: by a plan in words, or by one in floats.
+
+A `Subject` holds the wires that its one output needs and no others, so that every way to an answer (diagrams,
+enumeration, conditioning, branch and bound) sees the same thing: whole numbers in, one whole number out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.float_reference import run_float_wires
+from bddtorque.plan.float_wires import FloatOutput
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.wires import Input, Output
+from bddtorque.words import Format
+from bddtorque.words.rounding import half_up_shift
+
+if TYPE_CHECKING:
+    from bddtorque.plan.table import Table
+
+Integers = npt.NDArray[np.int64]
+Kind = Literal["output", "term", "word", "block"]
+State = dict[str, int]
+"""Input words by name."""
+Words = dict[str, Integers]
+"""Input words of many states by name, of shapes that go together."""
+
+PARTS_A_STEP = 4
+"""Summands that are added in a step, all states being run along axes."""
+FUSED_STEPS = 3.0
+"""Steps of a fused multiply-add: NumPy has none, and it is put together from sums."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One function from words to a word: a `WordSubject` or a `FloatSubject`.
+
+    It has a sum for every state, a whole number, which is rounded and clamped to its word.
+
+    Attributes
+    ----------
+    name : as the plan is printed: ``tau1``, ``w15``, ``b3``, or the name of a term such as ``J12``
+    title : what that is, for people
+    kind : ``"output"``, ``"term"``, ``"word"`` or ``"block"``
+    plan : the wires it needs, and one output
+    tables : one a block of the plan it was taken from
+    word : the format of the output word, of outputs only
+    unit : of its values; empty where they have none
+    formats : of the input words, by name, where they have one
+    unread : bits of the input words of the whole that this output does not depend on: counts are multiplied
+    place : the output, from 0, that it is or belongs to; the wire or the block otherwise
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    plan: AnyPlan
+    tables: tuple[Table, ...]
+    word: Format | None
+    unit: str
+    formats: Mapping[str, Format]
+    unread: int
+    place: int
+
+    @property
+    def output(self) -> Output | FloatOutput:
+        """The one output."""
+        return self.plan.outputs[0]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The input words that it reads."""
+        return self.plan.inputs
+
+    @property
+    def bits(self) -> int:
+        """Bits of the input words that it reads."""
+        return sum(wire.bits for wire in self.inputs)
+
+    @property
+    def lsb(self) -> float:
+        """The value of one unit of the word that errors are stated in."""
+        return float(self.output.lsb) if self.word is None else self.word.lsb
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the input words that it reads."""
+        return [wire.name for wire in self.inputs]
+
+    @property
+    def states(self) -> int:
+        """How many states counts are of."""
+        return 1 << (self.bits + self.unread)
+
+    @property
+    def rising(self) -> bool:
+        """Whether the value rises with the word."""
+        return self.word is None or self.word.sign > 0
+
+    @property
+    def steps(self) -> float:
+        """Steps of the sum of one state where all states are run along axes."""
+        raise NotImplementedError
+
+    def value(self, word: int) -> float | None:
+        """Return what an output word stands for, in `unit`; None where it has no unit."""
+        if self.word is not None:
+            return float(self.word.dequantise(word))
+        return float(self.output.lsb * word) if self.unit else None
+
+    def total(self, inputs: Mapping[str, Any]) -> Integers:
+        """Return the sums before they are clamped, for input words of shapes that go together."""
+        raise NotImplementedError
+
+    def sums(self, states: Integers) -> Integers:
+        """Return the sums (N,) of states (N, inputs)."""
+        return np.broadcast_to(self.total(dict(zip(self.names, states.T, strict=True))), len(states))
+
+    def unclamped(self, total: Any) -> Any:
+        """Return the words of sums before they are clamped."""
+        return total
+
+    def rounded(self, total: Any) -> Any:
+        """Return the words of sums."""
+        return np.clip(self.unclamped(total), self.output.low, self.output.high)
+
+    def least_total(self, word: int) -> int:
+        """Return the least sum whose word, before it is clamped, is at least `word`."""
+        return word
+
+
+@dataclass(frozen=True)
+class WordSubject(Subject):
+    """One function by a plan in words; its sums are exact, and rounded by a shift.
+
+    Attributes
+    ----------
+    motions : of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``
+    torque : of a term, the format of the torque that it belongs to, and whose units errors are stated in
+    """
+
+    plan: Plan
+    motions: tuple[tuple[str, ...], ...] = ()
+    torque: Format | None = None
+
+    @property
+    def output(self) -> Output:
+        """The one output."""
+        return self.plan.outputs[0]
+
+    @property
+    def lsb(self) -> float:
+        """The value of one unit of the word that errors are stated in: of a term, that of its torque."""
+        return super().lsb if self.torque is None else self.torque.lsb
+
+    @property
+    def rising(self) -> bool:
+        """Whether the value rises with the word."""
+        return super().rising if self.torque is None else self.torque.sign > 0
+
+    @property
+    def steps(self) -> float:
+        """Steps of the sum of one state where all states are run along axes."""
+        return 1 + len(self.output.parts) / PARTS_A_STEP
+
+    def value(self, word: int) -> float | None:
+        """Return what an output word stands for, in `unit`; None where it has no unit."""
+        if self.torque is None:
+            return super().value(word)
+        # words count from the centre of the torque's range, which no motion has a part in: it belongs to what stands
+        own = () in self.motions
+        centre, offset = (Fraction(each) if own else 0 for each in (self.torque.centre, self.torque.offset))
+        return float(self.torque.sign * (self.output.lsb * word + centre) + offset)
+
+    def total(self, inputs: Mapping[str, Any]) -> Integers:
+        """Return the exact sums before they are rounded, for input words of shapes that go together."""
+        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
+        return start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
+
+    def unclamped(self, total: Any) -> Any:
+        """Return the words of sums before they are clamped: rounded by the shift."""
+        return half_up_shift(total, self.output.shift)
+
+    def least_total(self, word: int) -> int:
+        """Return the least sum whose word, before it is clamped, is at least `word`."""
+        return (word << self.output.shift) - ((1 << self.output.shift) >> 1)
+
+
+@dataclass(frozen=True)
+class FloatSubject(Subject):
+    """One output of a plan in floats; its sums are the floats, rounded to whole numbers."""
+
+    plan: FloatPlan
+
+    @property
+    def steps(self) -> float:
+        """Steps of the sum of one state where all states are run along axes."""
+        return 1 + FUSED_STEPS * self.plan.counts()["fused"]
+
+    def total(self, inputs: Mapping[str, Any]) -> Integers:
+        """Return the words before they are clamped, for input words of shapes that go together."""
+        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
+        value = run_float_wires(self.plan, self.tables, inputs)[self.plan.outputs[0].wire]
+        words: Integers = start + np.rint(value).astype(np.int64)
+        return words
