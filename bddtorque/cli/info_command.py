@@ -69,13 +69,13 @@ def info_command(
         ),
         ("file", f"{file}, {decimal(file.stat().st_size)}"),
         ("digest", model.digest),
-        ("of diagrams", model.diagram_digest),
+        *((("of diagrams", model.diagram_digest),) if model.diagrams else ()),
     ]
     console.print(grid(lines))
-    tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks))
+    tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)) if blocks else ()
     for shown in (say.word_table(say.model_words(model)), str(model.certificate), *tables):
         console.print()
         console.print(shown, soft_wrap=isinstance(shown, str))
-    if levels:
+    if levels and blocks:
         console.print()
         console.print(say.level_table(blocks))

@@ -30,19 +30,25 @@ def plan_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Show how a robot would be compiled: tables, products, words, the tree of each torque, and what was chosen why."""
+    """Show how a robot would be compiled.
+
+    Tables, products, words, the tree of each torque, and what was chosen why; for target float every operation with its
+    range and error.
+    """
     check_source(spec)
     opt.check_outputs({"-o": out})
+    from bddtorque.compiler.float_plan_text import float_plan_text
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
     from bddtorque.compiler.plan_text import plan_text
     from bddtorque.compiler.robot_draft import draft_of_robot
+    from bddtorque.plan.float_plan import FloatPlan
     from bddtorque.spec.loading import spec_and_robot
     from bddtorque.work import step
 
     given, robot, notes = spec_and_robot(spec, chosen)
     with step(ShownProgress(), f"planning {robot.name}"):
         draft = draft_of_robot(given, robot)
-    plan, bounds = draft.word_plan("this command"), draft.bounds()
+    plan, bounds = draft.plan, draft.bounds()
     plain = plan_to_plain(plan, robot.name, bounds)
     if out is not None:
         save_plan(plain, out)
@@ -54,7 +60,11 @@ def plan_command(
         console.print(f"note: {note}", soft_wrap=True)
     # a file or a pipe gets the table of forms whole
     width = console.width if "COLUMNS" in os.environ or console.is_terminal else None
-    text = plan_text(plan, robot.name, bounds, None if everything else MOST_WORDS, width)
+    most = None if everything else MOST_WORDS
+    if isinstance(plan, FloatPlan):
+        text = float_plan_text(plan, robot.name, bounds, most)
+    else:
+        text = plan_text(plan, robot.name, bounds, most, width)
     console.print(text, soft_wrap=True, end="")
     if not everything and len(plan.wires) > MOST_WORDS:
         console.print("--all lists every word", soft_wrap=True)

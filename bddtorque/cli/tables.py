@@ -34,11 +34,8 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     inputs = ", ".join(f"{name} {_joined(figures['bits'][name])}" for name in ("q", "qd", "qdd"))
     plan = model.plan
     if isinstance(plan, FloatPlan):
-        kinds, summed, how = (
-            ["fused", "products", "sums", "sines", "lookups", "angle_sums"],
-            "",
-            f"{plan.precision.name} precision",
-        )
+        kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.precision.name} precision"
+        summed = ""
     else:
         kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"
         summed = f"{counted(figures['summands'], 'summands')} from "
@@ -52,13 +49,20 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
         ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
-        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"),
-        ("tables", decimal(figures["table_bytes"])),
+        *(_block_lines(model, figures) if model.plan.blocks else ()),
         (
             "bound",
             f"{worst:.4f} units of the last bit at most: {'faithful' if figures['faithful'] else 'NOT faithful'}",
         ),
+    ]
+
+
+def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
+    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"
+    return [
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("diagrams", nodes),
+        ("tables", decimal(figures["table_bytes"])),
     ]
 
 
@@ -79,11 +83,12 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
     )
     times = f"{seconds:.2f} s ({report['planning_seconds']:.2f} s planning), {report['start_seconds']:.2f} s to start"
     cached = report["blocks_from_cache"]
+    kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
     return [
         *model_lines(model),
         ("time", f"{times}; {start}"),
         ("memory", f"{decimal(report['peak_bytes'])} at the peak"),
-        ("engine", f"{report['engine']}" + (f"; {counted(cached, 'blocks')} from the cache" if cached else "")),
+        *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
         *(("note", note) for note in report["notes"]),
         ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
         *((("spec", report["spec_file"]),) if "spec_file" in report else ()),

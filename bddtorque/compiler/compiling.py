@@ -16,7 +16,7 @@ from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floa
 from bddtorque.compiler.pinning import check_pinned, load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
 from bddtorque.work import Cache, NoProgress, Progress, Workers, cache_named, step, usable_processors
@@ -31,7 +31,7 @@ def compile(
     cache: Cache | str | None = "default",
     progress: Progress | None = None,
     engine: str = "auto",
-    plan: Plan | str | PathLike[str] | None = None,
+    plan: AnyPlan | str | PathLike[str] | None = None,
     **options: Unpack[CompileOptions],
 ) -> Model:
     """Compile a robot into tables and diagrams, with a proved bound on every torque.
@@ -49,14 +49,14 @@ def compile(
     options : `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
     """
     started = time.perf_counter()
-    pinned = plan if plan is None or isinstance(plan, Plan) else load_plan(plan)
+    pinned = plan if plan is None or isinstance(plan, AnyPlan) else load_plan(plan)
     kept = cache_named(cache)
     team = Workers(workers, executor=executor, cache=kept, progress=progress)
     spec, robot, notes = spec_and_robot(source, options)
     with step(progress or NoProgress(), f"planning {robot.name}"), within_floats("robot", robot.name):
         draft = draft_of_robot(spec, robot)
     if pinned is not None:
-        check_pinned(pinned, draft.word_plan("plan"), "plan" if isinstance(plan, Plan) else str(plan))
+        check_pinned(pinned, draft.plan, "plan" if isinstance(plan, AnyPlan) else str(plan))
     at_a_time = (workers or usable_processors()) if executor is None else 1
     return finish_model(draft, team, started, notes, engine=engine, memory=spec.memory, at_a_time=at_a_time)
 

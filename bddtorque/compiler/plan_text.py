@@ -12,6 +12,7 @@ from bddtorque.diagrams.loads import Candidate
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound
+from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
@@ -36,7 +37,7 @@ def plan_text(
             *_summary(plan, title, bounds),
             "",
             "Tables",
-            *_blocks(plan),
+            *block_lines(plan),
             "",
             "Forms of each table, * taken: bytes/cycles of loads that wait for one another, both at most",
             *_forms(plan, width),
@@ -69,7 +70,8 @@ def inner_widths(plan: Plan) -> list[int]:
     return [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup | Sum)] or [0]
 
 
-def _blocks(plan: Plan) -> Iterator[str]:
+def block_lines(plan: AnyPlan) -> Iterator[str]:
+    """Give a line for each table: its words, rows, readers and function."""
     for k, block in enumerate(plan.blocks):
         bits, signed = output_format(block)
         readers = sum(getattr(wire, "block", None) == k for wire in plan.wires)

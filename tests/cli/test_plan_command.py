@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from compiled import arm, rubbing_arm
 from sample_robots import TWO_LINKS, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_lock, read_payload
+from bddtorque.compiler.float_plan_text import float_plan_text
 from bddtorque.compiler.pinning import load_plan
+from bddtorque.compiler.robot_draft import draft_of_robot
 
 SMALL = ["--bits", "5", "--block-bits", "10"]
 QUICK = ["--workers", "1", "--no-cache"]
@@ -83,6 +86,53 @@ def test_a_pinned_plan(run, refused, tmp_path):
     assert "bddtorque plan SPEC -o FILE" in said
     assert "there is no such file" in refused("compile", "planar2r", "--plan", tmp_path / "none.json", "-o", model)
     assert not model.exists()
+
+
+FLOATS = ["--bits", "6", "--target", "float"]
+
+
+def test_a_plan_in_floats(run, refused, tmp_path):
+    """Every operation with its range and error; pinned as any other, and refused for another target."""
+    ran = run("plan", "planar2r", *FLOATS)
+    assert (ran.code, ran.err) == (0, "")
+    model = arm(6, target="float")
+    assert ran.out.startswith("planar2r: source recursive, target float, single precision\n")
+    for k, wire in enumerate(model.plan.wires):
+        assert f"\n  w{k:<4} {wire.kind} " in ran.out
+    assert "cos(w" in ran.out and "·w" in ran.out and " ±" in ran.out
+    assert f"bound, units: {model.certificate.bounds[0]:.4f}" in ran.out
+    file = tmp_path / "plan.json"
+    told = json.loads(run("plan", "planar2r", *FLOATS, "-o", file, "--json").out)
+    assert told["plan"] == model.plan.to_plain()
+    assert load_plan(file) == model.plan
+    assert bt.compile("planar2r", bits=6, target="float", plan=file, workers=1).digest == model.digest
+    assert "target float given, tables made" in refused("compile", "planar2r", *SMALL, "--plan", file)
+    double = [*FLOATS, "--precision", "double"]
+    assert "precision single given, double made" in refused("compile", "planar2r", *double, "--plan", file)
+    long = run("plan", "scara", *FLOATS)
+    assert "not listed here" in long.out and long.out.endswith("--all lists every word\n")
+
+
+def test_friction_in_a_plan_in_floats():
+    model = rubbing_arm()
+    draft = draft_of_robot(model.spec, model.robot)
+    text = float_plan_text(draft.plan, "arm", draft.bounds())
+    assert "Tables of friction\n  b0 " in text
+    assert " lookup    b0[w" in text
+
+
+def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
+    """`info` and `compile` leave out what there is none of; terms belong to another target."""
+    file = tmp_path / "arm.bdt"
+    arm(6, target="float").save(file)
+    ran = run("info", file, "--levels")
+    assert (ran.code, ran.err) == (0, "")
+    assert "single precision" in ran.out
+    assert "iagram" not in ran.out and "Blocks" not in ran.out
+    assert json.loads(run("info", file, "--json").out)["block_list"] == []
+    assert 'target = "tables"' in refused("terms", file)
+    rubbing_arm().save(file)
+    assert "Blocks" in run("info", file).out
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,6 @@ def test_other_consumers_refuse_floats_in_one_line() -> None:
     for consumer in (
         lambda: model.evaluator("bits"),
         lambda: model.evaluator("words", "dense"),
-        lambda: bt.compile("planar2r", bits=8, target="float", plan=arm(8).plan),
     ):
         with pytest.raises(bt.BddTorqueError, match=OTHERS):
             consumer()
