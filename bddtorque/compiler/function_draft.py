@@ -46,6 +46,7 @@ from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 Floats = npt.NDArray[np.float64]
 BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
+PRODUCTS = ("auto", "blocks", "squares", "partial")
 TARGETS = ("tables", "host", "float")
 WORD_SLACK = 1e-6
 """Units that a reach is taken wider: more than floats err, less than anybody minds."""
@@ -66,6 +67,7 @@ class Request:
     target : ``"tables"``, ``"host"`` or ``"float"``
     where : what messages start with; by default the name
     rules, spread : how samples were read, and how far those of the same words lie apart
+    products : how tables multiply two words, as in `Spec`; for cascades of a traced function
     """
 
     name: str
@@ -78,6 +80,7 @@ class Request:
     where: str = ""
     rules: Mapping[str, Any] = field(default_factory=dict)
     spread: float = 0.0
+    products: str = "auto"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "where", self.where or f"function '{self.name:.60}'")
@@ -89,6 +92,12 @@ class Request:
         real(self.assumed_error, f"{self.where}, assumed_error", low=0)
         whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
         choice(self.target, TARGETS, f"{self.where}, target")
+        choice(self.products, PRODUCTS, f"{self.where}, products")
+        if self.products != "auto" and self.target != "tables":
+            raise BddTorqueError(
+                f"{self.where}: products is only valid for target 'tables', got '{self.products}' with target "
+                f"'{self.target}'"
+            )
         object.__setattr__(self, "accuracy", float(accuracy))
 
     @property
@@ -114,7 +123,8 @@ class Request:
     ) -> Draft:
         """Return a plan as the draft of this function; `arithmetic` is in the unit of the output."""
         words = tuple(self.inputs), tuple(self.inputs.values()), output
-        source = FunctionSource(self.name, *words, float(self.accuracy), graph, dict(self.rules))
+        rules = dict(self.rules) if self.products == "auto" else {**self.rules, "products": self.products}
+        source = FunctionSource(self.name, *words, float(self.accuracy), graph, rules)
         errors, assumed = (arithmetic / output.lsb * ROOM,), self.assumed_error / output.lsb * ROOM
         return Draft(source, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
 
@@ -150,7 +160,8 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
         source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
-        rules=source.rules, spread=stated.spread,
+        rules={name: rule for name, rule in source.rules.items() if name != "products"}, spread=stated.spread,
+        products=source.rules.get("products", "auto"),
     )  # fmt: skip
     block = plan.blocks[0] if len(plan.blocks) == 1 else None
     if source.graph is not None and stated.relative_to == "traced":
@@ -187,8 +198,9 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
         return request.draft(plan, output, "traced", arithmetic, graph)
     spent = arithmetic / output.lsb * ROOM
     plan = plan_network(
-        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", request.target, spent
-    )
+        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", request.target, spent,
+        request.products,
+    )  # fmt: skip
     return request.draft(replace(plan, source="traced"), output, "traced", arithmetic, graph, direct=False)
 
 

@@ -30,7 +30,7 @@ from .harmonics import WaveAlgebra, Waves
 from .passes import check_words, compose_errors, outputs_of, range_findings, run_state
 from .plan import Plan, Wire
 from .reading import list_of, object_of, real, text
-from .sections import check_inputs
+from .sections import check_inputs, check_products
 from .tables import Facts, index_words
 
 SLACK = 1e-6
@@ -71,6 +71,7 @@ def function_findings(
             all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
             "plan: expected tables of at most block_bits",
         )
+        check_products(rules, plan, "function")
     yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
     angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
     yield Finding("widths", True, check_words(plan))
@@ -135,7 +136,8 @@ def _traced(
         require(False, f"plan, wire {place}: expected a table of a traced function")
 
     (found,) = outputs_of(plan, words, angles_of(plan, axes), algebra, opaque, look)
-    return (found - true).amplitude(), reaches
+    tops = {k: 1 - Fraction(2, 1 << word.bits) for k, word in enumerate(inputs.values())}
+    return (found - true).amplitude(tops), reaches
 
 
 def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:

@@ -6,6 +6,8 @@ of waves become sums of waves, so that equal functions have equal terms.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 
 from .findings import require
@@ -50,9 +52,18 @@ class Waves:
         """Return the sum times a rational."""
         return Waves({key: each * factor for key, each in self.terms.items()})
 
-    def amplitude(self) -> float:
-        """Return a bound on the magnitude everywhere: all amplitudes together, rounded up."""
-        return float(sum(map(abs, self.terms.values()), Fraction(0))) * (1 + 1e-15)
+    def amplitude(self, tops: Mapping[int, Fraction]) -> float:
+        """Return a bound on the magnitude where word k goes from −1 to tops[k]: all terms together, rounded up."""
+        low = high = Fraction(0)
+        for (words, angle, _), factor in self.terms.items():
+            ends = [Fraction(1)]
+            for word, power in Counter(words).items():
+                own = (Fraction(0), Fraction(1)) if power % 2 == 0 else (Fraction(-1), tops[word] ** power)
+                ends = [one * other for one in ends for other in own]
+            ends = [factor * each for each in ends]
+            ends += [-each for each in ends] if angle is not None else []
+            low, high = low + min(ends), high + max(ends)
+        return float(max(-low, high)) * (1 + 1e-15)
 
     def reach(self) -> tuple[float, float]:
         """Return a range of the sum everywhere: the constant, and all amplitudes together."""

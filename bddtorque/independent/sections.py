@@ -10,7 +10,7 @@ from .dynamics import Robot
 from .findings import require
 from .float_plan import AnyPlan, FloatOutput, FloatPlan
 from .formats import Format, format_of
-from .plan import Wire
+from .plan import Plan, Wire
 from .reading import flag, list_of, object_of, real, text, whole
 from .truth import Words
 
@@ -89,11 +89,16 @@ def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
     require(block_bits == plan.block_bits, "spec: expected the plan's block_bits")
     require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
             "plan: expected tables of at most block_bits")  # fmt: skip
+    check_products(plain, plan, "spec")
+
+
+def check_products(plain: dict[str, Any], plan: Plan, where: str) -> None:
+    """Refuse products that are not taken as was asked for."""
     if "products" in plain:
-        way = METHODS.get(text(plain["products"], "spec, products"))
-        require(way is not None and plan.target == "tables", "spec: expected a way to multiply by tables")
+        way = METHODS.get(text(plain["products"], f"{where}, products"))
+        require(way is not None and plan.target == "tables", f"{where}: expected a way to multiply by tables")
         ways = {wire.method for wire in plan.wires if wire.kind == "product"}
-        require(ways <= {way}, "plan: expected products as the spec asks for")
+        require(ways <= {way}, f"plan: expected products as the {where} asks for")
 
 
 def check_inputs(plan: AnyPlan, known: dict[str, Format]) -> None:

@@ -34,6 +34,16 @@ def test_every_state_of_three_bits(target, tmp_path):
     assert np.array_equal(tau, model.evaluator("bits").torque_words(*words))
 
 
+@pytest.mark.parametrize(("products", "method"), [("blocks", "block"), ("squares", "squares"), ("partial", "limbs")])
+def test_every_way_to_multiply(products, method, tmp_path):
+    model = arm(4, block_bits=8, products=products)
+    assert {wire.method for wire in model.plan.wires if isinstance(wire, Product)} == {method}
+    words = some_words(model, 4_000)
+    tau, outside = run_words(model, words, tmp_path)
+    assert not outside.any()
+    assert np.array_equal(tau, reference(model, words))
+
+
 @pytest.mark.parametrize("form", EXPORTED_FORMS)
 def test_every_form(form, tmp_path):
     model = arm(4 if form == "ifs" else 6, workers=1)  # compilers take long over branches that sanitizers watch

@@ -105,8 +105,9 @@ def joined(nets: dict[str, np.ndarray], name: str, bits: int) -> np.ndarray:
     return word - ((word >> (bits - 1)) << bits)
 
 
-def test_every_entry_of_a_pla(tmp_path):
-    model = arm(6, block_bits=12)
+@pytest.mark.parametrize("products", ["auto", "blocks", "partial"])
+def test_every_entry_of_a_pla(products, tmp_path):
+    model = arm(4, block_bits=8, products=products)
     names = export_pla(model, tmp_path / "pla")
     assert names == [f"b{k}.pla" for k in range(len(model.tables))]
     for name, table in zip(names, model.tables, strict=True):
@@ -129,6 +130,8 @@ def test_constant_tables_are_one_row_or_none():
     ("robot", "options"),
     [
         ("planar2r", {"bits": 6, "block_bits": 12}),  # squares
+        ("planar2r", {"bits": 4, "block_bits": 8, "products": "blocks"}),
+        ("planar2r", {"bits": 6, "block_bits": 12, "products": "partial"}),
         ("planar2r", {"bits": 5, "accuracy": "paper", "block_bits": 14}),  # blocks of two words
         ("planar2r", {"bits": 6, "block_bits": 8}),
         ("planar2r", {"bits": 6, "target": "host"}),  # partial products

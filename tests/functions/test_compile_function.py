@@ -5,7 +5,7 @@ import math
 import re
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
+from bddtorque.independent import check_bytes, check_file
+from bddtorque.model.model import to_bytes
 
 ANGLE_AND_WORD = {"q": (6, "angle"), "w": (6, 2.0)}
 
@@ -69,6 +71,30 @@ def test_found_is_within_proved_on_every_word(case):
     if case != "cascade":  # one table: the nearest words
         assert model.certificate.parts.total <= 0.5 + 1e-5
     assert str(model.certificate).count("\n") > 8 and model.name in repr(model)
+
+
+@pytest.mark.parametrize(("products", "method"), [("blocks", "block"), ("squares", "squares"), ("partial", "limbs")])
+def test_products_are_taken_as_asked_for(products, method, tmp_path):
+    inputs = {"a": (5, 1.0), "b": (5, (0.5, 1.5)), "c": (4, 2.0)}
+    model = bt.compile_function(wide, inputs=inputs, output=6, block_bits=12, products=products)
+    assert {wire.method for wire in model.plan.wires if wire.kind == "product"} == {method}
+    assert model.rules == {"products": products}
+    assert model.error_of(wide) <= model.certificate.bound < 1
+    path = tmp_path / "f.bdt"
+    model.save(path)
+    again = bt.load(path)
+    assert all(check.passed for check in (*verify(path, workers=1), *check_file(path)))
+    other = "squares" if products == "blocks" else "blocks"
+    altered = to_bytes(replace(again, source=replace(again.source, rules={"products": other})))
+    assert not all(check.passed for check in verify(altered, workers=1))
+    assert check_bytes(altered)[-1].detail == "plan: expected products as the function asks for"
+
+
+def test_products_are_for_tables():
+    with pytest.raises(bt.BddTorqueError, match=r"products is only valid for target 'tables', got 'blocks'"):
+        bt.compile_function(lambda a: a * a, inputs={"a": (4, 1.0)}, output=4, target="float", products="blocks")
+    with pytest.raises(bt.BddTorqueError, match=r"products must be .*, got 'block'; did you mean 'blocks'\?"):
+        bt.compile_function(lambda a: a * a, inputs={"a": (4, 1.0)}, output=4, products="block")
 
 
 def test_a_table_of_one_block_is_rounded_correctly():
@@ -161,7 +187,6 @@ def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
     from dataclasses import replace
 
     from bddtorque.compiler.verify import verify
-    from bddtorque.model.model import to_bytes
     from bddtorque.proof.certificate import Certificate, Parts
 
     for case in ("traced", "law", "cascade"):
