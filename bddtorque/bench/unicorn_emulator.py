@@ -15,6 +15,8 @@ from bddtorque.spec.chips import Chip
 ROM, RAM, SIZE = 0x0010_0000, 0x2000_0000, 1 << 20
 STOP = ROM - 0x1000
 """Where a call returns to: a page of its own."""
+STACK = 1 << 16
+"""Bytes of stack that are looked at."""
 LINKER_SCRIPT = f"""\
 ENTRY(_start)
 MEMORY {{ rom (rx) : ORIGIN = {ROM:#x}, LENGTH = 16M  ram (rwx) : ORIGIN = {RAM:#x}, LENGTH = {SIZE:#x} }}
@@ -29,18 +31,17 @@ SECTIONS
 
 
 class _Counter:
-    """Counts instructions and cycles block by block, and how deep the stack goes."""
+    """Counts instructions and cycles block by block."""
 
     def __init__(self, binary: Binary, model: str) -> None:
         self.listing = sorted(binary.instructions().items())
         self.places = {address: k for k, (address, _) in enumerate(self.listing)}
         self.model = model
         self.known: dict[tuple[int, int], tuple[int, int, int]] = {}
-        self.start(0)
+        self.start()
 
-    def start(self, stack: int) -> None:
+    def start(self) -> None:
         self.instructions = self.cycles = self.taken = self.next = 0
-        self.top = self.lowest = stack
 
     def block(self, _: Any, address: int, size: int, __: Any) -> None:
         if address != self.next:  # the last instruction before was a branch that was taken
@@ -49,10 +50,6 @@ class _Counter:
         self.instructions += count
         self.cycles += cycles
         self.next = address + size
-
-    def write(self, _: Any, __: int, address: int, *___: Any) -> None:
-        if address < self.lowest and address > self.top - SIZE // 2:
-            self.lowest = address
 
     def _costs(self, address: int, size: int) -> tuple[int, int, int]:
         count = cycles = taken = 0
@@ -83,17 +80,21 @@ def run_unicorn(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
         machine.mem_write(place, binary.section(name))
     counter = _Counter(binary, chip.model)
     machine.hook_add(unicorn.UC_HOOK_BLOCK, counter.block)
-    machine.hook_add(unicorn.UC_HOOK_MEM_WRITE, counter.write)
+    # what the stack takes is seen by what it leaves behind; a hook on writes would lose conditional stores of Thumb-2
+    paint = np.random.default_rng(0).integers(1, 255, STACK, np.uint8)
     symbols, thumb, top = binary.symbols(), int(arm), RAM + 2 * SIZE - 64
-    words, cycles, instructions, depth = [], [], [], 0
+    machine.mem_write(top - STACK, paint.tobytes())
+    words, cycles, instructions = [], [], []
     for state in states:
         machine.mem_write(symbols["in"], state.tobytes())
         machine.reg_write(stack, top)
         machine.reg_write(link, STOP | thumb)
-        counter.start(top)
+        counter.start()
         machine.emu_start(symbols["call"] | thumb, STOP)
         words.append(np.frombuffer(bytes(machine.mem_read(symbols["out"], 4 * call.outputs)), "<i4"))
         cycles.append(counter.cycles + counter.taken)  # the return is a branch that was taken
         instructions.append(counter.instructions)
-        depth = max(depth, top - counter.lowest)
+    left = np.frombuffer(bytes(machine.mem_read(top - STACK, STACK)), np.uint8)
+    touched = np.flatnonzero(left != paint)
+    depth = STACK - int(touched[0]) if len(touched) else 0
     return Run(np.array(words, np.int64), np.array(cycles), np.array(instructions), depth)

@@ -1,10 +1,12 @@
 """A compiled model as C99 source code for other processors, and as logic: `export_c`, `export_pla`, `export_blif`.
 
 c_names   what robots and joints are called, made safe
-integer_ranges    how large every word can get: types, and no overflow
+integer_ranges    how large every word can get
 c_text    numbers, arrays and lines as C writes them
 c_helpers the few functions that generated code is written with
 c_blocks  tables in their forms
+c_inputs  the statements that take the input words
+c_sums    exact sums of products, in the arithmetic that is cheapest on a chip
 c_steps   the wires of a plan as statements
 c_header, c_floats, selftest    the files beside the source
 folder    writes them, whole or not at all

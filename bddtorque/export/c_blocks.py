@@ -28,8 +28,9 @@ from bddtorque.diagrams.forms import (
     Radix,
 )
 from bddtorque.export.c_ifs import check_tests, if_code
-from bddtorque.export.c_text import ConstantArray, constant_array, statement
+from bddtorque.export.c_text import ConstantArray, constant_array, statement, unsigned
 from bddtorque.model.model import Model
+from bddtorque.spec.chips import Chip
 
 EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``
@@ -63,7 +64,7 @@ class BlockCode:
         return sum(array.bytes for array in self.arrays)
 
 
-def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int) -> list[BlockCode]:
+def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, chip: Chip) -> list[BlockCode]:
     """Return some blocks of a model as C, in a form, or each in the form chosen for it within `memory` bytes."""
     tables, diagrams = [model.tables[k] for k in numbers], [model.diagrams[k] for k in numbers]
     widths = [model.plan.blocks[k].input_widths for k in numbers]
@@ -72,7 +73,7 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int) ->
         check_tests(walks)
         return [_branches(k, walk, each) for k, walk, each in zip(numbers, walks, widths, strict=True)]
     forms = lower_blocks(form, tables, diagrams, memory)
-    codes = [_block(k, lowered, each) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
+    codes = [_block(k, lowered, each, chip) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
     size = sum(code.bytes for code in codes)
     if size > MOST_BYTES:
         raise BddTorqueError(
@@ -81,13 +82,28 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int) ->
     return codes
 
 
-def _block(k: int, form: Form, widths: Sequence[int]) -> BlockCode:
-    arrays, body = _code(f"block_{k}", form)
-    if len(widths) == 1:
-        return BlockCode(k, form.name, form.constant, arrays, _function(k, ["index"], body))
-    words = [f"x{place}" for place in range(len(widths))]
-    body = [statement("const uint32_t index = ", _index(words, widths), indent=""), *body]
-    return BlockCode(k, form.name, form.constant, arrays, _function(k, words, body))
+def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
+    name = f"block_{k}"
+    narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded)
+    index = "uint16_t" if narrow else "uint32_t"
+    match form:
+        case Dense():
+            arrays, body = _dense(name, form, chip.largest_array)
+        case Folded():
+            arrays, body = _folded(name, form, index)
+        case _:
+            arrays, body = _code(name, form)
+    for array in arrays:
+        if chip.largest_array and array.bytes > chip.largest_array:
+            raise BddTorqueError(
+                f"table {k} in form '{form.name}' has an array of {array.bytes:,} bytes, but the compiler of chip "
+                f"'{chip.name}' takes {chip.largest_array:,} at most: try another form or less memory"
+            )
+    words = ["index"]
+    if len(widths) > 1:
+        words = [f"x{place}" for place in range(len(widths))]
+        body = [statement(f"const {index} index = ({index})(", _index(words, widths), ");", indent=""), *body]
+    return BlockCode(k, form.name, form.constant, arrays, _function(k, words, body, index, isinstance(form, Dense)))
 
 
 def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
@@ -104,10 +120,11 @@ def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
     return BlockCode(k, "ifs", False, (), _function(k, words, [*body[:1], *unused, *body[1:]]))
 
 
-def _function(k: int, words: Sequence[str], body: Sequence[str]) -> str:
+def _function(k: int, words: Sequence[str], body: Sequence[str], index: str = "uint32_t", inline: bool = False) -> str:
     """Return the function of a block; labels stand to the left."""
     lines = "\n".join(line if line.endswith(":") else f"    {line}" if line else "" for line in body)
-    return f"static int32_t block_{k}({', '.join(f'uint32_t {word}' for word in words)})\n{{\n{lines}\n}}\n"
+    given = ", ".join(f"{index} {word}" for word in words)
+    return f"static {'inline ' * inline}int32_t block_{k}({given})\n{{\n{lines}\n}}\n"
 
 
 def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -124,11 +141,6 @@ def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
 def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
     """Return the arrays of a form and the statements that look a word up at `index`."""
     match form:
-        case Dense(values=values):
-            words = constant_array(f"{name}_words", values)
-            return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
-        case Folded():
-            return _folded(name, form)
         case Classes():
             size = 1 << form.row_bits
             rows = constant_array(f"{name}_rows", form.classes[:size])
@@ -150,37 +162,60 @@ def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
 
 
 def _mask(bits: int) -> str:
-    return f"UINT32_C({(1 << bits) - 1})"
+    return unsigned((1 << bits) - 1)
 
 
-def _folded(name: str, form: Folded) -> tuple[tuple[ConstantArray, ...], list[str]]:
+def _dense(name: str, form: Dense, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Read one array or, where it would be too large for the compiler, one of several by the high bits."""
+    whole = constant_array(f"{name}_words", form.values)
+    bits = len(form.values).bit_length() - 1
+    low = bits
+    while largest and whole.bytes >> (bits - low) > largest:
+        low -= 1
+    if low == bits:
+        return (whole,), [f"return (int32_t){whole.name}[index & {_mask(bits)}];"]
+    cut = form.values.reshape(-1, 1 << low)
+    parts = tuple(ConstantArray(f"{whole.name}_{k}", whole.type, values) for k, values in enumerate(cut))
+    lines = [f"const {_narrowest(bits)} place = index & {_mask(low)};", "int32_t word;", ""]
+    lines.append(f"switch ((index >> {low}u) & {_mask(bits - low)}) {{")
+    for k, part in enumerate(parts):
+        label = f"case {k}u:" if k < len(parts) - 1 else "default:"
+        lines += [label, f"    word = (int32_t){part.name}[place];", "    break;"]
+    return parts, [*lines, "}", "return word;"]
+
+
+def _narrowest(bits: int) -> str:
+    return "uint16_t" if bits <= 16 else "uint32_t"
+
+
+def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
     """Fold each word of the index by the rules of `diagrams.forms.folded`; signs are decided without any product."""
     words = constant_array(f"{name}_words", form.values)
     rules = [tuple(map(int, rule)) for rule in form.rules]
     shift = sum(rule[0] for rule in rules)
-    lines = ["uint32_t place = 0, word;"]
+    lines = [f"{index} place = 0u;", f"{index} word;"]
     signed = any(-1 in (first, second) for _, _, _, first, second in rules)
     if signed:
         lines.append("int negative = 0;")
     for bits, length, centre, first, second in rules:
         shift -= bits
         lines.append("")
-        lines.append(f"word = (index >> {shift}) & {_mask(bits)};")
+        lines.append(f"word = ({index})((index >> {shift}u) & {_mask(bits)});")
         if first:
             half, full = 1 << (bits - 1), 1 << bits
             if centre:
-                lines.append(f"word = (word + UINT32_C({full - centre})) & {_mask(bits)};")
+                lines.append(f"word = ({index})((word + {unsigned(full - centre)}) & {_mask(bits)});")
             # above half a turn stand the negative words; the lowest of them has no mirror and is not above
-            lines.append(f"if (word > UINT32_C({half})) {{")
-            lines.append(f"    word = UINT32_C({full}) - word;")
+            lines.append(f"if (word > {unsigned(half)}) {{")
+            lines.append(f"    word = ({index})({unsigned(full)} - word);")
             lines += ["    negative = !negative;"] if first < 0 else []
             lines.append("}")
             if second:
-                lines.append(f"if (word > UINT32_C({half >> 1})) {{")
-                lines.append(f"    word = UINT32_C({half}) - word;")
+                lines.append(f"if (word > {unsigned(half >> 1)}) {{")
+                lines.append(f"    word = ({index})({unsigned(half)} - word);")
                 lines += ["    negative = !negative;"] if second < 0 else []
                 lines.append("}")
-        lines.append(f"place = place * UINT32_C({length}) + word;")
+        lines.append(f"place = ({index})((place * {unsigned(length)}) + word);")
     word = f"(int32_t){words.name}[place]"
     lines += ["", f"return negative ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines

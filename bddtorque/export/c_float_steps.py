@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from bddtorque.evaluate.float_straight import MOST_TABLE_BITS
-from bddtorque.export.c_steps import Steps, word_step
+from bddtorque.export.c_steps import Steps, angle_sum
 from bddtorque.export.c_text import ConstantArray, integer, real
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Constant, Fused, Multiply, Number, Sine
@@ -160,8 +160,11 @@ class _FloatSteps:
         """Yield the statements of a wire."""
         declared = f"    const {self.type} w{k} = "
         match self.plan.wires[k]:
-            case (AngleSum() | Lookup()) as word:
-                yield word_step(word, f"const int32_t w{k} = ")
+            case AngleSum() as word:
+                yield angle_sum(word, f"const int32_t w{k} = ", word.bits)
+            case Lookup(block=block, wires=wires):
+                words = ", ".join(f"(uint32_t)w{wire}" for wire in wires)
+                yield f"    const int32_t w{k} = block_{block}({words});"
             case Number(word=place):
                 yield f"{declared}({self.type})w{place};"
             case Sine() as sine if self.plan.bits_of(sine.word) <= MOST_TABLE_BITS:

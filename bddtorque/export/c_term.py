@@ -6,7 +6,7 @@ power of two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,9 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import CCall
 from bddtorque.export.c_header import word_meaning
+from bddtorque.export.c_inputs import Interface
 from bddtorque.export.c_names import safe_unit
+from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled
 from bddtorque.export.selftest import SEED
 from bddtorque.model.model import Model
@@ -27,6 +29,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product, Sum
+from bddtorque.spec.chips import Chip
 from bddtorque.sweep.term_errors import TermSummands, term_summands
 from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM
@@ -133,17 +136,22 @@ class TermFunction:
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
         return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROOM
 
-    def lines(self) -> Iterator[str]:
-        """Yield the statements that take the input words; those that only tables read are left as they are."""
+    def steps(self, chip: Chip) -> Steps:
+        """Return the statements of the term, from its input words; those that only tables read are left as they are."""
+        steps = PlanSteps(self.plan, self.model.tables, chip)
         arithmetic = {
             source
             for k in self.plan.read
             if isinstance(wire := self.plan.wires[k], Sum) or (isinstance(wire, Product) and wire.method != "block")
             for source in wire.sources
         } | set(self.output.sources)
+        lines = []
         for (k, name), word in zip(self.inputs.items(), self.formats, strict=True):
-            value = f"wrapped32((uint32_t){name}, {word.bits})" if k in arithmetic else name
-            yield f"    const int32_t w{k} = {value};"
+            value = steps.value(k)
+            taken = f"wrapped32((uint32_t){name}, {word.bits}u)" if k in arithmetic and word.bits < 32 else name
+            kind = f"{'' if value.signed else 'u'}int{value.bits}_t"
+            lines.append(f"    const {kind} {value.name} = ({kind}){taken};")
+        return steps.steps(lines, Interface({}, {}, register=chip.register))
 
     @property
     def result(self) -> str:

@@ -66,6 +66,11 @@ def integer(value: int, bits: int, unsigned: bool = False) -> str:
     return f"-{macro}({-value})" if value < 0 else f"{macro}({value})"
 
 
+def unsigned(value: int) -> str:
+    """Return a number from 0 to 2^32 - 1 as an unsigned constant: of 16 bits where that does, for small processors."""
+    return f"{value}u" if value < 1 << 16 else f"UINT32_C({value})"
+
+
 def real(value: float, suffix: str = "") -> str:
     """Return a finite float64, or with suffix ``f`` a float32, exactly."""
     digits, exponent = float(value).hex().split("p")

@@ -13,27 +13,37 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST, CCall
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text, prototype
 from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
+from bddtorque.export.c_inputs import Interface, state_names, take_inputs
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of, safe_name
-from bddtorque.export.c_steps import Steps, plan_steps, state_inputs
+from bddtorque.export.c_steps import PlanSteps, Steps
+from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.wires import Input
+from bddtorque.spec.chips import Chip, chip_named
+from bddtorque.words.integer_range import word_range
 
 VECTORS = 256
 """States of the self-test, unless told otherwise."""
 MOST_VECTORS = 100_000
 ROM = """\
 #ifndef BDDTORQUE_ROM
-#define BDDTORQUE_ROM /* where tables lie: avr-gcc -std=gnu99 -DBDDTORQUE_ROM=__flash leaves them in flash */
+#ifdef __FLASH /* avr-gcc, -std=gnu99 and later: tables stay in flash */
+#define BDDTORQUE_ROM __flash
+#else
+#define BDDTORQUE_ROM /* a qualifier or attribute of all tables */
+#endif
 #endif
 """
 
@@ -167,27 +177,27 @@ def c_files(
     memory: int | str | None = None,
     floats: bool = False,
     vectors: int = VECTORS,
+    chip: str | None = None,
+    io: int = 32,
 ) -> CFiles:
     """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
     if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
         raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    profile = chip_named(chip or "generic32")
     alone = None if term is None else TermFunction.of(model, term)
     if alone and floats:
         raise BddTorqueError("floats is only valid for a whole model, not for one term")
     prefix = prefix_of(model.robot.name, name)
     if alone and name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
-    if isinstance(model.plan, FloatPlan):
-        steps = float_steps(model.plan, state_inputs(model, together=True))
-    else:
-        plan, inputs = (alone.plan, alone.lines()) if alone else (model.plan, state_inputs(model))
-        steps = plan_steps(plan, model.tables, inputs, clamp=alone is None)
+    interface = _interface(model, profile, io)
+    steps = alone.steps(profile) if alone else _state_steps(model, profile, interface)
     budget = model.spec.memory if memory is None else parse_size(memory, "memory")
-    blocks = block_codes(model, steps.blocks, form, budget)
+    blocks = block_codes(model, steps.blocks, form, budget, profile)
     function = alone.function_text(prefix, steps.lines) if alone else _state_function(prefix, steps.lines)
     files = {
         f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, floats),
-        f"{prefix}.c": source_text(prefix, function, steps, blocks),
+        f"{prefix}.c": source_text(prefix, function, steps, blocks, interface),
         f"{prefix}_selftest.c": alone.selftest_text(prefix, vectors)
         if alone
         else selftest_text(model, prefix, vectors, floats),
@@ -220,13 +230,29 @@ def _call(prefix: str, joints: int) -> CCall:
     return CCall(f"{prefix}.h", (f"{prefix}.c",), prototype, statement, 3 * joints, joints)
 
 
+def _interface(model: Model, chip: Chip, io: int) -> Interface:
+    """Return how the words of a state are passed."""
+    formats = dict(zip(QUANTITIES, map(tuple, model.formats.inputs), strict=True))
+    return Interface(formats, state_names(len(model.formats.q)), io, chip.register)
+
+
+def _state_steps(model: Model, chip: Chip, interface: Interface) -> Steps:
+    """Return the statements from the words of a state to its torque words."""
+    if isinstance(model.plan, FloatPlan):
+        wires = ((k, wire) for k in model.plan.read if isinstance(wire := model.plan.wires[k], Input))
+        words = {wire.name: Value(f"w{k}", word_range(32), 32) for k, wire in wires}
+        return float_steps(model.plan, take_inputs(interface, words))
+    steps = PlanSteps(model.plan, model.tables, chip)
+    return steps.steps(take_inputs(interface, steps.inputs), interface)
+
+
 def _state_function(prefix: str, lines: Sequence[str]) -> str:
     """Return the function of a whole state."""
     body = "\n".join(lines)
     return f"{prototype(prefix, 'torque_words')}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
 
 
-def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode]) -> str:
+def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], interface: Interface) -> str:
     """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
     limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
@@ -235,7 +261,7 @@ def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[Block
     first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
     pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
     rom = ROM if steps.arrays or any(block.arrays for block in blocks) else ""
-    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code), code) if part)
+    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code, interface), code) if part)
 
 
 def _block_text(block: BlockCode) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.export.integer_ranges import Word, known_words
+from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine, WordWire
@@ -25,6 +25,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.sweep.states import Batch, states_of
 from bddtorque.words import Format
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
+from bddtorque.words.integer_range import Range
 
 EXACT = 1 << 53
 """Whole numbers up to here are exact in a float64."""
@@ -84,7 +85,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
 
 def plan_data(plan: Plan, tables: Sequence[Table]) -> dict[str, Any]:
     """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
-    words = known_words(plan, tables)
+    words = known_ranges(plan, tables)
     return {
         "wires": [_wire(plan, place, words) for place in range(len(plan.wires))],
         "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],
@@ -130,14 +131,14 @@ def _table(table: Table, packed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _wire(plan: Plan, place: int, words: Sequence[Word]) -> list[Any]:
+def _wire(plan: Plan, place: int, words: Sequence[Range]) -> list[Any]:
     match plan.wires[place]:
         case Product() as product:
             return _product(product, words)
         case Sum() as total:
             return ["sum", *_summed(total, words)]
         case wire:
-            return _word_wire(wire, lambda source: words[source].expected.magnitude)
+            return _word_wire(wire, lambda source: words[source].magnitude)
 
 
 def _word_wire(wire: WordWire, magnitude: Callable[[int], int]) -> list[Any]:
@@ -174,15 +175,15 @@ def _float_wire(plan: FloatPlan, wire: FloatWire) -> list[Any]:
             return _word_wire(wire, lambda source: plan.range_of(source).magnitude)
 
 
-def _product(wire: Product, words: Sequence[Word]) -> list[Any]:
-    left, right = words[wire.left].expected.magnitude, words[wire.right].expected.magnitude
+def _product(wire: Product, words: Sequence[Range]) -> list[Any]:
+    left, right = words[wire.left].magnitude, words[wire.right].magnitude
     wide = max(left * right + (1 << wire.shift), left, right) >= EXACT
     return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits]
 
 
-def _summed(each: Sum | Output, words: Sequence[Word]) -> list[Any]:
+def _summed(each: Sum | Output, words: Sequence[Range]) -> list[Any]:
     """Return whether a sum is wide, its shift, its constant and its parts."""
-    sizes = [abs(factor) * words[wire].expected.magnitude for wire, factor in each.parts]
+    sizes = [abs(factor) * words[wire].magnitude for wire, factor in each.parts]
     factors = [abs(factor) for _, factor in each.parts]
     wide = max([sum(sizes) + abs(each.constant) + (1 << each.shift), *factors]) >= EXACT
     parts = [[wire, _number(factor, wide)] for wire, factor in each.parts]

@@ -1,8 +1,10 @@
 """Words never leave the ranges that types are chosen by, and generated helpers are what they say, for all numbers."""
 
 import ctypes
+import re
 import subprocess
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -13,12 +15,15 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_helpers import HELPERS
+from bddtorque.export.c_helpers import HELPERS, used_helpers
+from bddtorque.export.c_inputs import Interface
+from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import known_words
+from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.wires import Product, Sum
+from bddtorque.spec.chips import chip_named
 from bddtorque.words.integer_range import INT32, Range, word_range
 
 numbers = st.integers(-(2**40), 2**40)
@@ -39,57 +44,121 @@ def test_ranges_hold_what_arithmetic_gives(one, other, data):
         assert abs(number) <= found.magnitude
 
 
-@pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}], ids=str)
-def test_every_wire_stays_within_what_is_certain_and_what_is_expected(options):
+@pytest.mark.parametrize("options", [{}, {"source": "recursive"}], ids=str)
+def test_every_wire_stays_within_its_range(options):
     model = arm(6, workers=1, **options)
     q, qd, qdd = random_words(model, 20_000)
     named = {f"{name}{j + 1}": words[:, j] for name, words in (("q", q), ("qd", qd), ("qdd", qdd)) for j in range(2)}
     found = run_wires(model.plan, model.tables, named)
-    for word, values in zip(known_words(model.plan, model.tables), found, strict=True):
-        for each in (word.expected, word.certain):
-            assert each.low <= values.min() and values.max() <= each.high
-        assert word.certain.within(word_range(word.bits))
+    for known, values in zip(known_ranges(model.plan, model.tables), found, strict=True):
+        assert known.low <= values.min() and values.max() <= known.high
 
 
-@pytest.fixture(scope="module")
-def helpers(tmp_path_factory):
+KINDS = {"int16_t": ctypes.c_int16, "int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64}
+KINDS |= {f"u{name}": getattr(ctypes, f"c_u{kind.__name__[2:]}") for name, kind in KINDS.items()}
+
+
+@pytest.fixture(scope="module", params=[32, 8], ids=["32 bits", "8 bits"])
+def helpers(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("helpers")
-    text = "#include <stdint.h>\n" + "\n".join(HELPERS.values()).replace("static inline ", "")
-    (folder / "helpers.c").write_text(text)
+    calls = "\n".join(f"{name}(" for name in HELPERS)
+    text = used_helpers(calls, Interface({}, {}, register=request.param))
+    text = text.replace("static BDDTORQUE_RARE ", "").replace("static inline __attribute__((always_inline))", "")
+    (folder / "helpers.c").write_text(f"#include <stdint.h>\n{text}")
     flags = ["-std=c99", "-O2", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
     subprocess.run(["cc", *flags, "-o", "helpers.so", "helpers.c"], cwd=folder, check=True)
     loaded = ctypes.CDLL(str(folder / "helpers.so"))
-    for name in HELPERS:
-        wide = name.endswith("64")
-        kind = ctypes.c_int64 if wide else ctypes.c_int32
-        bits = ctypes.c_uint64 if wide else ctypes.c_uint32
-        arguments = {
-            "signed": [bits],
-            "wrapped": [bits, ctypes.c_uint],
-            "floor": [kind, ctypes.c_uint],
-            "clamped": [kind, kind, kind],
-        }
-        getattr(loaded, name).argtypes = arguments[name[:-2]]
-        getattr(loaded, name).restype = kind
+    for kind, name, taken in re.findall(r"^BDDTORQUE_INLINE (\w+) (\w+)\((.*)\)$", text, re.MULTILINE):
+        getattr(loaded, name).argtypes = [KINDS[each.split()[0]] for each in taken.split(", ")]
+        getattr(loaded, name).restype = KINDS[kind]
     return loaded
 
 
 @needs_compiler
 @given(st.data())
 def test_helpers(helpers, data):
-    for bits in (32, 64):
+    for bits in (16, 32, 64):
         word = word_range(bits)
         ends = st.sampled_from([word.low, word.low + 1, -1, 0, 1, word.high - 1, word.high])
         x, low, high = (data.draw(st.integers(word.low, word.high) | ends) for _ in range(3))
-        shift = data.draw(st.integers(0, bits - 1))
-        assert getattr(helpers, f"signed{bits}")(x % 2**bits) == x
-        assert getattr(helpers, f"floor{bits}")(x, shift) == x >> shift
-        low, high = sorted((low, high))
-        assert getattr(helpers, f"clamped{bits}")(x, low, high) == min(max(x, low), high)
-    kept = data.draw(st.integers(1, 31))
-    half = 1 << (kept - 1)
+        unit = 1 << data.draw(st.integers(0, bits - 2))
+        assert getattr(helpers, f"floor{bits}")(x if bits == 16 else x % 2**bits, unit) == x // unit
+        if bits < 64:
+            assert getattr(helpers, f"product{bits}")(low, high) == low * high % 4**bits
+        if bits > 16:
+            assert getattr(helpers, f"signed{bits}")(x % 2**bits) == x
+            low, high = sorted((low, high))
+            assert getattr(helpers, f"clamped{bits}")(x, low, high) == min(max(x, low), high)
+            kept = data.draw(st.integers(1, bits - 1))
+            half = 1 << (kept - 1)
+            assert getattr(helpers, f"wrapped{bits}")(x % 2**bits, kept) == ((x + half) & (2 * half - 1)) - half
     x = data.draw(st.integers(0, 2**32 - 1))
-    assert helpers.wrapped32(x, kept) == ((x + half) & (2 * half - 1)) - half
+    assert helpers.high16(x) == (x >> 16) - (x >> 31 << 16)
+    y = x - (x >> 31 << 32)
+    assert helpers.long_bits(y) == y % 2**64
+    a = data.draw(st.integers(-181, 181))
+    assert helpers.scaled16(a, 181) == 181 * a
+
+
+def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
+    """Return C with functions of six numbers that each compute a random sum, and what they compute."""
+    rng = np.random.default_rng(7)
+    profile, functions, sums = chip_named(chip), [], []
+    for k in range(count):
+        bits = rng.integers(2, 32 if k % 4 == 0 else 20, 6)
+        values = []
+        for place, size in enumerate(bits.tolist()):
+            kind = 16 if profile.register == 8 and size <= 16 else 32
+            values.append(Value(f"w{place}", word_range(size), kind))
+        terms, most = [], 2**44 if k % 4 == 0 else 2**20
+        for _ in range(int(rng.integers(1, 6))):
+            taken = rng.choice(6, int(rng.integers(1, 3)))
+            size = 1 << int(rng.integers(1, 62 - bits[taken].sum() + 1)) if bits[taken].sum() < 58 else 1
+            factor = int(rng.integers(-min(size, most), min(size, most) + 1)) << int(rng.integers(0, 3)) or 1
+            terms.append(Term(factor, tuple(values[each] for each in taken)))
+        constant = int(rng.integers(-(2**30), 2**30))
+        total = sum((term.range for term in terms), start=Range(constant, constant))
+        while total.magnitude >= 2**61:
+            terms.pop()
+            total = sum((term.range for term in terms), start=Range(constant, constant))
+        shift = int(rng.integers(max(total.bits - 31, 0), max(total.bits - 2, 1) + 1))
+        before, draft = SumWriter(profile).sum(terms, constant, shift, total.rounded(shift), "a sum")
+        kinds = [f"int{value.bits}_t" for value in values]
+        taken = "\n".join(f"    const {kind} w{j} = ({kind})x[{j}];" for j, kind in enumerate(kinds))
+        unused = "".join(f"    (void)w{j};\n" for j in range(6))
+        lines = "\n".join(f"    {line}" for line in before)
+        expression = f"{draft.first}{' '.join(draft.terms)}{draft.last}"
+        functions.append(
+            f"int64_t f{k}(const int32_t *x);\nint64_t f{k}(const int32_t *x)\n{{\n{taken}\n{unused}{lines}\n"
+            f"    return {expression};\n}}\n"
+        )
+        sums.append((values, terms, constant, shift))
+    code = "\n".join(functions)
+    return f"#include <stdint.h>\n{used_helpers(code, Interface({}, {}, register=profile.register))}\n{code}", sums
+
+
+@needs_compiler
+@pytest.mark.parametrize("chip", ["cortex-m0", "cortex-m4", "avr", "generic32"])
+def test_sums_are_exact_however_they_are_split(chip, tmp_path):
+    text, sums = sums_text(chip, 80)
+    (tmp_path / "sums.c").write_text(text)
+    flags = ["-std=c99", "-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
+    warnings = ["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    subprocess.run(["cc", *flags, *warnings, "-o", "sums.so", "sums.c"], cwd=tmp_path, check=True)
+    loaded = ctypes.CDLL(str(tmp_path / "sums.so"))
+    rng = np.random.default_rng(1)
+    for k, (values, terms, constant, shift) in enumerate(sums):
+        function = getattr(loaded, f"f{k}")
+        function.restype = ctypes.c_int64
+        for state in range(20):
+            corners = [rng.choice([value.range.low, value.range.high, 0, -1]) for value in values]
+            drawn = [rng.integers(value.range.low, value.range.high, endpoint=True) for value in values]
+            numbers = [int(each) for each in (corners if state % 2 else drawn)]
+            named = {value.name: number for value, number in zip(values, numbers, strict=True)}
+            total = sum(term.factor * prod(named[value.name] for value in term.values) for term in terms) + constant
+            expected = (total + (1 << shift >> 1)) >> shift
+            assert function((ctypes.c_int32 * 6)(*numbers)) == expected, (k, numbers)
+    assert text.count("(uint32_t)floor32(") > 10 and text.count("product32(") > 10
 
 
 def finer(model: bt.Model, bits: int) -> bt.Model:
@@ -110,8 +179,7 @@ def finer(model: bt.Model, bits: int) -> bt.Model:
 def test_sums_of_more_than_32_bits(tmp_path):
     model = arm(6, workers=1)
     words = random_words(model, 5_000)
-    source = c_files(finer(model, 24)).files["planar2r.c"]
-    assert "clamped64(floor64(" in source and "clamped64(" not in c_files(model).files["planar2r.c"]
+    assert "int64_t" not in c_files(finer(model, 24)).files["planar2r.c"]  # a common power of two goes away
     assert np.array_equal(run_words(finer(model, 24), words, tmp_path)[0], reference(model, words))
 
 
@@ -120,6 +188,8 @@ def test_every_helper_is_used_somewhere():
     texts = [c_files(model).files["planar2r.c"] for model in models]
     texts.append(c_files(models[0], form="edge_valued").files["planar2r.c"])
     texts.append(c_files(turned(arm(18, target="float", precision="double"))).files["planar2r.c"])
+    text, _ = sums_text("avr", 40)
+    texts.append(text)
     for name in HELPERS:
         assert any(text.count(f"{name}(") > 1 for text in texts), name
 
@@ -133,17 +203,8 @@ def lying(model: bt.Model, low: int, high: int) -> bt.Model:
     return replace(model, plan=replace(model.plan, wires=tuple(wires)))
 
 
-def test_types_are_chosen_by_what_is_expected():
-    """A word that is stated to be narrow is held in 32 bits, though it is not certain to fit."""
-    model = arm(12, target="host")
-    assert {word.bits for word in known_words(model.plan, model.tables)} == {32, 64}
-    narrow = known_words(lying(model, -(2**24), 2**24).plan, model.tables)
-    assert {word.bits for word in narrow} == {32}
-    assert any(word.arithmetic.narrowed for word in narrow)
-
-
 @needs_compiler
-@pytest.mark.parametrize("options", [{}, {"target": "host"}, {"block_bits": 6}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"source": "recursive"}, {"block_bits": 6}], ids=str)
 def test_a_plan_that_lies_of_its_ranges_gives_code_without_overflow(options, tmp_path):
     """The sanitizers end the program at any overflow; what words come out is another matter."""
     model = arm(6, workers=1, **options)
@@ -153,19 +214,17 @@ def test_a_plan_that_lies_of_its_ranges_gives_code_without_overflow(options, tmp
 @needs_compiler
 def test_sums_that_are_not_certain_to_fit_are_taken_modulo_a_power_of_two(tmp_path):
     """Factors so large that 32 bits would overflow on the way, by range, while no state of a true plan gets there."""
-    model = arm(6, workers=1, target="host")
-    words = known_words(model.plan, model.tables)
+    model = arm(6, workers=1, source="recursive")
+    words = known_ranges(model.plan, model.tables)
     large = max(k for k, wire in enumerate(model.plan.wires) if isinstance(wire, Product))
     # a word that is stated to be a thousandth of what it can be, times a factor that fills 32 bits with that
-    stated = max(words[large].expected.magnitude // 1000, 1)
+    stated = max(words[large].magnitude // 1000, 1)
     factor = INT32.high // (4 * stated)
     wires = list(model.plan.wires)
     wires[large] = replace(wires[large], low=-stated, high=stated)
     output = replace(model.plan.outputs[0], parts=((large, factor),), constant=-5, shift=7)
     plan = replace(model.plan, wires=tuple(wires), outputs=(output, model.plan.outputs[1]))
     changed = replace(model, plan=plan)
-    source = c_files(changed).files["planar2r.c"]
-    assert "signed32(UINT32_C(" in source
     states = random_words(model, 20_000)
     expected = reference(changed, states)
     found, _ = run_words(changed, states, tmp_path)
@@ -180,7 +239,7 @@ def test_sums_that_are_not_certain_to_fit_are_taken_modulo_a_power_of_two(tmp_pa
 def test_what_does_not_fit_is_refused():
     model = arm(6, workers=1)
     first = model.plan.outputs[0]
-    wide = replace(first, parts=tuple((wire, 2**61) for wire, _ in first.parts))
+    wide = replace(first, parts=tuple((wire, 2**61 + 1) for wire, _ in first.parts))
     with pytest.raises(BddTorqueError, match=r"output 0: arithmetic needs .* bits and 64 are the most"):
         c_files(replace(model, plan=replace(model.plan, outputs=(wide, model.plan.outputs[1]))))
     large = replace(first, low=-(2**40), high=2**40)

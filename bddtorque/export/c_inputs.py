@@ -1,0 +1,126 @@
+"""Statements that take input words: angles wrap, other words are clamped, and what is out of range is counted.
+
+Words that are to be clamped are tested all at once, and looked at one by one only if some word is out of range: few
+operations for states in range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.export.c_sums import Value
+from bddtorque.export.c_text import integer, statement, unsigned
+from bddtorque.words import Format
+from bddtorque.words.integer_range import INT32, Range
+
+
+@dataclass(frozen=True)
+class Interface:
+    """How words are passed.
+
+    Attributes
+    ----------
+    arrays : the formats of the words of each input array, by its name
+    names : what the plan calls them
+    bits : of the C type of all words: 16 or 32
+    register : bits that the chip computes with at once
+    """
+
+    arrays: Mapping[str, tuple[Format, ...]]
+    names: Mapping[str, tuple[str, ...]]
+    bits: int = 32
+    register: int = 32
+
+    @property
+    def type(self) -> str:
+        """The C type of a word."""
+        return f"int{self.bits}_t"
+
+
+def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the statements that take every input word; `values` are the variables of those that are read."""
+    tested = {
+        array: formats
+        for array, formats in interface.arrays.items()
+        if any(_clamped(word, interface) for word in formats)
+    }
+    yield from _range_test(interface, tested) if tested else ()
+    for array, formats in interface.arrays.items():
+        given = f"given_{array}" if array in tested else array
+        lines = [
+            line
+            for place, (word, name) in enumerate(zip(formats, interface.names[array], strict=True))
+            for line in _input(f"{given}[{place}]", word, values.get(name))
+        ]
+        yield from lines
+        if not lines:
+            yield f"    (void){given};"
+
+
+def _clamped(word: Format, interface: Interface) -> bool:
+    """Return whether an argument can be beyond its word's ends."""
+    return word.kind == "range" and word.bits < interface.bits
+
+
+def _range_test(interface: Interface, tested: Mapping[str, tuple[Format, ...]]) -> Iterator[str]:
+    """Yield a test of all words that are to be clamped; where one is out of range, copies are taken in their place."""
+    for array, formats in tested.items():
+        yield f"    {interface.type} held_{array}[{len(formats)}];"
+        yield f"    const {interface.type} *given_{array} = {array};"
+    sums: dict[int, list[str]] = {}
+    for array, formats in tested.items():
+        for place, word in enumerate(formats):
+            if _clamped(word, interface):
+                sums.setdefault(word.bits, []).append(raised(f"{array}[{place}]", word.bits, interface))
+    tests = [
+        f"{'| ' if k or place else ''}{'((' * (not place)}{each}{f') >> {bits}u)' * (place == len(among) - 1)}"
+        for k, (bits, among) in enumerate(sums.items())
+        for place, each in enumerate(among)
+    ]
+    yield statement("if ((", tests, ") != 0u) { /* some word is out of range */")
+    for array, formats in tested.items():
+        runs = [(word.bits if _clamped(word, interface) else 0, place) for place, word in enumerate(formats)]
+        for bits, places in ((bits, [place for _, place in run]) for bits, run in groupby(runs, lambda run: run[0])):
+            first = places[0]
+            if bits:
+                ends = f"{len(places)}u, {bits}u"
+                yield f"        outside += clamp_words(&{array}[{first}], &held_{array}[{first}], {ends});"
+            else:
+                yield from (f"        held_{array}[{place}] = {array}[{place}];" for place in places)
+        yield f"        given_{array} = held_{array};"
+    yield "    }"
+
+
+def raised(word: str, bits: int, interface: Interface) -> str:
+    """Return a word, moved so that it has no bits above its own if, and only if, it is in range."""
+    half = unsigned(1 << (bits - 1))
+    if interface.bits == interface.register * 2 == 16:  # an 8-bit processor tests what it is given
+        return f"(uint16_t)((uint16_t){word} + {half})"
+    return f"((uint32_t){word} + {half})"
+
+
+def _input(given: str, word: Format, value: Value | None) -> Iterator[str]:
+    """Yield what takes one word, which is in range by now unless it is an angle; nothing if nobody reads it."""
+    first, last = limits(word)
+    kind = "" if value is None else f"{'' if value.signed else 'u'}int{value.bits}_t"
+    held = given if word.kind == "range" or word.bits == 32 else f"wrapped32((uint32_t){given}, {word.bits}u)"
+    if value is not None:
+        taken = held if value.signed else given  # what is only an index is masked where it is looked up
+        yield f"    const {kind} {value.name} = {taken if kind == 'int32_t' else f'({kind}){taken}'};"
+    if word.kind == "angle" and (first, last) != (word.lowest, word.highest):
+        yield f"    outside += {_beyond(value.name if value and value.signed else held, first, last)};"
+
+
+def _beyond(word: str, first: int, last: int) -> str:
+    """Return 1 if a word is not from first to last or, where last is below first, lies between them; else 0."""
+    both = "||" if first <= last else "&&"
+    ends = [integer(end, 32 if Range(end, end).within(INT32) else 64) for end in (first, last)]
+    return f"(({word} < {ends[0]}) {both} ({word} > {ends[1]})) ? 1 : 0"
+
+
+def state_names(joints: int) -> dict[str, tuple[str, ...]]:
+    """Return what a plan calls the words of q, qd and qdd."""
+    return {quantity: tuple(f"{quantity}{joint + 1}" for joint in range(joints)) for quantity in QUANTITIES}
