@@ -44,7 +44,7 @@ def test_a_name_a_file_a_spec_and_a_robot_compile(tmp_path):
         bt.compile(file, bits=4, workers=1),
         bt.compile(spec, workers=1),
         bt.compile(bt.load_robot("planar2r"), bits=4, position=np.pi, velocity=1.0, acceleration=1.0,
-                   torque=[200.0, 100.0], workers=1),
+                   torque={"shoulder": 200.0, "elbow": 100.0}, workers=1),
     ]  # fmt: skip
     for model in models:
         assert [table.content_key for table in model.tables] == [table.content_key for table in by_name.tables]

@@ -50,7 +50,7 @@ def arm_with(torque, **options):
 
 
 def test_the_bound_holds_against_the_clamped_truth():
-    model = arm_with(torque=[60.0, 30.0], bits=6)
+    model = arm_with(torque={"shoulder": 60.0, "elbow": 30.0}, bits=6)
     words = some_words(model, 200_000)
     tau = model.torque_words(*words)
     assert tau.min() == -32 and tau.max() == 31
@@ -59,7 +59,7 @@ def test_the_bound_holds_against_the_clamped_truth():
 
 
 def test_the_range_that_would_do_does():
-    small = arm_with(torque=[100.0, 60.0], bits=6)
+    small = arm_with(torque={"shoulder": 100.0, "elbow": 60.0}, bits=6)
     enough = [[bound.low, bound.high * (1 + 2**-5)] for bound in small.certificate.torques]
     model = arm_with(torque=enough, bits=6)
     assert [bound.saturation for bound in model.certificate.torques] == ["cannot", "cannot"]
@@ -67,7 +67,7 @@ def test_the_range_that_would_do_does():
 
 def test_a_range_between_need_and_proof_is_left_open():
     # 152.54 N·m are needed at 10 bits; the proof, which adds up terms, reaches further
-    model = bt.compile("planar2r", torque=[156.0, 100.0], bits=5, input_bits=5, workers=1)
+    model = bt.compile("planar2r", torque={"shoulder": 156.0, "elbow": 100.0}, bits=5, input_bits=5, workers=1)
     first = model.certificate.torques[0]
     assert first.saturation == "not excluded" and first.witness is None
     assert "not excluded" in str(model.certificate)

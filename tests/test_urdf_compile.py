@@ -52,7 +52,9 @@ def test_limits_come_from_the_file_and_the_rest_is_said(two: Path) -> None:
     model = compiled(two)
     shoulder, elbow = model.formats.q
     assert (shoulder.kind, elbow.kind) == ("angle", "range")
-    assert [word.high for word in (*model.formats.qd, *model.formats.tau)] == [3.0, 1.0, 40.0, 10.0]
+    assert [word.high for word in model.formats.qd] == [3.0, 1.0]
+    limits = compiled(two, torque="limits", bits=4)
+    assert [word.high for word in limits.formats.tau] == [40.0, 10.0]
     assert [word.high for word in model.formats.qdd] == [12.0, 4.0]
     first, *assumed = model.report["notes"][:3]
     assert first.startswith("without a specification: joints that turn are binary angles over a full turn")
@@ -64,7 +66,13 @@ def test_limits_come_from_the_file_and_the_rest_is_said(two: Path) -> None:
 
 
 def test_a_written_spec_gives_the_same_digest(two: Path, tmp_path: Path) -> None:
-    options = {"payload": (0.5, 0.0, 0.1, 0.0), "gravity": (0, 1, -9), "lock": None, "velocity": [2.0, 1.5], "bits": 4}
+    options = {
+        "payload": (0.5, 0.0, 0.1, 0.0),
+        "gravity": (0, 1, -9),
+        "lock": None,
+        "velocity": {"shoulder": 2.0, "elbow": 1.5},
+        "bits": 4,
+    }
     model = compiled(two, **options)
     (tmp_path / "specs").mkdir()
     save_spec(model.spec, tmp_path / "specs" / "two.toml", model.report["notes"])
@@ -152,10 +160,9 @@ def test_what_a_file_does_not_give_is_asked_for(two: Path) -> None:
     two.write_text(TWO_LINKS.replace('effort="10"', 'effort="0"').replace('velocity="3"', 'velocity="0"'))
     with pytest.raises(BddTorqueError, match=r"joint 'shoulder' has no range of velocity in rad/s.*two.urdf\)$"):
         compiled(two)
-    with pytest.raises(
-        BddTorqueError, match=r"prismatic joint 'elbow' has no range of torque in N.* \(--torque\) \(.*two.urdf\)$"
-    ):
-        compiled(two, velocity=2.0)
+    with pytest.raises(BddTorqueError, match=r"prismatic joint 'elbow' has no effort limit in N .*'auto'.*two.urdf\)$"):
+        compiled(two, velocity=2.0, torque="limits")
+    assert compiled(two, velocity=2.0, bits=4).certificate.torques[1].saturation == "cannot"
     assert compiled(two, velocity=2.0, torque=12.0, bits=4).formats.tau[1].high == 12.0
 
 

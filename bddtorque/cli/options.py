@@ -17,6 +17,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.overwriting import will_write
+from bddtorque.base.plain import decimal
 from bddtorque.base.reading import opened
 from bddtorque.cli.console import ShownProgress
 
@@ -50,7 +51,8 @@ def option_table(panel: str, *rows: Any) -> dict[str, Any]:
     }
 
 
-_EACH = ": 1.5, or one per joint: 1.5,2.0 or -1:2,3."
+_EACH = ': 1.5 or -1:2 for all joints, one per joint: 1.5,-1:2, or some by name: elbow=-1:2. Units as in "20 deg/s".'
+_TORQUE = f"auto (what the robot can need), limits (its effort limits), or a range (N·m, N){_EACH}"
 _INPUTS = (
     "Word length of the inputs: 12, or 12,10 (one per joint), or position=14 (may be repeated: velocity=, "
     "acceleration=). As --bits unless given."
@@ -70,10 +72,16 @@ CHOICES = {
         ("source", str, "NAME", "auto, terms or recursive."),
         ("target", str, "NAME", "tables, host or float."),
         ("precision", str, "NAME", "auto, single or double; for --target float."),
-        ("position", str, "RANGE", f"Largest position (rad, m){_EACH}", "--q-max"),
-        ("velocity", str, "RANGE", f"Largest velocity (rad/s, m/s){_EACH}", "--qd-max"),
-        ("acceleration", str, "RANGE", f"Largest acceleration (rad/s², m/s²){_EACH}", "--qdd-max"),
-        ("torque", str, "RANGE", f"Largest torque (N·m, N){_EACH}", "--tau-max"),
+        ("position", str, "RANGE", f"Range of the position (rad, m){_EACH}", "--q-max"),
+        ("velocity", str, "RANGE", f"Range of the velocity (rad/s, m/s){_EACH}", "--qd-max"),
+        ("acceleration", str, "RANGE", f"Range of the acceleration (rad/s², m/s²){_EACH}", "--qdd-max"),
+        (
+            "torque",
+            str,
+            "RANGE",
+            _TORQUE,
+            "--tau-max",
+        ),
     ),
     **option_table(
         ROBOT_PANEL,
@@ -127,7 +135,7 @@ def read_choices(given: dict[str, Any]) -> dict[str, Any]:
         "lock": read_lock,
         "gravity": lambda text: read_numbers(text, "--gravity", 3, whole=False),
         "payload": read_payload,
-        **{name: functools.partial(read_ranges, where=f"--{name}") for name in _RANGES},
+        **{name: functools.partial(read_ranges, quantity=name) for name in _RANGES},
     }
     return {name: value if value is None or name not in read else read[name](value) for name, value in given.items()}
 
@@ -243,11 +251,16 @@ def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | 
     return read_named(texts, "--input-bits", "BITS, or position=, velocity=, acceleration=BITS, each once", read_bits)
 
 
-def read_ranges(text: str, where: str) -> float | list[float | list[float]]:
-    """Return a range for all joints from ``1.5``, or one per joint from ``1.5,-1:2``."""
-    ranges = _separated(text, where, "a number, or one number or low:high per joint such as 1.5,-1:2", _range)
-    first = ranges[0]
-    return first if len(ranges) == 1 and isinstance(first, float) else ranges
+def read_ranges(text: str, quantity: str) -> Any:
+    """Return a range for all joints from ``1.5`` or ``-1:2``, one per joint from ``1.5,-1:2``, or some by name."""
+    from bddtorque.spec.range_values import as_joint_range, as_ranges
+
+    where, parts = f"--{quantity}", text.split(",")
+    if any("=" in part for part in parts):
+        named = read_named(parts, where, "a range for each joint by name, such as elbow=1.5,wrist=-1:2", _range)
+        return as_ranges(quantity)(named, where)
+    ranges = [as_joint_range(quantity)(_range(part), where) for part in parts]
+    return ranges if len(ranges) > 1 else ranges[0]
 
 
 def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] | list[int]:
@@ -256,13 +269,18 @@ def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] 
     return _separated(text, where, what, int if whole else float, (count,))
 
 
-def read_lock(texts: Sequence[str]) -> str | dict[str, float] | None:
+def read_lock(texts: Sequence[str]) -> str | dict[str, float | str] | None:
     """Return what ``--lock`` says: ``others``, or joints with their positions."""
     if not texts:
         return None
     if list(texts) == ["others"]:
         return "others"
-    return read_named(texts, "--lock", "others, or JOINT=POSITION in rad or m, each joint once", float)
+    return read_named(texts, "--lock", "others, or JOINT=POSITION in rad or m, each joint once", _position)
+
+
+def _position(text: str) -> float | str:
+    number = decimal(text)
+    return text if number is None else number
 
 
 def read_named(texts: Sequence[str], where: str, expected: str, read: Callable[[str], Value]) -> dict[str, Value]:
@@ -292,9 +310,10 @@ def _separated(
     raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}")
 
 
-def _range(text: str) -> float | list[float]:
-    low, colon, high = text.partition(":")
-    return [float(low), float(high)] if colon else float(low)
+def _range(text: str) -> Any:
+    """Return what stands on either side of a colon, or all of it: numbers, and text that may have a unit."""
+    ends = [end.strip() if (number := decimal(end.strip())) is None else number for end in text.split(":")]
+    return ends if len(ends) > 1 else ends[0]
 
 
 def read_accuracy(text: str) -> str | float:

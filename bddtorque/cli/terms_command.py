@@ -82,6 +82,7 @@ def terms_command(
 
 def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
     from bddtorque.compiler.robot_draft import draft_of_robot
+    from bddtorque.compiler.torque_ranges import resolve_spec
     from bddtorque.model.source import RobotSource
     from bddtorque.report.term_facts import robot_terms
     from bddtorque.spec.loading import spec_and_robot
@@ -89,7 +90,7 @@ def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
     spec, robot, _ = spec_and_robot(file, chosen)
     if spec.accuracy == "paper":  # its rule gives the inputs their bits
         return robot_terms(draft_of_robot(spec, robot).source)  # type: ignore[arg-type]
-    resolved = spec.resolve(robot)
+    resolved = resolve_spec(spec, robot)
     return robot_terms(RobotSource(robot, resolved, resolved.formats(robot)))
 
 

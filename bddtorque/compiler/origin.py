@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
-from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import Interval
 
 MOST_HARMONICS = 20_000
 """Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
@@ -40,13 +40,12 @@ class Origin:
     graph: Graph
     made_from: Terms | Regrouped
 
-    def errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
+    def errors(self, inputs: Mapping[str, Interval], reach: Sequence[float]) -> npt.NDArray[np.float64]:
         """Return, for each torque, how far the graph can be from the true torque, N·m or N, shape (n,).
 
-        `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. The plan must
+        `inputs` are the ranges of all that are no angles, `reach` the largest |position| of each joint. The plan must
         leave room for it, and the certificate states it.
         """
-        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         motion = {name: each.magnitude for name, each in inputs.items()}
         folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
         made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.joint_friction import JointFriction
 from bddtorque.laws.samples import check_reach
@@ -35,7 +36,7 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         return _draft_by_paper(spec, robot)
     if spec.precision is not None and spec.target != "float":
         raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
-    resolved = spec.resolve(robot)
+    resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
     drafts = [_draft(source, origin) for origin in _origins(spec, robot)]
     return drafts[0] if len(drafts) == 1 else min(drafts, key=_operations)
@@ -64,7 +65,7 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
         raise BddTorqueError(
             f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
-    origin, resolved = from_terms(robot, by_powers=True), spec.resolve(robot)
+    origin, resolved = from_terms(robot, by_powers=True), resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
     terms = summand_counts(origin.graph, source.arguments)
     rubbing = [joint.friction is not None for joint in robot.joints]  # one term more each
@@ -130,5 +131,6 @@ def output_targets(source: RobotSource) -> list[Target]:
 
 def _arithmetic_errors(source: RobotSource, origin: Origin) -> tuple[float, ...]:
     """Return how far the compiled function itself can be from each true torque, in units of its last bit."""
-    errors = origin.errors(source.arguments, [max(map(abs, word.span)) for word in source.formats.q])
+    inputs = {name: each.interval() for name, each in source.arguments.items() if each.kind == "word"}
+    errors = origin.errors(inputs, [max(map(abs, word.span)) for word in source.formats.q])
     return tuple(float(error) / word.lsb * ROOM for error, word in zip(errors, source.formats.tau, strict=True))

@@ -7,12 +7,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import choice, describe, real, table
 from bddtorque.laws.friction import Friction, friction_from_table
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.law_data import law_from_plain
 from bddtorque.laws.samples import EXTRAPOLATIONS, law_of_one, read_samples
+from bddtorque.words.bounded import ULP, Interval
 
 JointFriction = Friction | Interpolant
 """A law of one velocity, rad/s or m/s, in N·m or N."""
@@ -40,6 +43,20 @@ def joint_friction(given: Any, where: str, directory: Path | None = None) -> Joi
     if isinstance(given, Mapping) and "samples" in given:
         return _from_samples(given, where, directory)
     return joint_friction(friction_from_table(given, where), where)
+
+
+def friction_reach(law: JointFriction, velocity: Interval) -> Interval:
+    """Return a sound range of a friction over velocities."""
+    low, high = velocity.low, velocity.high
+    if isinstance(law, Interpolant):
+        (knots,) = law.knots
+        inner = [value for knot, value in zip(knots, law.values, strict=True) if low < knot < high]
+        values = [*inner, *law(np.array([low, high])).tolist()]
+        slack = 64 * ULP * max(map(abs, values))
+        return Interval(min(values) - slack, max(values) + slack)
+    forward, backward = (max(pair) for pair in zip(law.coulomb, law.static or law.coulomb, strict=True))  # type: ignore[arg-type]
+    dry = Interval(-backward if low < 0 else 0.0, forward if high > 0 else 0.0)
+    return velocity * law.viscous + dry
 
 
 def friction_to_plain(law: JointFriction) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
+from bddtorque.base.measures import measure
 from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
@@ -123,7 +125,7 @@ def _pose(table: Table) -> Pose:
     table.exclusive("rpy", "rotation")
     rotation = np.eye(3)
     if "rpy" in table:
-        rotation = rotation_rpy(table.numbers("rpy", 3, angles=True))
+        rotation = rotation_rpy(table.numbers("rpy", 3, angle))
     elif "rotation" in table:
         rotation = np.array(rotation_matrix(table.take("rotation"), table.where))
     return Pose(rotation, np.array(table.read("xyz", vector, ZERO)))
@@ -155,9 +157,14 @@ def _limits(joint: Table, kind: Kind) -> dict[str, Any]:
         return {}
     table = joint.table("limits")
     table.only(*_LIMIT_KEYS)
-    limits: dict[str, Any] = {key: table.read(key, real) for key in _LIMIT_KEYS[1:] if key in table}
+    read = partial(measure, turns=kind == "revolute")
+    limits: dict[str, Any] = {
+        key: table.read(key, partial(read, quantity="torque" if key == "effort" else key))
+        for key in _LIMIT_KEYS[1:]
+        if key in table
+    }
     if "position" in table:
-        limits["lower"], limits["upper"] = table.numbers("position", 2, angles=kind == "revolute")
+        limits["lower"], limits["upper"] = table.numbers("position", 2, partial(read, quantity="position"))
     return limits
 
 

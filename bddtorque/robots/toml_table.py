@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, listed, real, table
 
 Value = TypeVar("Value")
-
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_OF_PI = re.compile(rf"([+-]?)\s*(?:({_NUMBER})\s*\*\s*)?pi\s*(?:/\s*({_NUMBER}))?", re.ASCII)
-_DEGREES = re.compile(rf"([+-]?)\s*({_NUMBER})\s*deg", re.ASCII)
 
 
 class Table:
@@ -50,9 +45,9 @@ class Table:
             if key in self and other in self:
                 raise BddTorqueError(f"{self.where}: '{key}' and '{other}' exclude each other; keep one")
 
-    def numbers(self, key: str, count: int, angles: bool = False) -> list[float]:
-        """Return a list of `count` floats, or of `count` angles in rad."""
-        what, reader = f"{self.where}: {key}", angle if angles else real
+    def numbers(self, key: str, count: int, reader: Callable[[Any, str], float] = real) -> list[float]:
+        """Return a list of `count` floats, each read by `reader`."""
+        what = f"{self.where}: {key}"
         return [reader(value, what) for value in listed(self.take(key), what, count)]
 
     def table(self, key: str) -> Table:
@@ -69,16 +64,4 @@ class Table:
 
 def angle(value: object, what: str) -> float:
     """Return an angle in rad from a number, or from text: "pi", "-pi/2", "3*pi/4", "160 deg"; nothing is evaluated."""
-    if not isinstance(value, str):
-        return real(value, what)
-    if match := _OF_PI.fullmatch(value.strip()):
-        sign, factor, divisor = match.groups(default="1")
-        if float(divisor) != 0.0:
-            result = float(factor) * math.pi / float(divisor)
-            return real(-result if sign == "-" else result, what)
-    elif match := _DEGREES.fullmatch(value.strip()):
-        sign, degrees = match.groups()
-        # 90 deg must be the float that "pi/2" is, so π comes in once and last
-        result = float(degrees) / 180.0 * math.pi
-        return real(-result if sign == "-" else result, what)
-    raise BddTorqueError(f'{what} must be an angle such as 1.5, "pi/2", "-3*pi/4" or "90 deg", got {describe(value)}')
+    return measure(value, what, "position", turns=True)

@@ -8,6 +8,7 @@ from functools import reduce
 from math import inf
 
 from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.measures import check_unit
 from bddtorque.base.plain import describe
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Joint, Kind, Link
@@ -116,6 +117,7 @@ def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
 def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
     lower, upper = joint.limits.get("lower", -inf), joint.limits.get("upper", inf)
     allowance = 1e-9
+    check_unit(position, "lock", joint.name, joint.kind != "prismatic", f" ({tree.where})")
     number = isinstance(position, int | float) and not isinstance(position, bool)
     if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == inf:
         raise BddTorqueError(

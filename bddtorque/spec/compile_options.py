@@ -11,16 +11,18 @@ from bddtorque.robots.urdf_reader import UrdfOptions
 from bddtorque.spec.records import InputBits, Payload
 
 BitsOption = int | Sequence[int] | npt.NDArray[Any] | None
-RangeOption = float | Sequence[float | Sequence[float]] | npt.NDArray[Any] | None
-"""A positive number for every joint (plus or minus it), or a list with a number or a pair [low, high] per joint."""
+End = float | str
+"""A number, or text with a unit such as ``"180 deg"``; as the torque of a joint also ``"auto"`` or ``"limits"``."""
+RangeOption = End | Sequence[End | Sequence[End]] | Mapping[str, End | Sequence[End]] | npt.NDArray[Any] | None
+"""A positive number (plus or minus it) or a pair [low, high] for every joint, a list with one per joint, or by name."""
 
 
 class CompileOptions(UrdfOptions, total=False):
     """What can be asked of a compilation besides, or instead of, what its specification says.
 
     The attributes of `Spec` but `ranges` and `joints`, for which ``position``, ``velocity``, ``acceleration`` and
-    ``torque`` stand: they take the place of whatever the spec says, for every joint. An option that is None counts as
-    not given.
+    ``torque`` stand: they take the place of whatever the spec says, for every joint, or for the joints that they name.
+    An option that is None counts as not given.
     """
 
     robot: str | None

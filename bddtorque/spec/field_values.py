@@ -6,54 +6,19 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.base.plain import Vector, choice, describe, is_list, listed, of_type, real, unwrap, vector, whole
+from bddtorque.base.measures import measure
+from bddtorque.base.plain import Vector, choice, describe, is_list, of_type, real, unwrap, vector, whole
 from bddtorque.base.sizes import parse_size
 
-Range = tuple[float, float]
 Bits = int | tuple[int, ...]
 Lock = str | tuple[tuple[str, float], ...]
 """``"others"``, or joints by name with their positions, sorted."""
 Reader = Callable[[Any, str], Any]
 """Takes a value and what messages call it, and returns the value that is kept."""
 
-RANGED = ("position", "velocity", "acceleration", "torque")
-"""The quantities that have a range."""
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
 SMALLEST_MEMORY = 2**20
-
-
-def as_range(given: object, name: str) -> Range:
-    """Return (low, high) from a positive number (plus or minus it) or a pair of numbers."""
-    given = unwrap(given)
-    try:
-        if not is_list(given):
-            high = real(given, name)
-            if high > 0:
-                return -high, high
-        elif len(given) == 2:
-            low, high = real(given[0], name), real(given[1], name)
-            if low < high:
-                return low, high
-    except BddTorqueError:
-        pass
-    raise BddTorqueError(
-        f"{name} must be a positive number (plus or minus it) or [low, high] with low below high, got {describe(given)}"
-    )
-
-
-def as_ranges(given: object, name: str) -> Range | tuple[Range, ...]:
-    """Return one range for all joints, or from a list with pairs in it one per joint."""
-    given = unwrap(given)
-    if is_list(given) and any(is_list(each) for each in given):
-        return ranges_of_joints(given, name)
-    return as_range(given, name)
-
-
-def ranges_of_joints(given: object, name: str) -> tuple[Range, ...]:
-    """Return one range per joint from a list of numbers (plus or minus) and pairs."""
-    entries = enumerate(listed(given, name), 1)
-    return tuple(as_range(each, f"{name} of joint {i} (one entry per joint)") for i, each in entries)
 
 
 def as_bits(given: object, name: str) -> Bits:
@@ -123,6 +88,11 @@ def as_snap(given: object, name: str) -> float:
     return snap
 
 
+def as_position(given: object, name: str) -> float:
+    """Return a position in rad or m, from a number or text with a unit."""
+    return measure(given, name, "position")
+
+
 def as_sign(given: object, name: str) -> int:
     """Return 1 or -1."""
     if isinstance(given, bool) or given not in (1, -1):
@@ -137,7 +107,7 @@ def as_lock(given: object, name: str) -> Lock | None:
     pairs: Collection[Any] = list(given.items()) if isinstance(given, Mapping) else given  # type: ignore[assignment]
     if not is_list(pairs) or not all(is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
         raise BddTorqueError(f"{name} must be 'others', or joints by name with their positions, got {describe(given)}")
-    positions = {joint: real(position, f"{name} of joint '{joint:.60}'") for joint, position in pairs}
+    positions = {joint: as_position(position, f"{name} of joint '{joint:.60}'") for joint, position in pairs}
     return tuple(sorted(positions.items())) or None
 
 

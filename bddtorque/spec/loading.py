@@ -36,8 +36,8 @@ def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Ro
     if spec.bare:
         spec, assumed = assume_missing(spec, robot)
         notes = [
-            "without a specification: joints that turn are binary angles over a full turn; ranges that no option gives "
-            "are the robot's limits, the effort that of the torque, which saturates beyond",
+            "without a specification: joints that turn are binary angles over a full turn; ranges of motion that no "
+            "option gives are the robot's limits, and torques range over what this motion can need",
             *assumed,
         ]
     if spec.ignore_friction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
 from bddtorque.base.errors import BddTorqueError
@@ -12,16 +12,15 @@ from bddtorque.laws.friction import Friction
 from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
 from bddtorque.spec.field_values import (
     Bits,
-    Range,
     Reader,
     as_bits,
     as_inertia,
-    as_range,
-    as_ranges,
+    as_position,
     as_sign,
     as_text,
     as_vector,
 )
+from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_ranges, is_named
 
 Kind = TypeVar("Kind", bound="Record")
 
@@ -87,17 +86,19 @@ class JointSpec(Record):
     Attributes
     ----------
     name : the joint's name in the robot; None where the joints are listed in order from base to tip
-    position, velocity, acceleration, torque : (low, high) at the joint; None: as the rest of the spec or the robot says
+    position, velocity, acceleration : (low, high) at the joint; None: as the rest of the spec or the robot says
+    torque : the same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the
+        robot's effort limit
     offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
     friction : the friction of the joint, as `joint_friction` reads it; None: the robot's own
     """
 
     name: Annotated[str | None, as_text("the name of a joint")] = None
-    position: Annotated[Range | None, as_range] = None
-    velocity: Annotated[Range | None, as_range] = None
-    acceleration: Annotated[Range | None, as_range] = None
-    torque: Annotated[Range | None, as_range] = None
-    offset: Annotated[float, real] = 0.0
+    position: Annotated[Range | None, as_joint_range("position")] = None
+    velocity: Annotated[Range | None, as_joint_range("velocity")] = None
+    acceleration: Annotated[Range | None, as_joint_range("acceleration")] = None
+    torque: Annotated[JointRange | None, as_joint_range("torque")] = None
+    offset: Annotated[float, as_position] = 0.0
     sign: Annotated[int, as_sign] = 1
     friction: Annotated[JointFriction | None, _as_friction] = None
 
@@ -109,12 +110,19 @@ class JointSpec(Record):
 
 @dataclass(frozen=True)
 class Ranges(Record):
-    """Ranges where a joint says nothing itself: one (low, high) for all, or one per joint; None: the robot's limits."""
+    """Ranges where a joint says nothing itself: one (low, high) for all, one per joint, or some by name.
 
-    position: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
-    velocity: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
-    acceleration: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
-    torque: Annotated[Range | tuple[Range, ...] | None, as_ranges] = None
+    None: the robot's limits; of the torque what the robot can need, as ``"auto"`` says.
+    """
+
+    position: Annotated[ManyRanges | None, as_ranges("position")] = None
+    velocity: Annotated[ManyRanges | None, as_ranges("velocity")] = None
+    acceleration: Annotated[ManyRanges | None, as_ranges("acceleration")] = None
+    torque: Annotated[ManyRanges | None, as_ranges("torque")] = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data, ranges by name as tables."""
+        return {name: dict(value) if is_named(value) else value for name, value in super().to_plain().items()}
 
 
 @dataclass(frozen=True)
@@ -179,3 +187,17 @@ def as_joints(given: object, name: str) -> tuple[JointSpec, ...]:
         if own is not None and own in names[:k]:
             raise BddTorqueError(f"{name}: '{own}' stands twice; keep one of them")
     return tuple(joints)
+
+
+def joints_with(
+    joints: tuple[JointSpec, ...], quantity: str, ranges: dict[str, JointRange], where: str
+) -> tuple[JointSpec, ...]:
+    """Return what is said of joints with the ranges of some, by name, replaced; `where` names the spec of `joints`."""
+    names = [joint.name for joint in joints]
+    if None in names:
+        raise BddTorqueError(
+            f"{quantity} cannot be given by name where the joints have none ({where}): give all, [[low, high], ...]"
+        )
+    changed: dict[str, Any] = {name: {quantity: value} for name, value in ranges.items()}
+    kept = (replace(joint, **changed.pop(str(joint.name), {})) for joint in joints)
+    return (*kept, *(JointSpec(name, **said) for name, said in changed.items()))

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.spec.field_values import RANGED, Bits, Range
+from bddtorque.base.measures import check_unit
+from bddtorque.spec.field_values import Bits
+from bddtorque.spec.range_values import RANGED, JointRange, Range, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words import Format, Formats, JointFormats
 from bddtorque.words.joints import QUANTITIES
@@ -31,29 +33,59 @@ UNITS = {
 def resolve(spec: Spec, robot: Robot) -> Spec:
     """Return the spec with nothing left open.
 
-    A joint's own range comes first, then the spec's range for all joints, then the robot's limits. Positions of
-    revolute joints may stay open: their words cover a whole turn in any case, and a range only says which values are
-    counted as out of range.
+    Torques that are ``"auto"`` take more than a robot's limits to know: `compiler.torque_ranges` finds them first.
+    """
+    said = stated_joints(spec, robot)
+    for joint in said:
+        if joint.torque == "auto":
+            raise BddTorqueError(
+                f"torque of joint '{joint.name}' is 'auto', which is found by compiling: give a range, or 'limits' "
+                f"({spec.where})"
+            )
+    bits = torque_bits(spec, robot)
+    inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
+    return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said)
+
+
+def torque_bits(spec: Spec, robot: Robot) -> tuple[int, ...]:
+    """Return the word length of every torque."""
+    return _per_joint(spec.bits, robot, spec, "bits")
+
+
+def stated_joints(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
+    """Return what spec and robot say of each joint, in plain numbers; refuse where nobody says how it moves.
+
+    A joint's own range comes first, then the spec's range for all joints, then the robot's limits; the torque is
+    ``"auto"`` where nobody says. Positions of revolute joints may stay open: their words cover a whole turn in any
+    case, and a range only says which values are counted as out of range.
     """
     said = joints_said(spec, robot)
     for index, joint in enumerate(robot.joints):
         for quantity in RANGED:
             if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
                 raise BddTorqueError(_missing(spec, joint, quantity))
-    bits = _per_joint(spec.bits, robot, spec, "bits")
-    inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
-    return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said)
+    return said
 
 
 def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return for each joint of the robot what spec and robot together say of it; what nobody says stays None."""
     joints = []
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
-        ranges: dict[str, Any] = {}
+        check_unit(own.offset, "offset", joint.name, joint.revolute, spec.at("joint"))
+        ranges: dict[str, JointRange | None] = {}
         for quantity in RANGED:
-            ranges[quantity] = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            ranges[quantity] = ranges[quantity] or _robot_range(joint, quantity)
-        joints.append(replace(own, name=joint.name, **ranges))
+            said: JointRange | None = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
+            if isinstance(said, tuple):
+                at = "" if quantity in spec.overridden else f" ({spec.where})"
+                said = range_in_si(said, quantity, joint.name, joint.revolute, at)
+            elif quantity == "torque" and said != "limits":
+                said = "auto"
+            else:
+                said = _robot_range(joint, quantity)
+                if said is None and quantity == "torque":
+                    raise BddTorqueError(_missing(spec, joint, quantity))
+            ranges[quantity] = said
+        joints.append(replace(own, name=joint.name, offset=float(own.offset), **ranges))  # type: ignore[arg-type]
     return tuple(joints)
 
 
@@ -122,19 +154,31 @@ def matched(spec: Spec, robot: Robot) -> list[JointSpec]:
             )
         return list(spec.joints)
     for name in by_name:
-        if name is not None and name not in robot.joint_names:
-            raise BddTorqueError(f"{unknown('joint', name, robot.joint_names)} ({spec.where}, robot '{robot.name}')")
+        _check_joint(name, robot, spec)
     return [by_name.get(name, JointSpec()) for name in robot.joint_names]
 
 
-def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Range | None:
-    given = getattr(spec.ranges, quantity)
-    if given is None or isinstance(given[0], float):
+def _check_joint(name: str | None, robot: Robot, spec: Spec) -> None:
+    if name not in robot.joint_names:
+        raise BddTorqueError(f"{unknown('joint', name, robot.joint_names)} ({spec.where}, robot '{robot.name}')")
+
+
+def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> JointRange | None:
+    given: Any = getattr(spec.ranges, quantity)
+    if given is None or isinstance(given, str):
+        return given
+    at = "" if quantity in spec.overridden else spec.at("ranges")
+    if isinstance(given[0], float):
+        check_clear(given, len(robot.joints), quantity, at)
         return given  # type: ignore[no-any-return]
+    if is_named(given):
+        for name in dict(given):
+            _check_joint(name, robot, spec)
+        return dict(given).get(robot.joints[index].name)
     if len(given) != len(robot.joints):
         raise BddTorqueError(
             f"{quantity} must be one range for all joints, or one per joint ({len(robot.joints)} in robot "
-            f"'{robot.name}'), got {len(given)}{'' if quantity in spec.overridden else spec.at('ranges')}"
+            f"'{robot.name}'), got {len(given)}{at}"
         )
     return given[index]  # type: ignore[no-any-return]
 
@@ -150,8 +194,13 @@ def _robot_range(joint: Joint, quantity: str) -> Range | None:
 
 def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
     unit = UNITS[quantity][not joint.revolute]
-    example = "[0.0, 0.5]" if quantity == "position" else "10.0"
     kind = "" if joint.revolute else "prismatic "
+    if quantity == "torque":
+        return (
+            f"{kind}joint '{joint.name}' has no effort limit in {unit} for torque = 'limits': write torque = 'auto', "
+            f"or a range ({spec.where})"
+        )
+    example = "[0.0, 0.5]" if quantity == "position" else "10.0"
     return (
         f"{kind}joint '{joint.name}' has no range of {quantity} in {unit}, neither in the spec nor in the robot: write "
         f"{quantity} = {example} in its [[joint]] or in [ranges], or pass {quantity}= (--{quantity}) ({spec.where})"

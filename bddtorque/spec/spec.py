@@ -1,7 +1,7 @@
 """`Spec`: what to compile, as people write it in ``tables/*.toml``; immutable and checked.
 
 Ranges are in the joint's own coordinates and units: rad, rad/s, rad/s², N·m of a revolute joint; m, m/s, m/s², N of a
-prismatic one. A single number means plus or minus that number.
+prismatic one. How they are written is told in `range_values`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.base.plain import Vector, describe, is_list, unwrap
+from bddtorque.base.plain import Vector, describe
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
 from bddtorque.spec.field_values import (
-    RANGED,
     Bits,
     Lock,
     as_accuracy,
@@ -25,13 +24,12 @@ from bddtorque.spec.field_values import (
     as_flag,
     as_lock,
     as_memory,
-    as_range,
     as_snap,
     as_text,
     as_vector,
     as_whole,
-    ranges_of_joints,
 )
+from bddtorque.spec.range_values import RANGED, as_ranges, is_named
 from bddtorque.spec.records import (
     InputBits,
     JointSpec,
@@ -42,6 +40,7 @@ from bddtorque.spec.records import (
     as_joints,
     as_payload,
     as_record,
+    joints_with,
 )
 from bddtorque.spec.resolve import formats_of, matched, resolve
 
@@ -132,8 +131,10 @@ class Spec(Record):
         ranges, joints = self.ranges, self.joints
         for quantity in RANGED:
             if quantity in given:
-                value = unwrap(given.pop(quantity))
-                replaced = ranges_of_joints(value, quantity) if is_list(value) else as_range(value, quantity)
+                replaced = as_ranges(quantity)(given.pop(quantity), quantity)
+                if is_named(replaced):
+                    joints = joints_with(joints, quantity, dict(replaced), self.where)
+                    continue
                 cleared: dict[str, Any] = {quantity: None}
                 ranges = replace(ranges, **{quantity: replaced})
                 joints = tuple(replace(joint, **cleared) for joint in joints)

@@ -1,6 +1,7 @@
 """`compile`, `info`, `verify`."""
 
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -252,9 +253,16 @@ def test_values_of_options():
     assert read_input_bits([]) is None
     assert read_input_bits(["8,9"]) == [8, 9]
     assert read_input_bits(["position=8", "velocity=9,9"]) == {"position": 8, "velocity": [9, 9]}
-    assert read_ranges("1.5", "x") == 1.5
-    assert read_ranges("-1:2", "x") == [[-1.0, 2.0]]
-    assert read_ranges("1,-1:2", "x") == [1.0, [-1.0, 2.0]]
+    assert read_ranges("1.5", "velocity") == (-1.5, 1.5)
+    assert read_ranges("-1:2", "velocity") == (-1.0, 2.0)
+    assert read_ranges("1,-1:2", "velocity") == [(-1.0, 1.0), (-1.0, 2.0)]
+    assert read_ranges("180 deg/s,-pi:pi/2", "velocity") == [(-math.pi, math.pi), (-math.pi, math.pi / 2)]
+    assert read_ranges("elbow=-1:2,wrist=3 N·m,hand=auto", "torque") == (
+        ("elbow", (-1.0, 2.0)),
+        ("hand", "auto"),
+        ("wrist", (-3.0, 3.0)),
+    )
+    assert read_ranges("limits", "torque") == "limits"
 
 
 @pytest.mark.parametrize("text", ["", "8:6", "1:4", "20:25", "6:", "a", "6..8"])

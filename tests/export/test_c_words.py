@@ -100,7 +100,7 @@ def test_words_out_of_range_are_held_and_counted(target, tmp_path):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_torques_that_saturate(target, tmp_path):
-    model = bt.compile("planar2r", bits=6, target=target, torque=[30.0, 15.0], workers=1)
+    model = bt.compile("planar2r", bits=6, target=target, torque={"shoulder": 30.0, "elbow": 15.0}, workers=1)
     words = random_words(model, 20_000)
     tau, _ = run_words(model, words, tmp_path)
     assert np.array_equal(tau, reference(model, words))

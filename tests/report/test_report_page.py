@@ -88,7 +88,7 @@ def test_the_certificate_is_all_there():
 
 
 def test_a_torque_that_can_saturate_shows_the_state():
-    model = bt.compile("planar2r", bits=4, torque=[20.0, 100.0], workers=1)
+    model = bt.compile("planar2r", bits=4, torque={"shoulder": 20.0, "elbow": 100.0}, workers=1)
     (torque,) = (each for each in model.certificate.torques if each.saturation == "can")
     text = read(report_page(model)[0]).identifiers["proved"].whole_text
     assert "CAN: see below" in text

@@ -261,7 +261,7 @@ def test_quarter_turns_are_exact() -> None:
         ("a = 0.1, ", "", ("joint 1 'waist', dh: key 'a' is missing",)),
         ("d = 0.3, ", "", ("joint 1 'waist', dh: key 'd' is missing",)),
         ('theta = "-pi/2", ', "", ("joint 2 'joint2', dh: key 'theta' is missing",)),
-        ('alpha = "pi/2"', 'alpha = "pi/2 + 1"', ("dh: alpha must be an angle such as", "got 'pi/2 + 1'")),
+        ('alpha = "pi/2"', 'alpha = "pi/2 + 1"', ("dh: alpha must be a number, or text such as", "got 'pi/2 + 1'")),
         ('alpha = "pi/2"', "alpha = inf", ("dh: alpha must be a finite number, got inf",)),
         ("a = 0.1,", "b = 0.1,", ("dh: unknown key 'b'",)),
         ("dh = { a = 0.1", "axis = [0, 0, 1]\ndh = { a = 0.1", ("'dh' and 'axis' exclude each other",)),
@@ -289,7 +289,11 @@ def test_quarter_turns_are_exact() -> None:
         ("velocity = 2", "speed = 2", ("joint 1 'waist', limits: unknown key 'speed'",)),
         ("velocity = 2", "velocity = 0", ("joint 'waist': the velocity limit must be above 0, got 0.0",)),
         ('["-pi", "160 deg"]', '["pi", "-pi"]', ("joint 'waist': the lower limit must be below the upper",)),
-        ("[-0.5, 0.5]", '["-pi", 0.5]', ("joint 2 'joint2', limits: position must be a finite number, got '-pi'",)),
+        (
+            "[-0.5, 0.5]",
+            '["-pi", 0.5]',
+            ("joint 2 'joint2', limits: position must be", "in m, cm, mm, got '-pi'"),
+        ),
         (
             "rpy = [0.1, 0.2, 0.3]",
             "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, 2]]",

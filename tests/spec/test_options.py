@@ -19,7 +19,7 @@ CODE = """
 import bddtorque as bt
 from bddtorque.spec import load_spec
 
-bt.compile("ur5", bits=8, workers=2, velocity=[1.0, [-1.0, 2.0]], payload=0.5, source="terms", memory="1 GiB")
+bt.compile("ur5", bits=8, velocity=[1.0, [-1.0, "20 deg/s"]], torque={"elbow_joint": [-1, 2]}, memory="1 GiB")
 bt.compile("ur5", bits=[8] * 6, input_bits={"position": 10}, lock="others", tip=None, accuracy=0.75, target="host")
 load_spec("ur5").with_options(bits=8)
 bt.load_robot("arm.urdf", tip="tool", lock={"gripper": 0.0}, gravity=(0.0, 0.0, -1.0))
@@ -54,7 +54,7 @@ def test_type_checkers_know_the_options(tmp_path: Path) -> None:
         ({"bits": 25}, "bits must be between 2 and 24, got 25"),
         ({"bits": [8, 8]}, "bits must be one number, or one per joint (6 in robot 'ur5'), got 2"),
         ({"input_bits": {"position": 1}}, "input_bits, position must be between 2 and 24, got 1"),
-        ({"torque": [1, 2]}, "torque must be one range for all joints, or one per joint (6 in robot 'ur5'), got 2"),
+        ({"torque": [1, 2, 3]}, "torque must be one range for all joints, or one per joint (6 in robot 'ur5'), got 3"),
     ],
 )
 def test_a_message_names_the_option_and_not_the_file(options: dict[str, object], message: str) -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.robots import Joint, Link, Robot, load_robot
 from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
+from bddtorque.spec.resolve import stated_joints
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,7 +63,7 @@ def test_the_example_in_the_documentation_loads() -> None:
     text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     spec = from_toml(example, "docs/spec.md")
-    formats = spec.formats(load_robot("scara"))
+    formats = resolve_spec(spec, load_robot("scara")).formats(load_robot("scara"))
     assert formats.tau.bits == (12, 12, 10, 12)
     assert formats.q.bits == (14, 14, 14, 14)
     assert formats.qdd.bits == (12, 12, 12, 10)
@@ -118,7 +120,8 @@ def test_the_example_in_the_documentation_loads() -> None:
         ('target = "fpga"', "target must be 'tables', 'host' or 'float', got 'fpga' (my.toml, key 'target')"),
         (
             "[ranges]\nvelocity = [1, 1]",
-            "ranges, velocity must be .* or [low, high] with low below high, got [1, 1] (my",
+            "ranges, velocity must be .* or [low, high] with low below high, got [1, 1]; for ±1 and ±1 write "
+            "[[-1, 1], [-1, 1]], or name the joints (my.toml, key 'ranges')",
         ),
         (
             "[ranges]\nvelocity = 0",
@@ -133,7 +136,7 @@ def test_the_example_in_the_documentation_loads() -> None:
         ("[[joint]]\nvelocity = -1", "joint 1, velocity must be a positive number .*, got -1 (my.toml, key 'joint')"),
         (
             '[[joint]]\nvelocity = "fast"',
-            "joint 1, velocity must be a positive number .*, got 'fast' (my.toml, key 'joint')",
+            "joint 1, velocity must be a number, or text such as \"20 deg/s\" in rad/s, .*, got 'fast' (my.toml, key",
         ),
         ("[[joint]]\nsing = 1", "joint 1: unknown key 'sing'; did you mean 'sign'? (my.toml, key 'joint')"),
         ("[[joint]]\nsign = 2", "joint 1, sign must be 1 or -1, got 2 (my.toml, key 'joint')"),
@@ -155,7 +158,7 @@ def test_the_example_in_the_documentation_loads() -> None:
             'lock = "all"',
             "lock must be 'others', or joints by name with their positions, got 'all' (my.toml, key 'lock')",
         ),
-        ('lock = { a = "b" }', "lock of joint 'a' must be a finite number, got 'b' (my.toml, key 'lock')"),
+        ('lock = { a = "b" }', "lock of joint 'a' must be a number, or text .*, got 'b' (my.toml, key 'lock')"),
         ("lock = { a = inf }", "lock of joint 'a' must be a finite number, got inf (my.toml, key 'lock')"),
         ("gravity = 9.81", "gravity must be x, y and z in m/s², in base axes, got 9.81 (my.toml, key 'gravity')"),
         ("gravity = [0, 0]", "gravity must be x, y and z in m/s², in base axes, got [0, 0] (my.toml, key 'gravity')"),
@@ -210,7 +213,9 @@ def test_a_robot_file_is_a_spec_with_defaults(tmp_path: Path) -> None:
     robot_file = ROOT / "bddtorque" / "robots" / "builtin" / "planar2r.toml"
     spec = load_spec(robot_file)
     assert spec.robot_source == str(robot_file)
-    assert spec.formats(load_robot(spec.robot_source)).tau.lsb.tolist() == [400 / 4096, 200 / 4096]
+    assert [joint.torque for joint in stated_joints(spec, load_robot(spec.robot_source))] == ["auto", "auto"]
+    limits = spec.with_options(torque="limits")
+    assert limits.formats(load_robot(spec.robot_source)).tau.lsb.tolist() == [400 / 4096, 200 / 4096]
     assert load_spec("somewhere/ur5.urdf").robot_source == str(Path("somewhere/ur5.urdf"))
 
 
@@ -231,7 +236,6 @@ def test_options_override() -> None:
     assert formats.tau.lsb.tolist() == [100 / 256] * 2  # the joints' own torques too
     assert [(each.low, each.high) for each in formats.qd] == [(-2.0, 2.0), (-1.0, 3.0)]
     assert (changed.accuracy, changed.memory) == (1.0, 64 * 2**20)
-    assert spec.with_options(torque=np.array([50.0, 25.0])).formats(load_robot("planar2r")).tau[1].high == 25.0
     assert spec.with_options(robot="x/y.urdf").robot_source == "x/y.urdf"
 
 
@@ -241,7 +245,10 @@ def test_options_override() -> None:
         ({"bitz": 3}, r"^unknown option 'bitz'; did you mean 'bits'\?$"),
         ({"where": "x"}, "^unknown option 'where'; known: robot, .*, torque$"),
         ({"bits": 25}, "^bits must be between 2 and 24, got 25$"),
-        ({"velocity": [-1, 1]}, r"velocity of joint 1 \(one entry per joint\) must be a positive number .*, got -1$"),
+        (
+            {"velocity": [-1, 1, 2]},
+            r"velocity of joint 1 \(one entry per joint\) must be a positive number .*, got -1$",
+        ),
         ({"input_bits": {"torque": 3}}, "^input_bits: unknown key 'torque'; known: position, velocity, acceleration$"),
     ],
 )
@@ -252,7 +259,7 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 def test_ranges_come_from_the_joint_then_the_spec_then_the_robot() -> None:
     robot = arm(velocity=5.0, acceleration=6.0, effort=7.0, lower=-1.0, upper=2.0)
-    formats = Spec("arm").formats(robot)
+    formats = Spec("arm", ranges=Ranges(torque="limits")).formats(robot)
     assert [each.high for each in formats.tau] == [7.0, 7.0]
     assert [(each.kind, each.low, each.high) for each in formats.q] == [("angle", -1.0, 2.0), ("range", -1.0, 2.0)]
     assert [each.unit for each in formats.qdd] == ["rad/s²", "m/s²"]
@@ -344,7 +351,7 @@ def test_accelerations_are_assumed_aloud() -> None:
     assert notes == (
         "joint 'turn': acceleration ±8 rad/s² assumed (4/s times its velocity), since neither robot nor spec gives one",
     )
-    assert [each.high for each in spec.formats(robot).qdd] == [8.0, 1.0]
+    assert [each.high for each in spec.with_options(torque=1.0).formats(robot).qdd] == [8.0, 1.0]
     assert assume_missing(spec, robot) == (spec, ())
     alike = Robot("arm", tuple(Joint(name, "revolute", velocity=2.0) for name in "abc"), robot.links[:1] * 3)
     assert assume_missing(Spec("arm"), alike)[1] == (

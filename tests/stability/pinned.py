@@ -68,8 +68,9 @@ def made(name: str) -> Model:
     if name in FUNCTIONS:
         return FUNCTIONS[name]()
     arm, target = name.split()
-    source = str(URDF) if arm == URDF.name else arm
-    return bt.compile(source, bits=BITS, target=target, workers=1, cache=None)
+    if arm == URDF.name:  # it comes without a specification that says so
+        return bt.compile(str(URDF), torque="limits", bits=BITS, target=target, workers=1, cache=None)
+    return bt.compile(arm, bits=BITS, target=target, workers=1, cache=None)
 
 
 def kept() -> Pins:

@@ -93,7 +93,7 @@ def test_exceeding_allows_only_for_the_float_truth(model):
 
 
 def test_saturated_torques_are_compared_at_the_end_of_the_range():
-    small = bt.compile("planar2r", bits=5, torque=[60, 30], workers=1)
+    small = bt.compile("planar2r", bits=5, torque={"shoulder": 60, "elbow": 30}, workers=1)
     found = sweep(small, 5_000)
     assert all(joint.saturated > 100 for joint in found.joints)
     assert not found.exceeding

@@ -1,0 +1,88 @@
+"""Numbers with a unit as people write them: "180 deg", "pi/2", "20 deg/s", "1.5 N·m". Nothing is evaluated."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import describe, real
+
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_MEASURE = re.compile(
+    rf"([+-]?)\s*(?:({_NUMBER})(?:\s*\*\s*(pi))?|(pi))\s*(?:/\s*({_NUMBER})\s*)?([^\s\d/+.-].*)?", re.ASCII
+)
+Scale = tuple[float, float]
+"""What a number in some unit is divided by and then multiplied with, so that 90 deg is the float that "pi/2" is."""
+_ANGLES: dict[str, Scale] = {"rad": (1, 1), "deg": (180, math.pi), "turn": (1, math.tau)}
+_LENGTHS: dict[str, Scale] = {"m": (1, 1), "cm": (100, 1), "mm": (1000, 1)}
+_UNITS: dict[str, tuple[dict[str, Scale], dict[str, Scale]]] = {
+    "position": (_ANGLES, _LENGTHS),
+    "velocity": (
+        {**{f"{unit}/s": scale for unit, scale in _ANGLES.items()}, "rpm": (30, math.pi)},
+        {f"{unit}/s": scale for unit, scale in _LENGTHS.items()},
+    ),
+    "acceleration": (
+        {f"{unit}/s²": scale for unit, scale in _ANGLES.items()},
+        {f"{unit}/s²": scale for unit, scale in _LENGTHS.items()},
+    ),
+    "torque": (
+        {"N·m": (1, 1), "mN·m": (1000, 1), "kN·m": (1, 1000)},
+        {"N": (1, 1), "mN": (1000, 1), "kN": (1, 1000)},
+    ),
+}
+"""By quantity, the units of joints that turn and of joints that slide."""
+_SPELLINGS = {"^2": "²", "/s2": "/s²", "°": "deg", "*": "·", "Nm": "N·m"}
+_EXAMPLES = {
+    "position": ("90 deg", "5 mm"),
+    "velocity": ("20 deg/s", "5 mm/s"),
+    "acceleration": ("5 rad/s²", "5 mm/s²"),
+    "torque": ("1.5 N·m", "1.5 N"),
+}
+
+
+class Measure(float):
+    """A number in SI units that was written with a unit; `unit` says which, and `turns` whether joints turn in it."""
+
+    unit: str
+    turns: bool
+
+
+def measure(value: object, what: str, quantity: str, turns: bool | None = None) -> float:
+    """Return a number in SI units from a number, or from text with a unit of `quantity`.
+
+    Text with π in it may do without, and then is in rad, rad/s or rad/s²: ``"pi/2"``, ``"-3*pi/4"``.
+
+    Parameters
+    ----------
+    what : what messages call it
+    quantity : ``"position"``, ``"velocity"``, ``"acceleration"`` or ``"torque"``
+    turns : whether the joint turns; None: not known yet, either will do
+    """
+    if not isinstance(value, str):
+        return real(value, what)
+    turning, sliding = _UNITS[quantity]
+    known = {**(turning if turns in (True, None) else {}), **(sliding if turns in (False, None) else {})}
+    match = _MEASURE.fullmatch(value.strip())
+    sign, number, of_pi, pi, divisor, unit = match.groups() if match else ("", "0", None, None, None, "?")
+    for spelt, meant in _SPELLINGS.items():
+        unit = unit and unit.replace(spelt, meant)
+    if not unit and (of_pi or pi) and quantity != "torque":
+        unit = next(iter(turning))
+    if unit not in known or float(divisor or 1) == 0:
+        raise BddTorqueError(
+            f'{what} must be a number, or text such as "{_EXAMPLES[quantity][turns is False]}" in {", ".join(known)}, '
+            f"got {describe(value)}"
+        )
+    over, times = known[unit]
+    result = float(number or 1) * (math.pi if of_pi or pi else 1) / float(divisor or 1) / over * times
+    found = Measure(real(-result if sign == "-" else result, what))
+    found.unit, found.turns = unit, unit in turning
+    return found
+
+
+def check_unit(number: float, quantity: str, joint: str, turns: bool, at: str = "") -> None:
+    """Refuse a number that was written with a unit of the other kind of joint; `at` ends the message."""
+    if isinstance(number, Measure) and number.turns != turns:
+        kind = "turns" if turns else "slides"
+        raise BddTorqueError(f"{quantity} of joint '{joint}', which {kind}, cannot be given in {number.unit}{at}")

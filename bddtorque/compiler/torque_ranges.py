@@ -1,0 +1,82 @@
+"""Torque ranges that nobody states: what the robot can need over its motion, proved, and rounded up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.laws.joint_friction import friction_reach
+from bddtorque.robots.robot import Robot
+from bddtorque.spec import JointSpec, Ranges, Spec
+from bddtorque.spec.resolve import stated_joints, torque_bits
+from bddtorque.words.bounded import ULP, Interval
+
+MOST_JOINTS_IN_TERMS = 6
+"""Separate terms give the closest ranges; of more joints they take longer to find than all the rest of a plan."""
+DIGITS = 2
+"""Significant digits of a range that is found."""
+
+
+def resolve_spec(spec: Spec, robot: Robot) -> Spec:
+    """Return a specification with nothing left open, torques that are ``"auto"`` found."""
+    said = stated_joints(spec, robot)
+    if all(joint.torque != "auto" for joint in said):
+        return spec.resolve(robot)
+    joints = []
+    for joint, needed, bits in zip(said, torque_reach(robot, said), torque_bits(spec, robot), strict=True):
+        high = round_up(_with_room(needed.magnitude, bits))
+        joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
+    return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
+
+
+def torque_reach(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
+    """Return a sound range of each torque, N·m or N, friction included, over the ranges of position, velocity, ...
+
+    Joints that turn may stand anywhere, as their words may.
+    """
+    inputs, far = {}, []
+    for j, (joint, said) in enumerate(zip(robot.joints, motion, strict=True), 1):
+        for name, ends in (("q", said.position), ("qd", said.velocity), ("qdd", said.acceleration)):
+            if ends is not None and not (joint.revolute and name == "q"):
+                slack = 8 * ULP * max(map(abs, ends))  # words of an encoder with an offset round it
+                inputs[f"{name}{j}"] = Interval(ends[0] - slack, ends[1] + slack)
+        far.append(math.tau if joint.revolute else inputs[f"q{j}"].magnitude)
+    origins = [from_recursion(robot)]
+    if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+        origins.append(from_terms(robot))
+    found = [_graph_reach(origin, inputs, far) for origin in origins]
+    reach = []
+    for j, joint in enumerate(robot.joints):
+        own = Interval(max(each[j].low for each in found), min(each[j].high for each in found))
+        if joint.friction is not None:
+            own = own + friction_reach(joint.friction, inputs[f"qd{j + 1}"])
+        reach.append(own)
+    return reach
+
+
+def _graph_reach(origin: Origin, inputs: Mapping[str, Interval], far: Sequence[float]) -> list[Interval]:
+    """Return a sound range of each torque from its graph, and from how far the graph can be from the torque."""
+    ranges = node_ranges(origin.graph, inputs)
+    found = []
+    for reference, error in zip(origin.graph.outputs, origin.errors(inputs, far), strict=True):
+        own = -ranges[reference >> 1] if reference & 1 else ranges[reference >> 1]
+        found.append(own + Interval(-float(error), float(error)))
+    return found
+
+
+def _with_room(torque: float, bits: int) -> float:
+    """Return the end of a range whose highest word, less a unit for the error, is still above a torque."""
+    return torque / (1 - 3 * 2.0**-bits)
+
+
+def round_up(number: float) -> float:
+    """Return the next number of `DIGITS` significant digits; 1 for a torque that is always zero."""
+    if number == 0:
+        return 1.0
+    exponent = math.floor(math.log10(number)) - DIGITS + 1
+    digits = math.ceil(number / 10.0**exponent)
+    rounded = float(f"{digits}e{exponent}")
+    return rounded if rounded >= number else float(f"{digits + 1}e{exponent}")
