@@ -59,6 +59,8 @@ def measure(value: object, what: str, quantity: str, turns: bool | None = None) 
     quantity : ``"position"``, ``"velocity"``, ``"acceleration"`` or ``"torque"``
     turns : whether the joint turns; None: not known yet, either will do
     """
+    if isinstance(value, Measure):
+        return value
     if not isinstance(value, str):
         return real(value, what)
     turning, sliding = _UNITS[quantity]

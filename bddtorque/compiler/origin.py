@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
-from bddtorque.words.bounded import Interval
+from bddtorque.words.argument import Argument
 
 MOST_HARMONICS = 20_000
 """Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
@@ -40,12 +41,13 @@ class Origin:
     graph: Graph
     made_from: Terms | Regrouped
 
-    def errors(self, inputs: Mapping[str, Interval], reach: Sequence[float]) -> npt.NDArray[np.float64]:
+    def errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
         """Return, for each torque, how far the graph can be from the true torque, N·m or N, shape (n,).
 
-        `inputs` are the ranges of all that are no angles, `reach` the largest |position| of each joint. The plan must
+        `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. The plan must
         leave room for it, and the certificate states it.
         """
+        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         motion = {name: each.magnitude for name, each in inputs.items()}
         folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
         made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
@@ -55,6 +57,7 @@ class Origin:
         return rounded
 
 
+@lru_cache(maxsize=1)  # what the torques range over was found from it a moment ago
 def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
     """Return the torques as sums of separate terms; refused, with the counts, where there are too many harmonics."""
     terms = shortened(terms_of(robot))

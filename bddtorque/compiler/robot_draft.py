@@ -131,6 +131,5 @@ def output_targets(source: RobotSource) -> list[Target]:
 
 def _arithmetic_errors(source: RobotSource, origin: Origin) -> tuple[float, ...]:
     """Return how far the compiled function itself can be from each true torque, in units of its last bit."""
-    inputs = {name: each.interval() for name, each in source.arguments.items() if each.kind == "word"}
-    errors = origin.errors(inputs, [max(map(abs, word.span)) for word in source.formats.q])
+    errors = origin.errors(source.arguments, [max(map(abs, word.span)) for word in source.formats.q])
     return tuple(float(error) / word.lsb * ROOM for error, word in zip(errors, source.formats.tau, strict=True))
