@@ -89,13 +89,19 @@ def compile_command(
 
         save_spec(model.spec, write_spec, report["notes"])
         report["spec_file"] = str(write_spec)
+    from bddtorque.compiler.range_facts import torque_ranges
+
+    ranges = torque_ranges(model.robot_source(), model.certificate)
     if as_json:
-        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
+        proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
+        write_json({**model.summary(), "report": report, **proved})
         return
-    from bddtorque.cli.tables import compile_lines, model_words, word_table
+    from bddtorque.cli.tables import compile_lines, model_words, range_table, word_table
 
     console = output()
     console.print(grid(compile_lines(model, report)))
+    console.print()
+    console.print(range_table(ranges))
     console.print()
     if model.spec.bare:  # nobody wrote down what the words mean
         console.print(word_table(model_words(model)))

@@ -29,6 +29,7 @@ def info_command(
 
     from bddtorque.base.sizes import parse_size
     from bddtorque.cli import tables as say
+    from bddtorque.compiler.range_facts import torque_ranges
     from bddtorque.model.model import load
     from bddtorque.model.source import FunctionSource
 
@@ -47,10 +48,12 @@ def info_command(
     choices = say.chosen_forms(model, budget)
     constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
+    ranges = torque_ranges(model.robot_source(), model.certificate)
     if as_json:
         write_json(
             {
                 **known,
+                "ranges": [each.to_plain() for each in ranges],
                 "constant_sequence": {"constant": constant, "why": why},
                 "chosen_forms": say.choice_figures(choices),
                 "spec": model.spec.to_plain(),
@@ -73,7 +76,7 @@ def info_command(
     ]
     console.print(grid(lines))
     tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)) if blocks else ()
-    for shown in (say.word_table(say.model_words(model)), str(model.certificate), *tables):
+    for shown in (say.range_table(ranges), say.word_table(say.model_words(model)), str(model.certificate), *tables):
         console.print()
         console.print(shown, soft_wrap=isinstance(shown, str))
     if levels and blocks:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
     from bddtorque.words import Format
 
@@ -178,6 +179,16 @@ def word_table(words: list[tuple[str, Format]]) -> Table:
         kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
         figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
         table.add_row(name, kind, str(word.bits), *figures, word.unit)
+    return table
+
+
+def range_table(ranges: Sequence[TorqueRange]) -> Table:
+    """Return range, largest torque and effective bits of each torque, one per row."""
+    table = plain_table("Torques", "joint", ">range", ">largest torque", ">error at most", "unit", ">effective bits")
+    for each in ranges:
+        largest = f"{each.reached:.4g} to {each.at_most:.4g}"
+        bits = f"{each.effective_bits:.1f}"
+        table.add_row(each.joint, each.shown_range(), largest, f"{each.bound:.3g}", each.unit, bits)
     return table
 
 

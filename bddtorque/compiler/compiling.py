@@ -14,8 +14,10 @@ from typing import Unpack
 from bddtorque.compiler.block_building import build_blocks, check_memory
 from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats
 from bddtorque.compiler.pinning import check_pinned, load_plan
+from bddtorque.compiler.range_facts import range_notes
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
@@ -91,12 +93,13 @@ def finish_model(
     with step(told, f"proving {name}"), within_floats(draft.source.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
     check_accuracy(draft.source, certificate)
+    wide = range_notes(draft.source, certificate) if isinstance(draft.source, RobotSource) else []
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": planned - started,
         "peak_bytes": _peak_memory(),
         "engine": blocks.engine,
-        "notes": [*notes, *blocks.notes],
+        "notes": [*notes, *blocks.notes, *wide],
     }
     return Model(draft.source, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
 

@@ -120,6 +120,11 @@ class ProvedBound:
         return self.bound * self.lsb * (1 + 1e-15)
 
     @property
+    def largest(self) -> float:
+        """The largest magnitude of the value that is not excluded, in `unit`."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
     def faithful(self) -> bool:
         """Whether every word is less than one unit from what it stands for."""
         return self.bound < 1.0
@@ -228,6 +233,9 @@ class Certificate:
         ]
         rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.outputs)))
         rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.outputs)))
+        rows.append(("largest torque, at most", *(f"{torque.largest:.4g} {torque.unit}" for torque in self.outputs)))
+        bits = (f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in self.outputs)
+        rows.append(("effective bits, at most", *bits))
         rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.outputs)))
         return html_table(
             "Proved for every input word: |compiled − true torque|, in units of the last bit",
@@ -235,6 +243,11 @@ class Certificate:
             rows,
             [f"{torque.name}: {torque.about_saturation()}" for torque in self.outputs],
         )
+
+
+def effective_bits(largest: float, bound: float) -> float:
+    """Return log2(largest value / bound of its error): the bits of a word that say something; 0 if none do."""
+    return max(0.0, math.log2(largest / bound)) if largest > 0 else 0.0
 
 
 def _side_by_side(torques: Sequence[ProvedBound]) -> list[list[ProvedBound]]:
@@ -264,6 +277,8 @@ def _columns(torques: Sequence[ProvedBound]) -> list[str]:
         },
         "bound": [f"{torque.bound:.4f}" for torque in torques],
         "bound in N·m or N": [f"{torque.bound_si:.4g}" for torque in torques],
+        "largest torque, at most": [f"{torque.largest:.4g}" for torque in torques],
+        "effective bits, at most": [f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in torques],
         "faithful": ["yes" if torque.faithful else "NO" for torque in torques],
     }
     lines = []

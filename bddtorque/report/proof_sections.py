@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 
 from bddtorque.base.version import __version__
+from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
@@ -67,7 +69,7 @@ def _made_of(model: Model) -> list[tuple[str, str]]:
     return [("tables", tables), ("rows of tables", f"{figures['rows']:,}"), ("diagram nodes", f"{figures['nodes']:,}")]
 
 
-def certificate_section(certificate: Certificate) -> Markup:
+def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange]) -> Markup:
     """Return what is proved, by parts, and whether torques can saturate."""
     torques = certificate.torques
     rows: list[list[object]] = [
@@ -80,6 +82,9 @@ def certificate_section(certificate: Certificate) -> Markup:
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
         ["no torque lies below", *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
         ["no torque lies above", *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
+        ["range of the words", *(f"{each.shown_range()} {each.unit}".replace("-", "−") for each in ranges)],
+        ["largest torque", *(f"{each.reached:.4g} to {each.at_most:.4g} {each.unit}" for each in ranges)],
+        ["effective bits: log₂(largest / bound)", *(f"{each.effective_bits:.1f}" for each in ranges)],
         ["saturation", *(_saturation(torque) for torque in torques)],
     ]
     witnesses = [

@@ -9,6 +9,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
+from bddtorque.compiler.range_facts import torque_ranges
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
@@ -100,8 +101,9 @@ def report_page(
             maps.append(each)
             told.advance("maps of errors", 1.0, False)
         made = _float_sections(model, told) if isinstance(model.plan, FloatPlan) else _table_sections(model, told)
+        ranges = torque_ranges(model.robot_source(), model.certificate)
         sections = [
-            ("Proved", "proved", certificate_section(model.certificate)),
+            ("Proved", "proved", certificate_section(model.certificate, ranges)),
             ("Arm", "arm-section", live_section(model, start, view, telling_axes(maps), too_large)),
             ("Errors", "errors", maps_section(model, maps, start)),
             *made,

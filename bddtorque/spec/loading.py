@@ -12,6 +12,7 @@ from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.urdf_reader import UrdfOptions
 from bddtorque.spec import Spec, assume_missing, load_spec
+from bddtorque.spec.resolve import placeholder_notes
 
 Source = str | PathLike[str] | Spec | Robot
 
@@ -32,12 +33,12 @@ def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Ro
         raise BddTorqueError(f"what to compile must be a name, a file, a Spec or a Robot, got {describe(source)}")
     spec = spec.with_options(**options)
     robot = robot_of(spec, given)
-    notes: list[str] = []
+    notes = list(placeholder_notes(spec, robot))
     if spec.bare:
         spec, assumed = assume_missing(spec, robot)
-        notes = [
-            "without a specification: joints that turn are binary angles over a full turn; ranges of motion that no "
-            "option gives are the robot's limits, and torques range over what this motion can need",
+        notes += [
+            "without a specification: joints that turn are binary angles over a full turn; ranges that no option gives "
+            "are the robot's limits, those of torques what this motion can need",
             *assumed,
         ]
     if spec.ignore_friction:

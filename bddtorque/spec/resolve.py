@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 ACCELERATION_PER_VELOCITY = 4.0
 """1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
 
+PLACEHOLDERS = {"velocity": (60.0, 10.0), "acceleration": (1e4, 1e3)}
+"""From so much on, of a revolute and of a prismatic joint, a limit in a robot's file is taken for a placeholder: no
+drive of an arm turns its joint ten times a second."""
+
 UNITS = {
     "position": ("rad", "m"),
     "velocity": ("rad/s", "m/s"),
@@ -108,11 +112,32 @@ def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
     return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), notes
 
 
-def _assumption(value: str, names: list[str]) -> str:
-    joints, whose = ("joint", "its") if len(names) == 1 else ("joints", "their")
+def placeholder_notes(spec: Spec, robot: Robot) -> tuple[str, ...]:
+    """Return a line for every limit of the robot that is used as a range of motion and looks like a placeholder."""
+    suspected = dict[tuple[str, str], list[str]]()
+    for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
+        for quantity, least in PLACEHOLDERS.items():
+            limit: float = getattr(joint, quantity)
+            said = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
+            if said is None and least[not joint.revolute] <= limit < math.inf:
+                shown = f"{limit:g} {UNITS[quantity][not joint.revolute]}"
+                suspected.setdefault((quantity, shown), []).append(joint.name)
+    return tuple(
+        f"{_joints(names)}: the {quantity} limit of {shown} looks like a placeholder, and words range over all of "
+        f"it: give the {quantity} that is used ({quantity}=, --{quantity})"
+        for (quantity, shown), names in suspected.items()
+    )
+
+
+def _joints(names: list[str]) -> str:
     named = ", ".join(f"'{name}'" for name in names)
+    return f"{'joint' if len(names) == 1 else 'joints'} {named}"
+
+
+def _assumption(value: str, names: list[str]) -> str:
+    whose = "its" if len(names) == 1 else "their"
     return (
-        f"{joints} {named}: acceleration {value} assumed ({ACCELERATION_PER_VELOCITY:g}/s times {whose} velocity), "
+        f"{_joints(names)}: acceleration {value} assumed ({ACCELERATION_PER_VELOCITY:g}/s times {whose} velocity), "
         "since neither robot nor spec gives one"
     )
 

@@ -38,6 +38,8 @@ def test_compile_as_json(run, tmp_path):
     assert told["bound"] == list(model.certificate.bounds)
     assert told["report"]["file_bytes"] == path.stat().st_size
     assert told["certificate"] == model.certificate.to_plain()
+    assert [each["joint"] for each in told["ranges"]] == ["shoulder", "elbow"]
+    assert all(each["reached"] <= each["at_most"] and each["effective_bits"] > 1 for each in told["ranges"])
     assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
 
 
@@ -145,7 +147,16 @@ def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypat
 def test_info_shows_everything(run, model, model_file):
     ran = run("info", model_file, "--levels")
     assert ran.code == 0
-    for word in ("planar2r", model.digest, model.diagram_digest, "tau:elbow", "angle, wraps", "faithful", "constant"):
+    for word in (
+        "planar2r",
+        model.digest,
+        model.diagram_digest,
+        "tau:elbow",
+        "angle, wraps",
+        "faithful",
+        "constant",
+        "effective bits",
+    ):
         assert word in ran.out
     assert max(map(len, ran.out.splitlines())) <= 160
     for block in model.tables:

@@ -148,7 +148,7 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
         (["planar2r", "--payload", "1,2"], "--payload must be MASS or MASS,X,Y,Z"),
         (["planar2r", "--payload", "-1"], "bddtorque: --payload, mass must be above 0 kg, got -1"),
         (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
-        (["planar2r", "--lock", "elbow=here"], "--lock must be others, or JOINT=POSITION"),
+        (["planar2r", "--lock", "elbow=here"], "--lock of joint 'elbow' must be a number, or text such as"),
         (["planar2r", "--lock", "elbow=0"], "lock is for URDF files only"),
         (["planar2r", "--snap", "1"], "bddtorque: --snap must be between 0 and 0.001"),
         (["no.urdf"], "there is no such file"),
