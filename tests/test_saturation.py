@@ -32,7 +32,9 @@ def test_a_range_wide_enough_cannot_saturate():
 
 
 @pytest.mark.parametrize("accuracy", ["faithful", "paper", 2.0])
-@pytest.mark.parametrize("torque", [[100.0, 60.0], [148.0, 66.0], [[-100.0, 300.0], [-300.0, 50.0]]])
+@pytest.mark.parametrize(
+    "torque", [[[-100.0, 100.0], [-60.0, 60.0]], [[-148.0, 148.0], [-66.0, 66.0]], [[-100.0, 300.0], [-300.0, 50.0]]]
+)
 def test_a_range_too_small_is_shown_to_saturate(accuracy, torque):
     model = arm_with(torque=torque, bits=6, accuracy=accuracy)
     for j, bound in enumerate(model.certificate.torques):

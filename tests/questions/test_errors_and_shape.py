@@ -321,7 +321,7 @@ def test_what_cannot_be_compared_is_refused():
 def rubbing_arm():
     laws = {"shoulder": {"viscous": 2.0, "coulomb": 9.0}, "elbow": {"viscous": 1.0}}
     robot = bt.load_robot("planar2r").with_friction(laws)
-    ranges = {"velocity": 1.0, "acceleration": 1.0, "torque": [200.0, 100.0]}
+    ranges = {"velocity": 1.0, "acceleration": 1.0, "torque": [[-200.0, 200.0], [-100.0, 100.0]]}
     return bt.compile(robot, bits=3, cache=None, workers=1, **ranges)
 
 
@@ -375,7 +375,7 @@ def test_terms_of_off_centre_motions_are_terms(ranges, rubs):
     robot = bt.load_robot("planar2r")
     if rubs:
         robot = robot.with_friction({"shoulder": {"viscous": 2.0}})
-    options = {"bits": 3, "velocity": 1.0, "acceleration": 1.0, "torque": [200.0, 100.0], **ranges}
+    options = {"bits": 3, "velocity": 1.0, "acceleration": 1.0, "torque": [[-200.0, 200.0], [-100.0, 100.0]], **ranges}
     model = bt.compile(robot, cache=None, workers=1, **options)
     terms = _terms(model)
     named = [part for name in terms for part in name.split("+")]

@@ -23,7 +23,7 @@ def plenty():
     return Work(1e6)
 
 
-RANGES = {"velocity": 1.0, "acceleration": 1.0, "torque": [200.0, 100.0]}
+RANGES = {"velocity": 1.0, "acceleration": 1.0, "torque": [[-200.0, 200.0], [-100.0, 100.0]]}
 PLACES = [(name, place) for name in MODELS for place in (0, 1)]
 
 

@@ -15,7 +15,7 @@ from bddtorque.words.rounding import half_up_shift
 RANGES = [(-100.0, 200.0), (-80.0, 80.0)]
 MODELS = {
     "shifted": {"signs": (1, 1), "torque": RANGES},
-    "turned": {"signs": (-1, 1), "torque": [160.0, 80.0]},
+    "turned": {"signs": (-1, 1), "torque": [[-160.0, 160.0], [-80.0, 80.0]]},
     "both": {"signs": (-1, -1), "torque": RANGES},
 }
 

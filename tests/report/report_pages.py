@@ -19,7 +19,7 @@ MODELS = {
     "planar2r": {"bits": 6},
     "planar2r host": {"bits": 12, "target": "host"},
     "planar2r recursive": {"bits": 6, "source": "recursive"},
-    "planar2r saturating": {"bits": 5, "torque": [20.0, 30.0]},
+    "planar2r saturating": {"bits": 5, "torque": [[-20.0, 20.0], [-30.0, 30.0]]},
     "planar2r paper": {"bits": 4, "accuracy": "paper"},
     "scara": {"bits": 6, "block_bits": 12},
     "ur5": {"bits": 6, "block_bits": 12},

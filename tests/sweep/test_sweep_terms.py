@@ -26,7 +26,7 @@ def rubbing_arm():
 
 @pytest.fixture(scope="module")
 def with_friction():
-    ranges = {"velocity": 2.0, "acceleration": 2.0, "torque": [300, 150]}
+    ranges = {"velocity": 2.0, "acceleration": 2.0, "torque": [[-300, 300], [-150, 150]]}
     return bt.compile(rubbing_arm(), bits=6, workers=1, **ranges)
 
 
