@@ -263,7 +263,7 @@ def test_values_of_options():
     assert read_word_lengths("12,6:7,6") == [12, 6, 7]
     assert read_input_bits([]) is None
     assert read_input_bits(["8,9"]) == [8, 9]
-    assert read_input_bits(["position=8", "velocity=9,9"]) == {"position": 8, "velocity": [[-9, 9], [-9, 9]]}
+    assert read_input_bits(["position=8", "velocity=9,9"]) == {"position": 8, "velocity": [9, 9]}
     assert read_ranges("1.5", "velocity") == (-1.5, 1.5)
     assert read_ranges("-1:2", "velocity") == (-1.0, 2.0)
     assert read_ranges("1,-1:2", "velocity") == [(-1.0, 1.0), (-1.0, 2.0)]
