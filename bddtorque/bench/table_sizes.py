@@ -35,7 +35,7 @@ def look_ups(plan: Plan, native: bool | Collection[str]) -> dict[int, int]:
         if isinstance(wire, Lookup):
             counts[wire.block] += 1
         elif isinstance(wire, Product) and not (native if isinstance(native, bool) else wire.method in native):
-            counts[wire.block] += _pieces(plan, wire)
+            counts[wire.block] += product_look_ups(plan, wire)
     return counts
 
 
@@ -54,7 +54,7 @@ def form_sizes(model: Model, form: str) -> Sizes:
     return Sizes(sum(each.bytes for each in forms), touched)
 
 
-def _pieces(plan: Plan, wire: Product) -> int:
+def product_look_ups(plan: Plan, wire: Product) -> int:
     """Return the look-ups of a product taken by tables."""
     if wire.method in ("block", "squares"):
         return 1 if wire.method == "block" else 2

@@ -89,14 +89,15 @@ def compile_command(
 
         save_spec(model.spec, write_spec, report["notes"])
         report["spec_file"] = str(write_spec)
+    from bddtorque.bench.target_costs import target_costs
     from bddtorque.compiler.range_facts import torque_ranges
 
-    ranges = torque_ranges(model.robot_source(), model.certificate)
+    ranges, costs = torque_ranges(model.robot_source(), model.certificate), target_costs(model)
     if as_json:
         proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
-        write_json({**model.summary(), "report": report, **proved})
+        write_json({**model.summary(), "report": report, **proved, "targets": [cost.to_plain() for cost in costs]})
         return
-    from bddtorque.cli.tables import compile_lines, model_words, range_table, word_table
+    from bddtorque.cli.tables import compile_lines, cost_table, model_words, range_table, word_table
 
     console = output()
     console.print(grid(compile_lines(model, report)))
@@ -107,6 +108,8 @@ def compile_command(
         console.print(word_table(model_words(model)))
         console.print()
     console.print(str(model.certificate), soft_wrap=True)
+    console.print()
+    console.print(cost_table(costs))
 
 
 def check_source(spec: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from bddtorque.bench.target_costs import TargetCost
     from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
     from bddtorque.words import Format
@@ -95,6 +96,24 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
         *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
         ("digest", model.digest),
     ]
+
+
+def cost_table(costs: Sequence[TargetCost]) -> Table:
+    """Return what each target costs, one per row."""
+    columns = ("|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "microcontroller")
+    table = plain_table("Cost of one state by target: * compiled, others estimated", *columns)
+    for cost in costs:
+        counts = (cost.look_ups, cost.sums, cost.products)
+        shown = [f"{count:,}" if cost.counted or not count else f"~{_roughly(count):,}" for count in counts]
+        size = f"{'up to ' if cost.least_bytes < cost.most_bytes else ''}{decimal(cost.most_bytes)}"
+        on_pc = "fastest" if cost.target == "float" else f"{max(cost.times_float, 1):.0f} × float"
+        table.add_row(f"{cost.target}{' *' * cost.counted}", *shown, size, on_pc, cost.chip)
+    return table
+
+
+def _roughly(count: int) -> int:
+    """Return a number with two digits and zeros."""
+    return round(count, 2 - len(str(count))) if count > 99 else count
 
 
 def block_figures(model: Model) -> list[dict[str, Any]]:

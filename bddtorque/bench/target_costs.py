@@ -1,0 +1,141 @@
+"""What each target would cost: operations of one state, and bytes of tables.
+
+Those of the target that was compiled are counted in its plan. Planning for another one takes up to half a minute, so
+those are estimated from the recursion, which is traced in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from bddtorque.bench.table_sizes import look_ups, product_look_ups
+from bddtorque.compiler.origin import from_recursion
+from bddtorque.evaluate.float_straight import MOST_TABLE_BITS, FloatPool
+from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Output, Product, Sum
+from bddtorque.words.float_sine import sine_factors
+from bddtorque.words.ieee import SINGLE
+
+CHIPS = {"tables": "any, also an FPGA", "float": "with an FPU"}
+"""What microcontrollers each target is for."""
+TABLE_BYTES = (50_000, 9_000_000)
+"""What tables of the built-in arms take from 8 to 16 bits."""
+SQUARE_SUMS = 3
+"""Sums of a product by quarter squares: a + b, a − b, and the difference of their squares."""
+
+
+@dataclass(frozen=True)
+class TargetCost:
+    """What one state costs.
+
+    Attributes
+    ----------
+    target : its name
+    counted : whether the figures are those of a plan; else they are estimates, good to a factor of about two
+    look_ups, sums, products : a fused multiply-add is one product
+    least_bytes, most_bytes : of tables
+    times_float : operations for each one of target float; on a PC all take about as long, but tables may miss its cache
+    chip : what microcontrollers it is for
+    """
+
+    target: str
+    counted: bool
+    look_ups: int
+    sums: int
+    products: int
+    least_bytes: int
+    most_bytes: int
+    times_float: float = 1.0
+    chip: str = ""
+
+    @property
+    def operations(self) -> int:
+        """All of them."""
+        return self.look_ups + self.sums + self.products
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """What estimates are made of: operations of the recursion, joints with and without friction, bits of an angle."""
+
+    sums: int
+    products: int
+    sines: int
+    joints: int
+    rubbing: int
+    bits: int
+
+
+def target_costs(model: Model) -> list[TargetCost]:
+    """Return what each target costs a compiled robot, the one that it was compiled for among them."""
+    counts, robot = from_recursion(model.robot).graph.counts(), model.robot
+    recursion = Recursion(
+        counts["sums"], counts["products"], counts["sine_cosines"], robot.degrees_of_freedom,
+        sum(joint.friction is not None for joint in robot.joints), max(model.formats.q.bits),
+    )  # fmt: skip
+    made = counted_cost(model)
+    others = {target: estimate(recursion) for target, estimate in ESTIMATES.items()}
+    costs = {**others, made.target: made}
+    floats = costs["float"].operations
+    return [
+        replace(cost, times_float=cost.operations / floats, chip=CHIPS.get(target, ""))
+        for target, cost in costs.items()
+    ]
+
+
+def counted_cost(model: Model) -> TargetCost:
+    """Return what the plan of a model costs."""
+    plan = model.plan
+    if isinstance(plan, FloatPlan):
+        return _of_floats(plan)
+    native = sum(isinstance(wire, Product) and wire.method == "native" for wire in plan.wires)
+    size = sum(table.values.nbytes for table in model.tables)
+    return TargetCost(plan.target, True, sum(look_ups(plan, native > 0).values()), _sums(plan), native, size, size)
+
+
+def _sums(plan: Plan) -> int:
+    total = 0
+    for wire in (*plan.wires, *plan.outputs):
+        if isinstance(wire, Sum | Output | AngleSum):
+            total += max(len(wire.parts) - 1 + (wire.constant != 0), 0)
+        elif isinstance(wire, Product) and wire.method != "native":
+            total += SQUARE_SUMS if wire.method == "squares" else product_look_ups(plan, wire) - 1
+    return total
+
+
+def _of_floats(plan: FloatPlan) -> TargetCost:
+    counts, pool = plan.counts(), FloatPool(plan)
+    sines = sum(isinstance(wire, Sine) and pool.tabled(wire) for wire in plan.wires)
+    polynomials = (counts["sines"] - sines) * (len(sine_factors(plan.precision)) + 2)
+    found, products = counts["lookups"] + sines, counts["products"] + counts["fused"] + polynomials
+    size = pool.length * plan.precision.dtype().itemsize if found else 0
+    return TargetCost(plan.target, True, found, counts["sums"], products, size, size)
+
+
+def _about_tables(recursion: Recursion) -> TargetCost:
+    found = 0.85 * recursion.products**1.25 + recursion.rubbing
+    sums = 0.9 * (recursion.sums + recursion.products) ** 1.25
+    return TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
+
+
+def _about_floats(recursion: Recursion) -> TargetCost:
+    """Every input but angles, and every torque, is scaled; three sums of four are fused."""
+    products = recursion.products + 3 * recursion.joints
+    found, rows = recursion.rubbing, recursion.rubbing << recursion.bits
+    if recursion.bits <= MOST_TABLE_BITS:
+        found, rows = found + recursion.sines, rows + (5 << recursion.bits >> 2)
+    else:
+        products += recursion.sines * (len(sine_factors(SINGLE)) + 2)
+    return TargetCost("float", False, found, recursion.sums // 4, products, 4 * rows, 4 * rows)
+
+
+ESTIMATES: dict[str, Callable[[Recursion], TargetCost]] = {"tables": _about_tables, "float": _about_floats}

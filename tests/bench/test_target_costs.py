@@ -1,0 +1,107 @@
+"""What each target would cost: counted where it was compiled, estimated for the others, and shown by `compile`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from compiled import arm, compiled, rubbing_arm
+
+from bddtorque.bench.target_costs import Recursion, _about_floats, _about_tables, counted_cost, target_costs
+from bddtorque.cli import main
+from bddtorque.compiler import robot_draft
+from bddtorque.compiler.origin import from_recursion
+from bddtorque.compiler.pinning import load_plan
+from bddtorque.model.model import Model
+from bddtorque.robots.library import load_robot
+
+CASCADE = Path(__file__).parents[2] / "cascade"
+FACTOR = 2.2
+"""What estimates may be off."""
+
+
+def recursion_of(name: str, bits: int) -> Recursion:
+    robot = load_robot(name)
+    counts = from_recursion(robot).graph.counts()
+    return Recursion(counts["sums"], counts["products"], counts["sine_cosines"], robot.degrees_of_freedom, 0, bits)
+
+
+def close(estimate: int, counted: int) -> bool:
+    return counted / FACTOR <= estimate <= FACTOR * counted
+
+
+@pytest.mark.parametrize(
+    "name", ["planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda"]
+)
+def test_estimates_of_tables(name):
+    """Against the plans of the built-in arms."""
+    plan = load_plan(CASCADE / f"{name}.json")
+    counted, estimate = counted_cost(Planned(plan)), _about_tables(recursion_of(name, 12))
+    assert close(estimate.look_ups, counted.look_ups)
+    assert close(estimate.sums, counted.sums)
+    assert (counted.products, estimate.products) == (0, 0)
+    assert estimate.least_bytes <= 4 * plan.counts()["rows"] <= estimate.most_bytes
+
+
+class Planned(Model):
+    """A plan where a model is asked for, without any table."""
+
+    def __init__(self, plan):
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "tables", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [("planar2r", 18), ("scara", 12), pytest.param("ur5", 12, marks=pytest.mark.everything)],
+)
+def test_estimates_of_floats(name, bits):
+    model = compiled(name, bits=bits, target="float", **({"precision": "single"} if bits > 12 else {}))
+    counted, estimate = counted_cost(model), _about_floats(recursion_of(name, bits))
+    assert (estimate.look_ups, estimate.products) == (counted.look_ups, counted.products) or name == "scara"
+    assert close(estimate.products, counted.products)
+    assert abs(estimate.sums - counted.sums) <= 10
+    assert abs(estimate.most_bytes - counted.most_bytes) <= 8
+
+
+def test_figures_of_small_plans():
+    """As counted by hand from `bddtorque plan planar2r`, 12 bits."""
+    floats = counted_cost(compiled("planar2r", bits=12, target="float"))
+    assert (floats.look_ups, floats.sums, floats.products) == (4, 3, 13 + 8)
+    assert floats.most_bytes == pytest.approx(5 * 4096, abs=4)
+    tables = counted_cost(Planned(load_plan(CASCADE / "planar2r.json")))
+    assert (tables.look_ups, tables.sums, tables.products) == (6 + 6 * 2, 31, 0)
+    rubbing = counted_cost(rubbing_arm())
+    assert rubbing.look_ups == 4 + 2
+    assert rubbing.most_bytes == pytest.approx(4 * (5 * 64 + 2 * 256), abs=4)
+
+
+def test_no_other_plan_is_made(monkeypatch):
+    """It would take as long as compiling."""
+
+    def made(*_):
+        raise AssertionError("a plan was made")
+
+    models = arm(6), arm(6, target="float")
+    for name in ("plan_floats", "plan_network", "plan_by_paper"):
+        monkeypatch.setattr(robot_draft, name, made)
+    found = {cost.target: cost for cost in target_costs(models[0])}
+    assert (found["tables"].counted, found["float"].counted) == (True, False)
+    found = {cost.target: cost for cost in target_costs(models[1])}
+    assert (found["tables"].counted, found["float"].counted) == (False, True)
+    assert found["float"].times_float == 1
+    assert found["tables"].times_float == pytest.approx(found["tables"].operations / found["float"].operations)
+
+
+def test_compile_shows_them(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    arguments = ["compile", "planar2r", "--bits", "6", "--target", "float", "-o", str(tmp_path / "arm.bdt")]
+    assert main(arguments) == 0
+    table = capsys.readouterr().out.partition("Cost of one state by target")[2].splitlines()
+    assert [line.split()[0] for line in table if line.startswith((" tables", " float"))] == ["tables", "float"]
+    (row,) = (line for line in table if line.startswith(" float *"))
+    assert "fastest" in row
+    (row,) = (line for line in table if line.startswith(" tables"))
+    assert "× float" in row and "~" in row
+    assert main([*arguments, "--json"]) == 0
+    targets = json.loads(capsys.readouterr().out)["targets"]
+    assert [(each["target"], each["counted"]) for each in targets] == [("tables", False), ("float", True)]
