@@ -40,14 +40,15 @@ def run_avr(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
         program.chmod(0o755)
     symbols = binary.symbols()
     places = [hex(symbols[name] & 0xFFFF) for name in ("in", "out", "mark")]
+    word = np.dtype(call.dtype).itemsize
     done = subprocess.run(
-        [program, binary.elf, chip.part, str(call.inputs), str(call.outputs), *places],
+        [program, binary.elf, chip.part, str(word * call.inputs), str(word * call.outputs), *places],
         input=states.tobytes(), capture_output=True, timeout=SECONDS, check=False,
     )  # fmt: skip
-    told = np.frombuffer(done.stdout, "<i4").astype(np.int64)
-    if done.returncode or len(told) != len(states) * (call.outputs + 3):
+    row = np.dtype([("words", call.dtype, (call.outputs,)), ("told", "<i4", (3,))])
+    if done.returncode or len(done.stdout) != len(states) * row.itemsize:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["ended early"]
         raise BddTorqueError(one_line(f"simavr, chip '{chip.name}': {said[-1]}"))
-    rows = told.reshape(len(states), -1)
-    cycles, stack, instructions = rows[:, call.outputs :].T
-    return Run(rows[:, : call.outputs], cycles, instructions, int(stack.max()))
+    rows = np.frombuffer(done.stdout, row)
+    cycles, stack, instructions = rows["told"].astype(np.int64).T
+    return Run(rows["words"].astype(np.int64), cycles, instructions, int(stack.max()))

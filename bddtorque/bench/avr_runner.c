@@ -2,8 +2,8 @@
  *
  *     avr_runner ELF CHIP INPUTS OUTPUTS ADDRESS_OF_IN ADDRESS_OF_OUT ADDRESS_OF_MARK < states > results
  *
- * The program writes 1 to the register at ADDRESS_OF_MARK before a call and 2 after it. States are INPUTS words of 32 bits; a result is OUTPUTS
- * words, then cycles, bytes of stack and instructions of the call.
+ * The program writes 1 to the register at ADDRESS_OF_MARK before a call and 2 after it. States are INPUTS bytes; a result is OUTPUTS bytes,
+ * then cycles, bytes of stack and instructions of the call, of 32 bits each.
  */
 #include <simavr/sim_avr.h>
 #include <simavr/sim_elf.h>
@@ -35,7 +35,7 @@ int main(int count, char **given)
     elf_firmware_t firmware;
     avr_t *avr;
     FILE *results;
-    uint32_t *in, *out;
+    unsigned char *in, *out;
     size_t inputs, outputs;
 
     if (count != 8) {
@@ -46,8 +46,8 @@ int main(int count, char **given)
     memset(&firmware, 0, sizeof firmware);
     inputs = strtoul(given[3], NULL, 0);
     outputs = strtoul(given[4], NULL, 0);
-    in = calloc(inputs, 4);
-    out = calloc(outputs, 4);
+    in = calloc(inputs, 1);
+    out = calloc(outputs, 1);
     avr = avr_make_mcu_by_name(given[2]);
     if (!results || !in || !out || !avr || elf_read_firmware(given[1], &firmware)) {
         fprintf(stderr, "cannot load %s for %s\n", given[1], given[2]);
@@ -57,7 +57,7 @@ int main(int count, char **given)
     avr_init(avr);
     avr_load_firmware(avr, &firmware);
     avr_register_io_write(avr, (avr_io_addr_t)strtoul(given[7], NULL, 0), wrote, NULL);
-    while (fread(in, 4, inputs, stdin) == inputs) {
+    while (fread(in, 1, inputs, stdin) == inputs) {
         unsigned first, lowest;
         avr_cycle_count_t begun;
         uint32_t told[3] = {0, 0, 0};
@@ -83,14 +83,14 @@ int main(int count, char **given)
                 }
             }
             if (wanted == 1) {
-                memcpy(avr->data + strtoul(given[5], NULL, 0), in, 4 * inputs);
+                memcpy(avr->data + strtoul(given[5], NULL, 0), in, inputs);
             } else {
                 told[0] = (uint32_t)(marked - begun);
                 told[1] = first - lowest;
             }
         }
-        memcpy(out, avr->data + strtoul(given[6], NULL, 0), 4 * outputs);
-        fwrite(out, 4, outputs, results);
+        memcpy(out, avr->data + strtoul(given[6], NULL, 0), outputs);
+        fwrite(out, 1, outputs, results);
         fwrite(told, 4, 3, results);
     }
     return fclose(results) ? 4 : 0;

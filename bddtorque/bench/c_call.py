@@ -29,8 +29,9 @@ class CCall:
     header : declares the function
     sources : what is compiled
     prototype : of the function, as the header has it
-    statement : a call that reads ``in`` and writes ``out``, arrays of int32_t
+    statement : a call that reads ``in`` and writes ``out``, arrays of words
     inputs, outputs : words of these
+    word : the C type of a word
     """
 
     header: str
@@ -39,6 +40,12 @@ class CCall:
     statement: str
     inputs: int
     outputs: int
+    word: str = "int32_t"
+
+    @property
+    def dtype(self) -> str:
+        """What NumPy calls a word, least significant byte first."""
+        return "<i2" if self.word == "int16_t" else "<i4"
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for a manifest, under its key ``call``."""
@@ -57,19 +64,23 @@ class CCall:
                 )
             ) from None
 
-    def main_text(self, avr: bool) -> str:
-        """Return a program that calls the function for ever; on AVR each call stands between two marks."""
-        text = f"""\
+    def call_text(self) -> str:
+        """Return a function ``call`` that calls it with the words of arrays."""
+        return f"""\
 #include "{self.header}"
 #include <stdint.h>
 
-int32_t in[{self.inputs}], out[{self.outputs}];
+{self.word} in[{self.inputs}], out[{self.outputs}];
 
 __attribute__((noinline)) void call(void)
 {{
     {self.statement}
 }}
 """
+
+    def main_text(self, avr: bool) -> str:
+        """Return a program that calls the function for ever; on AVR each call stands between two marks."""
+        text = self.call_text()
         if avr:
             return f"#include <avr/io.h>\n{text}{AVR_MAIN}"
         return f"{text}\nvoid _start(void) {{ for (;;) call(); }}\n"

@@ -107,7 +107,7 @@ def measure(
         raise BddTorqueError(lacking)
     source = Path(folder)
     call = CCall.read(source)
-    rows = np.ascontiguousarray(states, dtype="<i4")
+    rows = np.ascontiguousarray(states, dtype=call.dtype)
     if rows.ndim != 2 or rows.shape[1] != call.inputs or not len(rows):
         raise BddTorqueError(f"states must have shape (N, {call.inputs}), N > 0, got {rows.shape}")
     with tempfile.TemporaryDirectory(prefix="bddtorque-") as made:

@@ -82,6 +82,7 @@ def run_unicorn(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
     machine.hook_add(unicorn.UC_HOOK_BLOCK, counter.block)
     # what the stack takes is seen by what it leaves behind; a hook on writes would lose conditional stores of Thumb-2
     paint = np.random.default_rng(0).integers(1, 255, STACK, np.uint8)
+    size = np.dtype(call.dtype).itemsize * call.outputs
     symbols, thumb, top = binary.symbols(), int(arm), RAM + 2 * SIZE - 64
     machine.mem_write(top - STACK, paint.tobytes())
     words, cycles, instructions = [], [], []
@@ -91,7 +92,7 @@ def run_unicorn(binary: Binary, chip: Chip, call: CCall, states: Any) -> Run:
         machine.reg_write(link, STOP | thumb)
         counter.start()
         machine.emu_start(symbols["call"] | thumb, STOP)
-        words.append(np.frombuffer(bytes(machine.mem_read(symbols["out"], 4 * call.outputs)), "<i4"))
+        words.append(np.frombuffer(bytes(machine.mem_read(symbols["out"], size)), call.dtype))
         cycles.append(counter.cycles + counter.taken)  # the return is a branch that was taken
         instructions.append(counter.instructions)
     left = np.frombuffer(bytes(machine.mem_read(top - STACK, STACK)), np.uint8)

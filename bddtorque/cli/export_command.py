@@ -52,11 +52,20 @@ def export_command(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What functions and files are called; as the robot unless given.")
     ] = None,
+    chip: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Write what is cheapest on this chip: cortex-m0, cortex-m4, rv32imc, avr, ... (docs)."
+        ),
+    ] = None,
+    io: Annotated[int, typer.Option("--io", metavar="BITS", help="Pass words as int16_t or int32_t: 16 or 32.")] = 32,
     vectors: Annotated[int, typer.Option(metavar="N", help="States of the self-test.")] = 256,
     cc: Annotated[
         str | None,
         typer.Option(
-            "--cc", metavar="COMMAND", help="The compiler that sizes are measured with; CC or cc unless given."
+            "--cc",
+            metavar="COMMAND",
+            help="The compiler that sizes are measured with; by default the chip's, CC or cc.",
         ),
     ] = None,
     force: Annotated[
@@ -88,7 +97,6 @@ def export_command(
         else:
             output().print(grid([*logic.items()]))
         return
-    model.robot_source(str(file))
     exported = export_c(
         model,
         c,
@@ -100,6 +108,8 @@ def export_command(
         vectors=vectors,
         force=force,
         compiler=cc,
+        chip=chip,
+        io=io,
     )
     if as_json:
         write_json(
@@ -141,8 +151,10 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     constant = f"the same operations for every state{' in range' * floats}"
     forms = ", ".join(listed) or "none"
     constant = constant if exported.constant else "walks end sooner for some states"
+    joints = f", {counted(model.robot.degrees_of_freedom, 'joints')}" if model.source.kind == "robot" else ""
     lines = [
-        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
+        (model.source.kind, f"{model.name}{joints}"),
+        ("chip", f"{exported.chip}{'; ' * bool(exported.note)}{exported.note}"),
         ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
         ("bound", f"{exported.bound:.4f} units of the last bit at most"),

@@ -50,6 +50,7 @@ class BlockCode:
     constant : whether every input takes the same operations
     arrays : const tables
     function : the text of ``static int32_t block_K(uint32_t x0, uint32_t x1, ...)``, of input words
+    index : the type of these
     """
 
     number: int
@@ -57,6 +58,7 @@ class BlockCode:
     constant: bool
     arrays: tuple[ConstantArray, ...]
     function: str
+    index: str = "uint32_t"
 
     @property
     def bytes(self) -> int:
@@ -79,6 +81,11 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
         raise BddTorqueError(
             f"tables take {size:,} bytes in this form, but at most {MOST_BYTES:,} can be exported: try another form"
         )
+    if chip.largest_tables and size > chip.largest_tables:
+        raise BddTorqueError(
+            f"tables take {size:,} bytes, but the compiler of chip '{chip.name}' reads at most {chip.largest_tables:,} "
+            "from flash: ask for less memory, or compile with target = 'integer'"
+        )
     return codes
 
 
@@ -86,13 +93,12 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     name = f"block_{k}"
     narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded)
     index = "uint16_t" if narrow else "uint32_t"
-    match form:
-        case Dense():
-            arrays, body = _dense(name, form, chip.largest_array)
-        case Folded():
-            arrays, body = _folded(name, form, index)
-        case _:
-            arrays, body = _code(name, form)
+    arrays, body = _code(name, form, index)
+    reader = ""
+    if isinstance(form, Dense | Folded) and chip.largest_array and arrays[0].bytes > chip.largest_array:
+        reader = f"{_reader(arrays[0], chip.largest_array, index)}\n"
+        body = [re.sub(rf"{arrays[0].name}\[([^\]]*)\]", rf"{arrays[0].name}(\1)", line) for line in body]
+        arrays = _cut(arrays[0], chip.largest_array)
     for array in arrays:
         if chip.largest_array and array.bytes > chip.largest_array:
             raise BddTorqueError(
@@ -103,7 +109,8 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     if len(widths) > 1:
         words = [f"x{place}" for place in range(len(widths))]
         body = [statement(f"const {index} index = ({index})(", _index(words, widths), ");", indent=""), *body]
-    return BlockCode(k, form.name, form.constant, arrays, _function(k, words, body, index, isinstance(form, Dense)))
+    function = _function(k, words, body, index, isinstance(form, Dense) and not reader)
+    return BlockCode(k, form.name, form.constant, arrays, f"{reader}{function}", index)
 
 
 def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
@@ -138,9 +145,14 @@ def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
     return terms
 
 
-def _code(name: str, form: Form) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Return the arrays of a form and the statements that look a word up at `index`."""
+def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Return the arrays of a form and the statements that look a word up at `index`, a variable of that type."""
     match form:
+        case Dense(values=values):
+            words = constant_array(f"{name}_words", values)
+            return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
+        case Folded():
+            return _folded(name, form, index)
         case Classes():
             size = 1 << form.row_bits
             rows = constant_array(f"{name}_rows", form.classes[:size])
@@ -165,27 +177,25 @@ def _mask(bits: int) -> str:
     return unsigned((1 << bits) - 1)
 
 
-def _dense(name: str, form: Dense, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Read one array or, where it would be too large for the compiler, one of several by the high bits."""
-    whole = constant_array(f"{name}_words", form.values)
-    bits = len(form.values).bit_length() - 1
-    low = bits
-    while largest and whole.bytes >> (bits - low) > largest:
-        low -= 1
-    if low == bits:
-        return (whole,), [f"return (int32_t){whole.name}[index & {_mask(bits)}];"]
-    cut = form.values.reshape(-1, 1 << low)
-    parts = tuple(ConstantArray(f"{whole.name}_{k}", whole.type, values) for k, values in enumerate(cut))
-    lines = [f"const {_narrowest(bits)} place = index & {_mask(low)};", "int32_t word;", ""]
-    lines.append(f"switch ((index >> {low}u) & {_mask(bits - low)}) {{")
-    for k, part in enumerate(parts):
-        label = f"case {k}u:" if k < len(parts) - 1 else "default:"
-        lines += [label, f"    word = (int32_t){part.name}[place];", "    break;"]
-    return parts, [*lines, "}", "return word;"]
+def _cut(array: ConstantArray, largest: int) -> tuple[ConstantArray, ...]:
+    """Return an array in pieces of 2^n words, none larger than a compiler takes."""
+    size = len(array.values)
+    step = 1 << (size * largest // array.bytes).bit_length() - 1
+    pieces = (array.values[first : first + step] for first in range(0, size, step))
+    return tuple(ConstantArray(f"{array.name}_{k}", array.type, piece) for k, piece in enumerate(pieces))
 
 
-def _narrowest(bits: int) -> str:
-    return "uint16_t" if bits <= 16 else "uint32_t"
+def _reader(array: ConstantArray, largest: int, index: str) -> str:
+    """Return a function that reads an array that is cut into pieces."""
+    pieces = _cut(array, largest)
+    step = len(pieces[0].values)
+    low = step.bit_length() - 1
+    lines = [f"static {array.type} {array.name}({index} place)", "{", f"    {array.type} word;", ""]
+    lines.append(f"    switch (place >> {low}u) {{")
+    for k, piece in enumerate(pieces):
+        lines.append(f"    case {k}u:" if k < len(pieces) - 1 else "    default:")
+        lines += [f"        word = {piece.name}[place & {_mask(low)}];", "        break;"]
+    return "\n".join([*lines, "    }", "    return word;", "}", ""])
 
 
 def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
@@ -200,7 +210,7 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
     for bits, length, centre, first, second in rules:
         shift -= bits
         lines.append("")
-        lines.append(f"word = ({index})((index >> {shift}u) & {_mask(bits)});")
+        lines.append(f"word = ({index})(({index})(index >> {shift}u) & {_mask(bits)});")
         if first:
             half, full = 1 << (bits - 1), 1 << bits
             if centre:

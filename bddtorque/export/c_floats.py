@@ -104,8 +104,8 @@ static int quantised(const double *x, const struct format *formats, int32_t *wor
 """
 
 
-def floats_text(model: Model, prefix: str) -> str:
-    """Return the C file of the float front end."""
+def floats_text(model: Model, prefix: str, kind: str) -> str:
+    """Return the C file of the float front end of a function whose words are of a C type."""
     macro = prefix.upper()
     tables = "\n".join(
         f"static const struct format {quantity}_formats[JOINTS] = {{\n"
@@ -124,11 +124,11 @@ def floats_text(model: Model, prefix: str) -> str:
 #define JOINTS {macro}_JOINTS
 {defined}
 
-{CODE}
+{CODE.replace("int32_t *words", f"{kind} *words").replace("(int32_t)", f"({kind})")}
 {tables}
 int {prefix}_torque(const double q[JOINTS], const double qd[JOINTS], const double qdd[JOINTS], double tau[JOINTS])
 {{
-    int32_t q_words[JOINTS], qd_words[JOINTS], qdd_words[JOINTS], tau_words[JOINTS];
+    {kind} q_words[JOINTS], qd_words[JOINTS], qdd_words[JOINTS], tau_words[JOINTS];
     const int beyond[3] = {{
         quantised(q, q_formats, q_words), quantised(qd, qd_formats, qd_words), quantised(qdd, qdd_formats, qdd_words)
     }};

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from bddtorque.base.version import __version__
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Parts, ProvedBound
 from bddtorque.words import Format
 
+MACROS = (
+    "Macros of every word, by its place in the array from 0 and by its name: the value of a word is",
+    "SIGN * LSB * word + OFFSET, from LOW to HIGH; what is proved of an output is BOUND, in units of its LSB.",
+)
 QUANTITIES = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 
 
-def header_text(model: Model, prefix: str, floats: bool) -> str:
+def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -> str:
     """Return the header; `floats` adds the function that takes and gives physical units."""
-    guard = f"BDDTORQUE_{prefix.upper()}_H"
+    guard, macro = f"BDDTORQUE_{prefix.upper()}_H", prefix.upper()
+    counts = {interface.count(prefix, array): len(words) for array, words in interface.arrays.items()}
+    counts[interface.count(prefix, interface.result)] = len(interface.outputs)
+    arrays = {**interface.arrays, interface.result: interface.outputs}
     parts = [
         comment(list(_about(model, prefix))),
         f'#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {{\n#endif',
-        f'#define {prefix.upper()}_JOINTS {len(model.formats.q)}\n#define {prefix.upper()}_DIGEST "{model.digest}"',
-        "\n\n".join(_words(model, prefix, quantity) for quantity in QUANTITIES),
-        _certificate(model, prefix),
-        _function(model, prefix),
-        *([_float_function(prefix)] if floats else []),
+        "\n".join(f"#define {name} {count}" for name, count in counts.items())
+        + f'\n#define {macro}_DIGEST "{model.digest}"',
+        comment(MACROS),
+        "\n\n".join(_words(prefix, interface, array, formats) for array, formats in arrays.items()),
+        _certificate(model, prefix, interface),
+        _function(model, prefix, interface),
+        *([_float_function(prefix, interface)] if floats else []),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n\n".join(parts)
@@ -37,26 +49,50 @@ def _about(model: Model, prefix: str) -> Iterator[str]:
     made, steps = "as tables of whole numbers", "words"
     if isinstance(plan, FloatPlan):
         made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
-    yield f"{prefix}.h: the inverse dynamics of a robot arm {made}."
+    robot = isinstance(model.source, RobotSource)
+    yield f"{prefix}.h: {'the inverse dynamics of a robot arm' if robot else 'a function of words'} {made}."
     yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
     yield ""
     source, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "host", "float"))
     yield f"Plan: source {source}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
-    yield "Joints, from base to tip: " + ", ".join(
-        f"{k} {name}" for k, name in enumerate(safe_names(model.formats.joint_names), 1)
-    )
-    yield "(letters and digits of their names)."
+    if robot:
+        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(model.formats.joint_names)))
+        yield f"Joints, from base to tip (letters and digits of their names): {joints}."
 
 
-def _words(model: Model, prefix: str, quantity: str) -> str:
-    """Return what the words of one quantity mean: a comment, and its bits and unit of every joint."""
-    macro = f"{prefix.upper()}_{quantity.upper()}"
-    lines, defined = [f"Words {quantity}[i] ({QUANTITIES[quantity]}), two's complement:"], []
-    for joint, word in enumerate(getattr(model.formats, quantity)):
-        lines.append(f"  {quantity}[{joint}]: {word_meaning(word)}")
-        defined.append(f"#define {macro}{joint + 1}_BITS {word.bits}")
-        defined.append(f"#define {macro}{joint + 1}_LSB {float(word.lsb)!r} /* {safe_unit(word.unit)} */")
+def _words(prefix: str, interface: Interface, array: str, formats: Sequence[Format]) -> str:
+    """Return what the words of an array mean: a comment, and macros of every word by its place and by its name."""
+    macro = f"{prefix.upper()}_{array.upper()}"
+    meaning = f" ({QUANTITIES[array]})" if array in QUANTITIES else ""
+    lines, defined = [f"Words {array}[i]{meaning}, two's complement:"], []
+    for place, (word, label) in enumerate(zip(formats, interface.labels[array], strict=True)):
+        lines.append(f"  {array}[{place}]: {word_meaning(word)}")
+        offset = word.offset + word.sign * word.centre if word.kind == "range" else word.offset
+        ends = sorted(word.sign * end + word.offset for end in _limits(word))
+        unit = f" /* {safe_unit(word.unit)} */"
+        values = {
+            "BITS": str(word.bits),
+            "LSB": f"{float(word.lsb)!r}{unit}",
+            "OFFSET": f"{float(offset)!r}{unit}",
+            "SIGN": str(int(word.sign)),
+            "LOW": f"{float(ends[0])!r}{unit}",
+            "HIGH": f"{float(ends[1])!r}{unit}",
+        }
+        defined += [f"#define {macro}{place}_{name} {value}" for name, value in values.items()]
+        defined += named_macros(macro, place, label, values)
     return comment(lines) + "\n" + "\n".join(defined)
+
+
+def _limits(word: Format) -> tuple[float, float]:
+    """Return the ends of a word's range; an angle without limits has half a turn to either side."""
+    if math.isfinite(word.low) and math.isfinite(word.high):
+        return word.low, word.high
+    return word.lowest * word.lsb, word.highest * word.lsb
+
+
+def named_macros(macro: str, place: int, label: str, names: Iterable[str]) -> list[str]:
+    """Return macros of a word by its name, which are those by its place."""
+    return [f"#define {macro}_{label}_{name} {macro}{place}_{name}" for name in names]
 
 
 def word_meaning(word: Format) -> str:
@@ -73,22 +109,23 @@ def word_meaning(word: Format) -> str:
     return f"{word.bits} bits, {raw}{mounted} {unit}, {ends}"
 
 
-def _certificate(model: Model, prefix: str) -> str:
-    """Return what is proved: a comment, and the bound of every torque."""
+def _certificate(model: Model, prefix: str, interface: Interface) -> str:
+    """Return what is proved: a comment, and the bound of every output."""
     torques = model.certificate.torques
+    robot = interface.result == "tau"
+    what, of = ("torque", "robot's parameters as parsed") if robot else ("value", "numbers it was compiled from")
     lines = [
-        "Certificate. Proved for every input word there is: |compiled - true torque| is at most BOUND units of the",
-        "last bit, where the true torque is the real-number function of the robot's parameters as parsed, at the exact",
-        "values of the input words, clamped to the lowest and the highest torque word. `bddtorque verify` proves it",
-        f"again. Every torque below one unit (faithful): {'yes' if model.certificate.faithful else 'NO'}.",
+        f"Certificate. Proved for every input word there is: |compiled - true {what}| is at most BOUND units of the",
+        f"last bit, where the true {what} is the real-number function of the {of}, at the exact",
+        f"values of the input words, clamped to the lowest and the highest {what} word. `bddtorque verify` proves it",
+        f"again. Every {what} below one unit (faithful): {'yes' if model.certificate.faithful else 'NO'}.",
     ]
-    for k, torque in enumerate(torques):
-        lines += [f"  tau[{k}]: {line}" for line in _proved(torque)]
-    macro = prefix.upper()
-    defined = []
-    for k, torque in enumerate(torques, 1):
-        defined.append(f"#define {macro}_TAU{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
-        defined.append(f"#define {macro}_TAU{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
+    macro, defined = f"{prefix.upper()}_{interface.result.upper()}", []
+    for k, (torque, label) in enumerate(zip(torques, interface.labels[interface.result], strict=True)):
+        lines += [f"  {interface.result}[{k}]: {line}" for line in _proved(torque)]
+        defined.append(f"#define {macro}{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
+        defined.append(f"#define {macro}{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
+        defined += named_macros(macro, k, label, ("BOUND", "BOUND_SI"))
     return comment(lines) + "\n" + "\n".join(defined)
 
 
@@ -111,19 +148,11 @@ def _proved(torque: ProvedBound) -> Iterator[str]:
             yield f"saturation not excluded; a range of {reach} would do"
 
 
-def prototype(prefix: str, name: str, kind: str = "int32_t") -> str:
-    """Return what a function that computes torques is declared as."""
-    joints = f"[{prefix.upper()}_JOINTS]"
-    return (
-        f"int {prefix}_{name}(const {kind} q{joints}, const {kind} qd{joints},\n"
-        f"    const {kind} qdd{joints}, {kind} tau{joints})"
-    )
-
-
-def _function(model: Model, prefix: str) -> str:
+def _function(model: Model, prefix: str, interface: Interface) -> str:
     only = "IEEE floats" if isinstance(model.plan, FloatPlan) else "Whole numbers only"
+    what = "Torque words of one state, from position, velocity and acceleration words."
     about = [
-        "Torque words of one state, from position, velocity and acceleration words. Any numbers may be given: angles",
+        f"{what if interface.result == 'tau' else 'The output word of input words.'} Any numbers may be given: angles",
         "wrap, other words are clamped. Returns how many input words were out of range (beyond their format, or angles",
         f"beyond the limits of their joint); 0 is the good case. {only}; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",
@@ -134,12 +163,12 @@ def _function(model: Model, prefix: str) -> str:
             "-ffast-math, and tells gcc and clang to contract nothing (others: as by -ffp-contract=off). The processor",
             "must round to nearest and must not flush subnormal numbers to zero, as it does unless told otherwise.",
         ]
-    return f"{comment(about)}\n{prototype(prefix, 'torque_words')};"
+    return f"{comment(about)}\n{interface.prototype(prefix)};"
 
 
-def _float_function(prefix: str) -> str:
+def _float_function(prefix: str, interface: Interface) -> str:
     about = [
         "The same in rad or m (and per s, per s^2) and N*m or N: rounds to words, and back. Returns how many values",
         "were out of range, or -1, with nothing written, if one is no number or an angle of more than 2^24 turns.",
     ]
-    return f"{comment(about)}\n{prototype(prefix, 'torque', 'double')};"
+    return f"{comment(about)}\n{interface.prototype(prefix, 'torque', 'double')};"

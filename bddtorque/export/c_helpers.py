@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from bddtorque.export.c_inputs import Interface
+from bddtorque.export.c_interface import Interface
 
 SHAPES = {
     "signed": """\
@@ -153,13 +153,13 @@ def used_helpers(text: str, interface: Interface) -> str:
     return "\n".join([INLINE, *(helpers[name] for name in helpers if name in called)]) if called else ""
 
 
-def limbs_function(block: int, limb_bits: int) -> str:
+def limbs_function(block: int, limb_bits: int, index: str) -> str:
     """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned limbs.
 
     Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many limbs are taken as the words can need,
     so that every state takes the same steps.
     """
-    mask = f"UINT32_C({(1 << limb_bits) - 1})"
+    mask = f"{(1 << limb_bits) - 1}u"
     return f"""\
 /* left times right, modulo 2^64, in limbs of {limb_bits} bits: as many of each as its word can have. */
 static uint64_t limbs_{block}(int64_t left, unsigned lefts, int64_t right, unsigned rights)
@@ -171,10 +171,10 @@ static uint64_t limbs_{block}(int64_t left, unsigned lefts, int64_t right, unsig
 
     for (i = 0; i < lefts; i++) {{
         for (j = 0; j < rights; j++) {{
-            const uint32_t high = (uint32_t)(a >> ({limb_bits} * i)) & {mask};
-            const uint32_t low = (uint32_t)(b >> ({limb_bits} * j)) & {mask};
+            const {index} high = ({index})((a >> ({limb_bits}u * i)) & {mask});
+            const {index} low = ({index})((b >> ({limb_bits}u * j)) & {mask});
 
-            exact += (uint64_t)block_{block}(high, low) << ({limb_bits} * (i + j));
+            exact += (uint64_t)block_{block}(high, low) << ({limb_bits}u * (i + j));
         }}
     }}
     return (left < 0) != (right < 0) ? 0 - exact : exact;

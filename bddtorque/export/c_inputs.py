@@ -7,37 +7,14 @@ operations for states in range.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 
-from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.program import limits
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import integer, statement, unsigned
 from bddtorque.words import Format
 from bddtorque.words.integer_range import INT32, Range
-
-
-@dataclass(frozen=True)
-class Interface:
-    """How words are passed.
-
-    Attributes
-    ----------
-    arrays : the formats of the words of each input array, by its name
-    names : what the plan calls them
-    bits : of the C type of all words: 16 or 32
-    register : bits that the chip computes with at once
-    """
-
-    arrays: Mapping[str, tuple[Format, ...]]
-    names: Mapping[str, tuple[str, ...]]
-    bits: int = 32
-    register: int = 32
-
-    @property
-    def type(self) -> str:
-        """The C type of a word."""
-        return f"int{self.bits}_t"
 
 
 def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:
@@ -119,8 +96,3 @@ def _beyond(word: str, first: int, last: int) -> str:
     both = "||" if first <= last else "&&"
     ends = [integer(end, 32 if Range(end, end).within(INT32) else 64) for end in (first, last)]
     return f"(({word} < {ends[0]}) {both} ({word} > {ends[1]})) ? 1 : 0"
-
-
-def state_names(joints: int) -> dict[str, tuple[str, ...]]:
-    """Return what a plan calls the words of q, qd and qdd."""
-    return {quantity: tuple(f"{quantity}{joint + 1}" for joint in range(joints)) for quantity in QUANTITIES}

@@ -1,4 +1,4 @@
-"""What exported code takes, measured: bytes of ROM and RAM from the object file, bytes of stack from the compiler."""
+"""What exported code takes, measured: bytes of ROM and RAM of a linked program, bytes of stack from the compiler."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.bench.c_call import CCall
+from bddtorque.spec.chips import Chip
 
-FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
+FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
 """Tables by which a debugger or C++ would unwind the stack are no part of what runs."""
+LINK = ("-ffunction-sections", "-fdata-sections", "-nostartfiles", "-Wl,--gc-sections,-e,main")
+"""A program without what starts it."""
 SECONDS = 300
 
 
@@ -26,8 +30,8 @@ class Measured:
     Attributes
     ----------
     compiler : the command, and the flags it was given
-    rom : code, tables and initial values
-    ram : variables that outlive a call; 0, as there are none
+    rom : what the function adds to a program: code, tables, initial values, library functions that it calls
+    ram : variables that it adds, and tables that a start-up copies to RAM
     stack : frames of the function and of what it calls, at most; None where the compiler does not tell
     """
 
@@ -37,8 +41,10 @@ class Measured:
     stack: int | None
 
 
-def find_compiler(wanted: str | None) -> list[str] | None:
-    """Return the command of a C compiler: the one `wanted`, or CC of the environment, cc, gcc or clang; else None."""
+def find_compiler(wanted: str | None, chip: Chip | None = None) -> list[str] | None:
+    """Return the command of a C compiler: the one `wanted`, or the chip's; or CC of the environment, cc, gcc, clang."""
+    if not wanted and chip is not None and chip.tools:
+        return [f"{chip.tools}gcc", *chip.flags] if shutil.which(f"{chip.tools}gcc") else None
     for name in [wanted] if wanted else [os.environ.get("CC", ""), "cc", "gcc", "clang"]:
         try:
             command = shlex.split(name or "")
@@ -51,30 +57,40 @@ def find_compiler(wanted: str | None) -> list[str] | None:
     return None
 
 
-def measure(files: Mapping[str, str], names: Sequence[str], command: Sequence[str]) -> Measured | str:
-    """Compile the files `names` among others and return what they take, or in words why it is not known."""
+def measure(files: Mapping[str, str], names: Sequence[str], call: CCall, command: Sequence[str]) -> Measured | str:
+    """Link the files `names` among others into a program and return what they add to it, or why that is not known."""
+    compiler, given = command[0], list(command[1:])
     with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
         here = Path(folder)
         for name, text in files.items():
             (here / name).write_text(text, encoding="ascii")
-        objects = [str(Path(name).with_suffix(".o")) for name in names]
+        (here / "stub.c").write_text(call.stub_text())
+        (here / "main.c").write_text(f"{call.call_text()}\nint main(void) {{ for (;;) call(); }}\n")
         told = True
         for name in names:
-            problem = _run([*command, *FLAGS, "-fstack-usage", "-c", name], here)
+            problem = _run([compiler, *FLAGS, *given, "-fstack-usage", "-c", name], here)
             if isinstance(problem, str):  # perhaps it knows no -fstack-usage
                 told = False
-                problem = _run([*command, *FLAGS, "-c", name], here)
+                problem = _run([compiler, *FLAGS, *given, "-c", name], here)
             if isinstance(problem, str):
                 return problem
-        sizes = _run([_size_tool(command, here), *objects], here)
-        if isinstance(sizes, str):
-            return sizes
-        rows = re.findall(r"^\s*(\d+)\s+(\d+)\s+(\d+)\s+\d+\s", sizes.stdout, re.MULTILINE)
-        if len(rows) != len(names):
-            return "the tool 'size' says nothing that can be read"
-        code, data, bss = (sum(int(row[k]) for row in rows) for k in range(3))
         frames = "".join(path.read_text() for path in sorted(here.glob("*.su"))) if told else ""
-        return Measured(" ".join([*command, *FLAGS]), code + data, data + bss, stack_of(frames))
+        sizes = []
+        for program, sources in (("whole", names), ("empty", ["stub.c"])):
+            problem = _run([compiler, *FLAGS, *given, *LINK, "main.c", *sources, "-o", program, "-lm"], here)
+            if isinstance(problem, str):
+                return problem
+            shown = _run([_size_tool(command, here), program], here)
+            row = (
+                None
+                if isinstance(shown, str)
+                else re.search(r"^\s*(\d+)\s+(\d+)\s+(\d+)\s", shown.stdout, re.MULTILINE)
+            )
+            if row is None:
+                return "the tool 'size' says nothing that can be read"
+            sizes.append([int(number) for number in row.groups()])
+        code, data, bss = (whole - empty for whole, empty in zip(*sizes, strict=True))
+        return Measured(" ".join([compiler, *FLAGS, *given]), code + data, data + bss, stack_of(frames))
 
 
 def stack_of(usage: str) -> int | None:
@@ -87,7 +103,8 @@ def stack_of(usage: str) -> int | None:
         found = re.fullmatch(r".*:([A-Za-z0-9_.]+)\t(\d+)\t\S+", line)
         if found:
             name = found[1].split(".")[0]
-            kind = next((k for k in ("_torque_words", "_torque") if name.endswith(k)), None)
+            kind = next((k for k in ("_words", "_torque") if name.endswith(k)), None)
+            kind = "helper" if name == "clamp_words" else kind
             kind = kind or next((k for k in ("limbs_", "block_") if name.startswith(k)), "helper")
             depth[kind] = max(depth.get(kind, 0), int(found[2]))
     return sum(depth.values()) if depth else None
@@ -108,6 +125,7 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
     except (OSError, subprocess.TimeoutExpired) as problem:
         return one_line(f"{command[0]}: {problem}")
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["failed"])[0]
+        lines = done.stderr.strip().splitlines() or ["failed"]
+        said = next((line for line in lines if "error" in line or "overflow" in line), lines[0])
         return one_line(f"{command[0]}: {said}")
     return done

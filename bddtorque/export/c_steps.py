@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_inputs import Interface, raised
+from bddtorque.export.c_inputs import raised
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.c_text import ConstantArray, integer, statement
 from bddtorque.export.integer_ranges import check_products, known_ranges
@@ -102,13 +103,13 @@ class PlanSteps:
         wires = ((k, self.plan.wires[k]) for k in self.plan.read)
         return {wire.name: self.value(k) for k, wire in wires if isinstance(wire, Input)}
 
-    def steps(self, inputs: Iterable[str], interface: Interface, result: str = "tau") -> Steps:
+    def steps(self, inputs: Iterable[str], interface: Interface) -> Steps:
         """Return the statements of the plan after those of its `inputs`.
 
         Parameters
         ----------
-        interface, result
-            How words are passed, and the array that output words are kept in.
+        interface
+            How words are passed.
         """
         lines = list(inputs)
         for k in self.plan.read:
@@ -116,8 +117,8 @@ class PlanSteps:
                 lines += self._wire(k)
         late: dict[int, list[int]] = {}
         for k, output in enumerate(self.plan.outputs):
-            lines += self._output(k, output, result, interface, late)
-        lines += _late_clamps(late, result, interface)
+            lines += self._output(k, output, interface, late)
+        lines += _late_clamps(late, interface)
         taken = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Product)]
         limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
@@ -160,9 +161,13 @@ class PlanSteps:
         first = f"{declared}{self._cast(value, bits)}{draft.first}"
         return [*(f"    {line}" for line in before), statement(first, draft.terms, f"{draft.last};")]
 
+    def _index(self, block: int) -> str:
+        """Return the type that the words of a table's index are given in."""
+        return "uint16_t" if self.small and sum(self.plan.blocks[block].input_widths) <= 16 else "uint32_t"
+
     def _call(self, block: int, wires: Sequence[int]) -> str:
         """Return the word of a table at the words of some wires; functions ignore bits above those of each word."""
-        index = "uint16_t" if self.small and sum(self.plan.blocks[block].input_widths) <= 16 else "uint32_t"
+        index = self._index(block)
         given = []
         for wire in wires:
             value = self.value(wire)
@@ -179,7 +184,7 @@ class PlanSteps:
             case "native":
                 return self._summed(declared, value, [Term(1, (left, right))], 0, wire.shift, self.ranges[k], where)
             case "squares":
-                call = f"block_{block}({left.as_bits()} {{}} {right.as_bits()})"
+                call = f"block_{block}(({self._index(block)})({left.as_bits()} {{}} {right.as_bits()}))"
                 pair = [Value(call.format(sign), self.entries[block], 32) for sign in "+-"]
                 terms = [Term(1, (pair[0],)), Term(-1, (pair[1],))]
                 return self._summed(declared, value, terms, 0, wire.shift, self.ranges[k], where)
@@ -192,11 +197,9 @@ class PlanSteps:
                 half = f" + {integer(1 << wire.shift >> 1, 64, True)}" if wire.shift else ""
                 return [f"    {declared}{self._cast(value, 64)}floor64({call}{half}, {integer(1 << wire.shift, 64)});"]
 
-    def _output(
-        self, k: int, output: Output, result: str, interface: Interface, late: dict[int, list[int]]
-    ) -> list[str]:
+    def _output(self, k: int, output: Output, interface: Interface, late: dict[int, list[int]]) -> list[str]:
         """Return what keeps an output word; `late` gets those that are to be clamped together, by their bits."""
-        ends, kind = Range(output.low, output.high), interface.type
+        ends, kind, result = Range(output.low, output.high), interface.type, interface.result
         if not ends.within(INT32):
             raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
         terms = [term for source, factor in output.parts for term in self._terms(source, factor)]
@@ -217,8 +220,9 @@ class PlanSteps:
         return [*(f"    {line}" for line in before), text]
 
 
-def _late_clamps(late: Mapping[int, Sequence[int]], result: str, interface: Interface) -> Iterator[str]:
+def _late_clamps(late: Mapping[int, Sequence[int]], interface: Interface) -> Iterator[str]:
     """Yield tests of output words of the same bits together, and what clamps them."""
+    result = interface.result
     for bits, places in late.items():
         tests = [f"{'| ' * (k > 0)}{raised(f'{result}[{place}]', bits, interface)}" for k, place in enumerate(places)]
         yield statement("if (((", tests, f") >> {bits}u) != 0u) {{ /* some word is out of range */")

@@ -18,7 +18,7 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import CCall
 from bddtorque.export.c_header import word_meaning
-from bddtorque.export.c_inputs import Interface
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import safe_unit
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled
@@ -151,7 +151,7 @@ class TermFunction:
             taken = f"wrapped32((uint32_t){name}, {word.bits}u)" if k in arithmetic and word.bits < 32 else name
             kind = f"{'' if value.signed else 'u'}int{value.bits}_t"
             lines.append(f"    const {kind} {value.name} = ({kind}){taken};")
-        return steps.steps(lines, Interface({}, {}, register=chip.register))
+        return steps.steps(lines, Interface(register=chip.register))
 
     @property
     def result(self) -> str:

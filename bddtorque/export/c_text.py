@@ -60,6 +60,13 @@ def filled(values: npt.ArrayLike) -> str:
     return ",\n".join(f"    {line}" for line in lines)
 
 
+def rows(values: npt.NDArray[Any]) -> str:
+    """Return the rows of an array in braces, one per line."""
+    return ",\n".join(f"    {{{', '.join(map(str, row))}}}" for row in values.tolist()).replace(
+        "-2147483648", "-2147483647 - 1"
+    )
+
+
 def integer(value: int, bits: int, unsigned: bool = False) -> str:
     """Return a whole number as a constant of a type of 32 or 64 bits; its magnitude is below 2^63."""
     macro = f"UINT{bits}_C" if unsigned else f"INT{bits}_C"

@@ -13,14 +13,14 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST, CCall
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
-from bddtorque.export.c_header import header_text, prototype
+from bddtorque.export.c_header import header_text
 from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
-from bddtorque.export.c_inputs import Interface, state_names, take_inputs
+from bddtorque.export.c_inputs import take_inputs
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of, safe_name
 from bddtorque.export.c_steps import PlanSteps, Steps
@@ -29,6 +29,7 @@ from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
@@ -62,7 +63,9 @@ class Exported:
     forms : form of each table that the code reads, by its number in the plan
     table_bytes : of all tables together
     constant : whether every state takes the same operations; in floats, every state in range
-    measured : bytes of ROM, RAM and stack as compiled, or in words why they are not known
+    measured : bytes of ROM, RAM and stack as linked, or in words why they are not known
+    chip : the processor that it is written for
+    note : what a user should know of the choice of the chip; mostly empty
     """
 
     directory: Path
@@ -74,6 +77,8 @@ class Exported:
     table_bytes: int
     constant: bool
     measured: Measured | str
+    chip: str = "generic32"
+    note: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -87,6 +92,8 @@ class Exported:
             "table_bytes": self.table_bytes,
             "constant_sequence": self.constant,
             "measured": dict(measured),
+            "chip": self.chip,
+            "note": self.note,
         }
 
 
@@ -102,6 +109,8 @@ def export_c(
     vectors: int = VECTORS,
     force: bool = False,
     compiler: str | None = None,
+    chip: str | None = None,
+    io: int = 32,
 ) -> Exported:
     """Write a model as C99: integers, or IEEE floats, const tables, no heap, no libm; see docs/c.md.
 
@@ -126,7 +135,13 @@ def export_c(
     force
         Write into a folder that holds other files; these stay.
     compiler
-        What measures the size: a command; by default CC of the environment, cc, gcc or clang.
+        What measures the size: a command; by default the compiler of the chip, or CC of the environment, cc, gcc or
+        clang.
+    chip
+        Write the arithmetic that is cheapest on this processor (docs/chips.md); by default the one that the plan was
+        made for, or any of 32 bits.
+    io
+        Bits that words are passed in: 16 or 32.
 
     Raises
     ------
@@ -135,12 +150,14 @@ def export_c(
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
-    model.robot_source("export")
-    command = find_compiler(compiler)
+    profile = chip_of(model, chip)
+    command = find_compiler(compiler, profile)
     target = Path(directory)
     check_folder(target.resolve(), force)
-    code = c_files(model, name=name, term=term, form=form, memory=memory, floats=floats, vectors=vectors)
-    measured = measure(code.files, code.sources, command) if command else "no C compiler found"
+    code = c_files(
+        model, name=name, term=term, form=form, memory=memory, floats=floats, vectors=vectors, chip=chip, io=io
+    )
+    measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
     write_folder(target, code.files, force)
     return Exported(
         target,
@@ -152,7 +169,23 @@ def export_c(
         code.table_bytes,
         all(block.constant for block in code.blocks),
         measured,
+        profile.name,
+        _chip_note(model, profile),
     )
+
+
+def chip_of(model: Model, name: str | None) -> Chip:
+    """Return the chip that C is written for: the one named, or what the plan was made for, or any of 32 bits."""
+    planned = getattr(model.source, "spec", None)
+    return chip_named(name or getattr(planned, "chip", None) or "generic32")
+
+
+def _chip_note(model: Model, chip: Chip) -> str:
+    """Return a warning where a plan in integers was made for another chip."""
+    planned = chip_of(model, None).name
+    if model.plan.target != "integer" or planned in (chip.name, "generic32"):
+        return ""
+    return f"planned for chip '{planned}': compile with --chip {chip.name} for word lengths that suit this one"
 
 
 @dataclass(frozen=True)
@@ -166,6 +199,7 @@ class CFiles:
     function: str
     bound: float
     table_bytes: int
+    call: CCall
 
 
 def c_files(
@@ -183,28 +217,29 @@ def c_files(
     """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
     if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
         raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
-    profile = chip_named(chip or "generic32")
+    profile = chip_of(model, chip)
     alone = None if term is None else TermFunction.of(model, term)
-    if alone and floats:
-        raise BddTorqueError("floats is only valid for a whole model, not for one term")
-    prefix = prefix_of(model.robot.name, name)
+    if floats and (alone or not isinstance(model.source, RobotSource)):
+        raise BddTorqueError("floats is only valid for a whole robot, not for one term or a function")
+    prefix = prefix_of(model.name, name)
     if alone and name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
-    interface = _interface(model, profile, io)
-    steps = alone.steps(profile) if alone else _state_steps(model, profile, interface)
-    budget = model.spec.memory if memory is None else parse_size(memory, "memory")
+    interface = Interface.of(model, io, profile.register)
+    steps = alone.steps(profile) if alone else _steps(model, profile, interface)
+    budget = model.source.memory if memory is None else parse_size(memory, "memory")
     blocks = block_codes(model, steps.blocks, form, budget, profile)
-    function = alone.function_text(prefix, steps.lines) if alone else _state_function(prefix, steps.lines)
+    function = alone.function_text(prefix, steps.lines) if alone else _function(prefix, interface, steps.lines)
     files = {
-        f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, floats),
+        f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, interface, floats),
         f"{prefix}.c": source_text(prefix, function, steps, blocks, interface),
         f"{prefix}_selftest.c": alone.selftest_text(prefix, vectors)
         if alone
-        else selftest_text(model, prefix, vectors, floats),
+        else selftest_text(model, prefix, interface, vectors, floats),
         "Makefile": makefile_text(prefix, floats, steps.libraries),
     }
     if floats:
-        files[f"{prefix}_float.c"] = floats_text(model, prefix)
+        files[f"{prefix}_float.c"] = floats_text(model, prefix, interface.type)
+    call = (alone or interface).call(prefix)
     manifest = {
         "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
@@ -212,50 +247,37 @@ def c_files(
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),
         "built": f"{prefix}_selftest",
-        "call": (alone.call(prefix) if alone else _call(prefix, model.robot.degrees_of_freedom)).to_plain(),
+        "call": call.to_plain(),
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
-    called = prefix if alone else f"{prefix}_torque_words"
+    called = prefix if alone else f"{prefix}_{interface.function}"
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)
-    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes)
+    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call)
 
 
-def _call(prefix: str, joints: int) -> CCall:
-    """Return how the function is called with all words of a state side by side."""
-    arrays = ", ".join(f"const int32_t {quantity}[{joints}]" for quantity in ("q", "qd", "qdd"))
-    prototype = f"int {prefix}_torque_words({arrays}, int32_t tau[{joints}])"
-    statement = f"{prefix}_torque_words(in, in + {joints}, in + {2 * joints}, out);"
-    return CCall(f"{prefix}.h", (f"{prefix}.c",), prototype, statement, 3 * joints, joints)
-
-
-def _interface(model: Model, chip: Chip, io: int) -> Interface:
-    """Return how the words of a state are passed."""
-    formats = dict(zip(QUANTITIES, map(tuple, model.formats.inputs), strict=True))
-    return Interface(formats, state_names(len(model.formats.q)), io, chip.register)
-
-
-def _state_steps(model: Model, chip: Chip, interface: Interface) -> Steps:
-    """Return the statements from the words of a state to its torque words."""
+def _steps(model: Model, chip: Chip, interface: Interface) -> Steps:
+    """Return the statements from input words to output words."""
     if isinstance(model.plan, FloatPlan):
         wires = ((k, wire) for k in model.plan.read if isinstance(wire := model.plan.wires[k], Input))
         words = {wire.name: Value(f"w{k}", word_range(32), 32) for k, wire in wires}
-        return float_steps(model.plan, take_inputs(interface, words))
+        return float_steps(model.plan, take_inputs(interface, words), interface)
     steps = PlanSteps(model.plan, model.tables, chip)
     return steps.steps(take_inputs(interface, steps.inputs), interface)
 
 
-def _state_function(prefix: str, lines: Sequence[str]) -> str:
-    """Return the function of a whole state."""
+def _function(prefix: str, interface: Interface, lines: Sequence[str]) -> str:
+    """Return the function."""
     body = "\n".join(lines)
-    return f"{prototype(prefix, 'torque_words')}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
+    return f"{interface.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
 
 
 def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], interface: Interface) -> str:
     """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
-    limbs = "\n".join(limbs_function(block, bits) for block, bits in steps.limbs.items())
+    indices = {block.number: block.index for block in blocks}
+    limbs = "\n".join(limbs_function(block, bits, indices[block]) for block, bits in steps.limbs.items())
     arrays = "\n".join(array.text() for array in steps.arrays)
     code = "\n".join(part for part in (arrays, steps.functions, tables, limbs, function) if part)
     first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'

@@ -6,13 +6,15 @@ come from the plain interpreter, which shares nothing with the generated code bu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.evaluate.program import QUANTITIES, limits
-from bddtorque.export.c_text import filled, real
+from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_text import filled, real, rows
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
@@ -24,26 +26,24 @@ SEED = 20240607
 Words = npt.NDArray[np.int64]
 
 
-def make_vectors(model: Model, count: int) -> tuple[dict[str, Words], Words]:
-    """Return `count` states: a half drawn evenly, a quarter from corners, a quarter from all numbers of 32 bits.
+def make_vectors(model: Model, interface: Interface, count: int) -> tuple[dict[str, Words], Words]:
+    """Return `count` states: a half drawn evenly, a quarter from corners, a quarter from all numbers of the type.
 
-    Words (N, n) of q, qd, qdd and of the torques they must give, by name; and how many are out of range, (N,).
+    Words (N, n) of every array, outputs last, by name; and how many are out of range, (N,).
     """
     rng = np.random.default_rng(SEED)
-    states = {quantity: _states(getattr(model.formats, quantity), count, rng) for quantity in QUANTITIES}
+    states = {array: _states(formats, count, rng, interface.bits) for array, formats in interface.arrays.items()}
     outside = np.zeros(count, np.int64)
-    for quantity, words in states.items():
-        for joint, word in enumerate(getattr(model.formats, quantity)):
-            outside += _outside(word, words[:, joint])
-    return {**states, "tau": torque_words(model, *states.values())}, outside
+    for array, words in states.items():
+        for place, word in enumerate(interface.arrays[array]):
+            outside += _outside(word, words[:, place])
+    return {**states, interface.result: output_words(model, interface, states)}, outside
 
 
-def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
-    """Return torque words by the plain interpreter, (N, n)."""
+def output_words(model: Model, interface: Interface, states: Mapping[str, Words]) -> Words:
+    """Return output words by the plain interpreter, (N, n)."""
     named: dict[str, Any] = {
-        f"{quantity}{joint + 1}": words[:, joint]
-        for quantity, words in zip(QUANTITIES, (q, qd, qdd), strict=True)
-        for joint in range(words.shape[1])
+        name: states[array][:, place] for array, names in interface.names.items() for place, name in enumerate(names)
     }
     plan = model.plan
     if isinstance(plan, FloatPlan):
@@ -51,12 +51,12 @@ def torque_words(model: Model, q: Words, qd: Words, qdd: Words) -> Words:
     return np.stack(run_plan(plan, model.tables, named), axis=1)
 
 
-def _states(formats: Any, count: int, rng: np.random.Generator) -> Words:
+def _states(formats: Any, count: int, rng: np.random.Generator, bits: int) -> Words:
     columns = []
     for word in formats:
         drawn = rng.integers(word.lowest, word.highest, count, endpoint=True)
         corners = rng.choice([word.lowest, word.lowest + 1, -1, 0, 1, word.highest - 1, word.highest], count)
-        wild = rng.integers(-(2**31), 2**31 - 1, count, endpoint=True)
+        wild = rng.integers(-(1 << (bits - 1)), 1 << (bits - 1), count)
         kind = np.arange(count) % 4
         columns.append(np.where(kind == 1, corners, np.where(kind == 3, wild, drawn)))
     return np.stack(columns, axis=1)
@@ -69,21 +69,23 @@ def _outside(word: Format, words: Words) -> Words:
     return (~within).astype(np.int64)
 
 
-def selftest_text(model: Model, prefix: str, count: int, floats: bool) -> str:
+def selftest_text(model: Model, prefix: str, interface: Interface, count: int, floats: bool) -> str:
     """Return the C file with the vectors and a main: prints OK and returns 0, or says what differs and returns 1."""
-    vectors, outside = make_vectors(model, count)
-    macro = prefix.upper()
+    vectors, outside = make_vectors(model, interface, count)
     arrays = "\n".join(
-        f"static const int32_t {name}[VECTORS * JOINTS] = {{\n{filled(words)}\n}};\n" for name, words in vectors.items()
+        f"static const {interface.type} {name}[VECTORS][{words.shape[1]}] = {{\n{rows(words)}\n}};\n"
+        for name, words in vectors.items()
     )
-    check, call = _float_check(model, prefix, max(count // 4, 1)) if floats else ("", "")
+    check, call = _float_check(model, prefix, interface, max(count // 4, 1)) if floats else ("", "")
+    given = ", ".join(f"{array}[state]" for array in interface.arrays)
+    what = "joint" if interface.result == "tau" else "output"
     return f"""\
 /* {prefix}_selftest.c: states and the words they must give; written by bddtorque. */
 #include <stdio.h>
 
 #include "{prefix}.h"
 
-#define JOINTS {macro}_JOINTS
+#define OUTPUTS {interface.count(prefix, interface.result)}
 #define VECTORS {count}
 
 {arrays}
@@ -93,21 +95,19 @@ static const int outside[VECTORS] = {{
 {check}
 int main(void)
 {{
-    int32_t found[JOINTS];
-    int state, joint, beyond, wrong = 0;
+    {interface.type} found[OUTPUTS];
+    int state, {what}, beyond, wrong = 0;
 
     for (state = 0; state < VECTORS; state++) {{
-        const int first = state * JOINTS;
-
-        beyond = {prefix}_torque_words(q + first, qd + first, qdd + first, found);
+        beyond = {prefix}_{interface.function}({given}, found);
         if (beyond != outside[state]) {{
             printf("state %d: expected %d words out of range, got %d\\n", state, outside[state], beyond);
             wrong++;
         }}
-        for (joint = 0; joint < JOINTS; joint++) {{
-            if (found[joint] != tau[first + joint]) {{
-                printf("state %d, joint %d: expected word %ld, got %ld\\n", state, joint + 1,
-                    (long)tau[first + joint], (long)found[joint]);
+        for ({what} = 0; {what} < OUTPUTS; {what}++) {{
+            if (found[{what}] != {interface.result}[state][{what}]) {{
+                printf("state %d, {what} %d: expected word %ld, got %ld\\n", state, {what},
+                    (long){interface.result}[state][{what}], (long)found[{what}]);
                 wrong++;
             }}
         }}
@@ -122,20 +122,20 @@ int main(void)
 """
 
 
-def _float_check(model: Model, prefix: str, count: int) -> tuple[str, str]:
+def _float_check(model: Model, prefix: str, interface: Interface, count: int) -> tuple[str, str]:
     """Return the float states with the torques they must give and a function that tries them, and its call."""
     rng = np.random.default_rng(SEED)
-    states, words = [], []
+    states, words = [], {}
     for quantity in QUANTITIES:
         formats = getattr(model.formats, quantity)
         # a little beyond the range, and for angles a few turns
         spans = [3 * TURN if word.kind == "angle" else 0.6 * (word.high - word.low) for word in formats]
         centres = [word.offset + word.sign * word.centre for word in formats]
         states.append(np.array(centres) + np.array(spans) * rng.uniform(-1, 1, (count, len(spans))))
-        words.append(formats.quantise(states[-1]))
-    torques = model.formats.tau.dequantise(torque_words(model, *words))
+        words[quantity] = formats.quantise(states[-1])
+    torques = model.formats.tau.dequantise(output_words(model, interface, words))
     arrays = "\n".join(
-        f"static const double {name}[FLOAT_VECTORS * JOINTS] = {{\n"
+        f"static const double {name}[FLOAT_VECTORS * OUTPUTS] = {{\n"
         + ",\n".join("    " + ", ".join(map(real, row)) for row in values)
         + "\n};\n"
         for name, values in zip(("real_q", "real_qd", "real_qdd", "real_tau"), (*states, torques), strict=True)
@@ -146,20 +146,20 @@ def _float_check(model: Model, prefix: str, count: int) -> tuple[str, str]:
 {arrays}
 static int float_differences(void)
 {{
-    double found[JOINTS];
+    double found[OUTPUTS];
     int state, joint, wrong = 0;
 
     for (state = 0; state < FLOAT_VECTORS; state++) {{
-        const int first = state * JOINTS;
+        const int first = state * OUTPUTS;
 
         if ({prefix}_torque(real_q + first, real_qd + first, real_qdd + first, found) < 0) {{
             printf("float state %d: taken for no numbers\\n", state);
             wrong++;
             continue;
         }}
-        for (joint = 0; joint < JOINTS; joint++) {{
+        for (joint = 0; joint < OUTPUTS; joint++) {{
             if (found[joint] != real_tau[first + joint]) {{
-                printf("float state %d, joint %d: expected %.17g, got %.17g\\n", state, joint + 1,
+                printf("float state %d, joint %d: expected %.17g, got %.17g\\n", state, joint,
                     real_tau[first + joint], found[joint]);
                 wrong++;
             }}

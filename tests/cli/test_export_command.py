@@ -22,7 +22,7 @@ def test_export_writes_a_folder_that_checks_itself(run, model_file, tmp_path):
         "ROM",
         "RAM       0 bytes",
         "stack",
-        "cc -std=c99",
+        "cc -std=gnu99",
         "make check",
     ):
         assert part in ran.out

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from c_programs import SANITIZERS, WARNINGS, compiled, needs_compiler
 from compiled import arm
@@ -159,14 +160,19 @@ def test_the_header_says_what_is_proved():
     model = arm(6, workers=1)
     header = c_files(model).files["planar2r.h"]
     assert model.digest in header
-    for k, torque in enumerate(model.certificate.torques, 1):
-        assert float(re.search(rf"PLANAR2R_TAU{k}_BOUND (\S+)", header)[1]) == torque.bound
-        assert float(re.search(rf"PLANAR2R_TAU{k}_BOUND_SI (\S+)", header)[1]) == torque.bound_si
-        for quantity in ("q", "qd", "qdd", "tau"):
-            word = getattr(model.formats, quantity)[k - 1]
-            name = f"PLANAR2R_{quantity.upper()}{k}"
-            assert int(re.search(rf"{name}_BITS (\S+)", header)[1]) == word.bits
-            assert float(re.search(rf"{name}_LSB (\S+)", header)[1]) == word.lsb
+    macros = dict(re.findall(r"^#define (\S+) (\S+)", header, re.MULTILINE))
+    for k, torque in enumerate(model.certificate.torques):
+        for place in (k, f"_{torque.name.upper()}"):  # by place, and by name
+            for quantity in ("q", "qd", "qdd", "tau"):
+                word, start = getattr(model.formats, quantity)[k], f"PLANAR2R_{quantity.upper()}{place}_"
+                named = {name.removeprefix(start): value for name, value in macros.items() if name.startswith(start)}
+                named = {name: float(macros.get(value, value)) for name, value in named.items()}
+                assert (named["BITS"], named["LSB"], named["SIGN"]) == (word.bits, word.lsb, word.sign)
+                ends = np.array([word.lowest, word.highest])
+                values = getattr(model.formats, quantity).dequantise(np.array([[end] * 2 for end in ends]))[:, k]
+                assert named["SIGN"] * named["LSB"] * ends + named["OFFSET"] == pytest.approx(values)
+                assert named["LOW"] <= named["HIGH"]
+            assert (named["BOUND"], named["BOUND_SI"]) == (torque.bound, torque.bound_si)
     assert "(faithful): yes" in header
     assert "planar2r_torque(" not in header
     assert "planar2r_torque(" in c_files(model, floats=True).files["planar2r.h"]
@@ -180,7 +186,7 @@ def test_the_self_test_finds_one_wrong_word(tmp_path):
     good = subprocess.run([compiled(files, sources, tmp_path / "good")], capture_output=True, text=True, check=False)
     assert (good.returncode, good.stdout) == (0, "OK: 64 states\n")
     broken = {
-        "planar2r_selftest.c": (r"(int32_t tau\[.*\n *-?)\d+", r"\g<1>999"),  # a vector
+        "planar2r_selftest.c": (r"(int32_t tau\[.*\n *\{-?)\d+", r"\g<1>999"),  # a vector
         "planar2r.c": (r"(tau\[1\] = floor32\()", r"\g<1>UINT32_C(9999) + "),  # the arithmetic
         "planar2r_float.c": (r"(#define TURN )\S+", r"\g<1>6.28"),
     }

@@ -1,0 +1,95 @@
+"""How an exported function is called: arrays of words in, an array of words out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.bench.c_call import CCall
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.export.c_names import safe_names
+from bddtorque.model.model import Model
+from bddtorque.model.source import RobotSource
+from bddtorque.words import Format
+
+IO_BITS = (16, 32)
+"""Bits that words may be passed in."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What goes in and comes out.
+
+    Attributes
+    ----------
+    arrays : the formats of the words of each input array, by its name
+    names : what the plan calls them
+    result, outputs : the output array, and its formats
+    labels : what the words of each array are called in C, by the array
+    function : what the name of the function ends with
+    bits : of the C type of all words: 16 or 32
+    register : bits that the chip computes with at once
+    """
+
+    arrays: Mapping[str, tuple[Format, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    result: str = "tau"
+    outputs: tuple[Format, ...] = ()
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    function: str = "torque_words"
+    bits: int = 32
+    register: int = 32
+
+    @classmethod
+    def of(cls, model: Model, bits: int, register: int) -> Interface:
+        """Return how a model is called with words of 16 or 32 bits."""
+        source = model.source
+        if bits not in IO_BITS:
+            raise BddTorqueError(f"io must be 16 or 32, the bits that words are passed in, got {bits!r:.40}")
+        if isinstance(source, RobotSource):
+            formats = {name: tuple(getattr(source.formats, name)) for name in (*QUANTITIES, "tau")}
+            joints = _labels(source.formats.joint_names)
+            labels = dict.fromkeys(formats, joints)
+            outputs, result, function = formats.pop("tau"), "tau", "torque_words"
+            names = {name: tuple(f"{name}{joint}" for joint in range(1, len(joints) + 1)) for name in formats}
+        else:
+            formats, names = {"in": source.inputs}, {"in": source.input_names}
+            outputs, result, function = (source.output,), "out", "words"
+            labels = {"in": _labels(source.input_names), "out": _labels([source.output.name])}
+        wide = [word for words in (*formats.values(), outputs) for word in words if word.bits > bits]
+        if wide:
+            raise BddTorqueError(f"words of {max(word.bits for word in wide)} bits do not fit --io {bits}: use --io 32")
+        return cls(formats, names, result, outputs, labels, function, bits, register)
+
+    @property
+    def type(self) -> str:
+        """The C type of a word."""
+        return f"int{self.bits}_t"
+
+    def prototype(self, prefix: str, name: str = "", kind: str = "", sizes: bool = False) -> str:
+        """Return what the function is declared as; or another, of other numbers. With `sizes`, in plain numbers."""
+        kind = kind or self.type
+        given = [(f"const {kind} ", array, len(words)) for array, words in self.arrays.items()]
+        given.append((f"{kind} ", self.result, len(self.outputs)))
+        counted = [f"{start}{array}[{count if sizes else self.count(prefix, array)}]" for start, array, count in given]
+        between = ", " if sizes else ",\n    "
+        return f"int {prefix}_{name or self.function}({between.join(counted)})"
+
+    def count(self, prefix: str, array: str) -> str:
+        """Return the macro that says how many words an array has."""
+        counted = "JOINTS" if self.result == "tau" else "INPUTS" if array in self.arrays else "OUTPUTS"
+        return f"{prefix.upper()}_{counted}"
+
+    def call(self, prefix: str) -> CCall:
+        """Return how the function is called with all words side by side."""
+        counts = [len(words) for words in self.arrays.values()]
+        given = [f"in + {sum(counts[:k])}" if k else "in" for k in range(len(counts))]
+        statement = f"{prefix}_{self.function}({', '.join(given)}, out);"
+        prototype = self.prototype(prefix, sizes=True)
+        return CCall(f"{prefix}.h", (f"{prefix}.c",), prototype, statement, sum(counts), len(self.outputs), self.type)
+
+
+def _labels(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as parts of macros, all different."""
+    return tuple(safe_names([name.upper() for name in names]))
