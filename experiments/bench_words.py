@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bddtorque.evaluate.float_code import FloatCode, held_in_floats
 from reporting import TIMED, Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
@@ -22,7 +23,6 @@ from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
 from bddtorque.bench.table_sizes import look_ups
 from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.evaluate.float_code import FloatCode, held_in_floats
 from bddtorque.evaluate.integer_code import integer_statements
 from bddtorque.evaluate.straight import input_words
 from bddtorque.evaluate.table_pool import Pool, blocks_read

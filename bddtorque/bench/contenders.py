@@ -18,9 +18,14 @@ from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.float_straight import float_straight
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
 from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_reference import run_float_plan
+from bddtorque.plan.plan import Plan
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.sweep.states import random_words
 from bddtorque.work.caching import cache_directory
@@ -69,30 +74,50 @@ def contenders(model: Model, states: int, seed: int) -> list[Contender]:
         raise BddTorqueError(f"states must be a multiple of {TILE}, got {states}")
     words = random_words(model.formats, states, seed)
     found = [*_own(model, words), *_float_peers(model, words)]
-    expected = model.evaluator("words", "dense").torque_words(*words)
+    expected = _expected(model, words)
     for each in found:
         returned = each.run()  # compiled, and in the cache
         given = returned if each.tau is None else each.tau
         if each.proved and not np.array_equal(given, expected[: each.states]):
-            raise BddTorqueError(f"'{each.name}' gives other words than the tables: this is a bug, please report it")
+            raise BddTorqueError(f"'{each.name}' gives other words than the plan: this is a bug, please report it")
     return found
+
+
+def _expected(model: Model, words: list[Words]) -> Words:
+    """Return the words that every evaluator must give: by dense tables, or by the plain interpreter of floats."""
+    if not isinstance(model.plan, FloatPlan):
+        return np.asarray(model.evaluator("words", "dense").torque_words(*words))
+    inputs = {
+        f"{quantity}{joint + 1}": given[:, joint]
+        for quantity, given in zip(QUANTITIES, words, strict=True)
+        for joint in range(given.shape[1])
+    }
+    return np.stack(run_float_plan(model.plan, model.tables, inputs), axis=1)
 
 
 def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     """Give the model's own evaluators."""
     states, joints = words[0].shape
-    evaluator = model.evaluator("words", "straight")
+    evaluator, plan = model.evaluator("words", "straight"), model.plan
     kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
-    code = straight(model.word_plan("a benchmark"), model.formats, model.tables, _folder())
-    sizes = straight_sizes(model, native=True, item_bytes=code.table.itemsize)
+    if isinstance(plan, FloatPlan):
+        code = float_straight(plan, model.formats, model.tables, _folder())
+    else:
+        code = straight(plan, model.formats, model.tables, _folder())
+    sizes = straight_sizes(plan, code)
     yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
+    if code.unchecked is not None:
+        bare = np.empty_like(tau)
+        trusting = partial(code.unchecked, *words, bare, code.table, code.constants)
+        yield Contender("words, one state, unchecked", trusting, states, True, sizes=sizes, tau=bare)
     torque_words: Callable[..., Words] = evaluator.torque_words
     columns = [np.asfortranarray(each) for each in words]
     for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
         run = partial(torque_words, *given, out=np.empty_like(given[0]))
         yield Contender(name, run, states, True, True, sizes)
-    if model.plan.target == "tables":
-        yield _tables_only(model, words)
+    if isinstance(plan, FloatPlan):
+        return
+    yield _tables_only(plan, model, words)
     for form in ("chosen", "dense"):
         run = partial(model.evaluator("words", form).torque_words, *words)
         yield Contender(f"program, {form} forms", run, states, True, sizes=form_sizes(model, form))
@@ -101,17 +126,17 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     yield Contender("bits, diagrams walked", run, len(few[0]), True, sizes=form_sizes(model, "lockstep"))
 
 
-def _tables_only(model: Model, words: list[Words]) -> Contender:
+def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
-    code = straight(model.word_plan("a benchmark"), model.formats, model.tables, _folder(), native=False)
+    code = straight(plan, model.formats, model.tables, _folder(), native=False)
     tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
     return Contender(
         "words, tables only",
         lambda: code.states(*words, tau, code.table, code.constants, counts),
         states,
         True,
-        sizes=straight_sizes(model, native=False, item_bytes=code.table.itemsize),
+        sizes=straight_sizes(plan, code, native=False),
         tau=tau,
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import BIT_FORMS
-from bddtorque.evaluate.table_pool import blocks_read
+from bddtorque.evaluate.float_straight import FloatPool
+from bddtorque.evaluate.straight import Straight
 from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.float_wires import Sine
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Lookup, Product
 
@@ -25,31 +26,31 @@ class Sizes:
     touched: int
 
 
-def look_ups(plan: Plan, native: bool | Collection[str]) -> dict[int, int]:
-    """Return how often each block is looked up for one state, at most.
-
-    With `native` products, without any, or with those of some methods only.
-    """
+def look_ups(plan: Plan, native: bool) -> dict[int, int]:
+    """Return how often each block is looked up for one state, at most; with `native` products, or from tables alone."""
     counts: Counter[int] = Counter()
     for wire in plan.wires:
         if isinstance(wire, Lookup):
             counts[wire.block] += 1
-        elif isinstance(wire, Product) and not (native if isinstance(native, bool) else wire.method in native):
+        elif isinstance(wire, Product) and not native:
             counts[wire.block] += product_look_ups(plan, wire)
     return counts
 
 
-def straight_sizes(model: Model, native: bool, item_bytes: int) -> Sizes:
-    """Return the sizes of straight-line code: dense tables of items of so many bytes, one of which a look-up reads."""
-    plan = model.word_plan("a benchmark")
-    tables = sum(len(model.tables[block].values) for block in blocks_read(plan, native)) * item_bytes
-    return Sizes(tables, sum(look_ups(plan, native).values()) * item_bytes)
+def straight_sizes(plan: AnyPlan, code: Straight, native: bool = True) -> Sizes:
+    """Return the sizes of straight-line code, `native` or not: dense tables, one word of which a look-up reads."""
+    if isinstance(plan, FloatPlan):
+        pool = FloatPool(plan)
+        reads = sum(isinstance(each, Lookup) or (isinstance(each, Sine) and pool.tabled(each)) for each in plan.wires)
+    else:
+        reads = sum(look_ups(plan, native).values())
+    return Sizes(code.table.nbytes, reads * code.table.itemsize)
 
 
 def form_sizes(model: Model, form: str) -> Sizes:
     """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
     forms = lower_blocks(form, model.tables, model.diagrams, model.spec.memory)
-    counts = look_ups(model.word_plan("a benchmark"), () if form in BIT_FORMS else ("native",))
+    counts = look_ups(model.word_plan("a benchmark"), native=False)
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)
 

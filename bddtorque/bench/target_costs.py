@@ -97,9 +97,8 @@ def counted_cost(model: Model) -> TargetCost:
     plan = model.plan
     if isinstance(plan, FloatPlan):
         return _of_floats(plan)
-    native = sum(isinstance(wire, Product) and wire.method == "native" for wire in plan.wires)
     size = sum(table.values.nbytes for table in model.tables)
-    return TargetCost(plan.target, True, sum(look_ups(plan, native > 0).values()), _sums(plan), native, size, size)
+    return TargetCost(plan.target, True, sum(look_ups(plan, native=False).values()), _sums(plan), 0, size, size)
 
 
 def _sums(plan: Plan) -> int:
@@ -107,7 +106,7 @@ def _sums(plan: Plan) -> int:
     for wire in (*plan.wires, *plan.outputs):
         if isinstance(wire, Sum | Output | AngleSum):
             total += max(len(wire.parts) - 1 + (wire.constant != 0), 0)
-        elif isinstance(wire, Product) and wire.method != "native":
+        elif isinstance(wire, Product):
             total += SQUARE_SUMS if wire.method == "squares" else product_look_ups(plan, wire) - 1
     return total
 

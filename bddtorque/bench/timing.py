@@ -98,7 +98,6 @@ def measure(model: Model, states: int, rounds: int, seed: int = 0, with_latency:
     Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler and pinocchio,
     which go from floats to floats.
     """
-    model.word_plan("a benchmark")
     return Report(
         model.robot.name,
         model.plan.target,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bddtorque.bench.timing import Report
 
-TARGETS = ("host", "tables")
+TARGETS = ("float", "tables")
 
 
 @opt.takes(chosen=opt.CHOICES)

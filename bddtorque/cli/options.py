@@ -70,7 +70,7 @@ CHOICES = {
         ("products", str, "WAY", "How tables multiply two words: auto, blocks, squares or partial."),
         ("memory", str, "SIZE", "Budget, such as 2GiB or 500MB."),
         ("source", str, "NAME", "auto, terms or recursive."),
-        ("target", str, "NAME", "tables, host or float."),
+        ("target", str, "NAME", "tables or float."),
         ("precision", str, "NAME", "auto, single or double; for --target float."),
         ("position", str, "RANGE", f"Range of the position (rad, m){_EACH}", "--q-max"),
         ("velocity", str, "RANGE", f"Range of the velocity (rad/s, m/s){_EACH}", "--qd-max"),

@@ -37,6 +37,7 @@ from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.float_planner import plan_floats
 from bddtorque.proof.truth import folding_errors
+from bddtorque.spec.field_values import as_target
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
@@ -47,7 +48,6 @@ Floats = npt.NDArray[np.float64]
 BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
 PRODUCTS = ("auto", "blocks", "squares", "partial")
-TARGETS = ("tables", "host", "float")
 WORD_SLACK = 1e-6
 """Units that a reach is taken wider: more than floats err, less than anybody minds."""
 
@@ -64,7 +64,7 @@ class Request:
     accuracy : ``"faithful"``, or the largest error allowed, in units
     assumed_error : how far the values of the function are off themselves, in the unit of the output
     block_bits : input bits of one table, at most
-    target : ``"tables"``, ``"host"`` or ``"float"``
+    target : ``"tables"`` or ``"float"``
     where : what messages start with; by default the name
     rules, spread : how samples were read, and how far those of the same words lie apart
     products : how tables multiply two words, as in `Spec`; for cascades of a traced function
@@ -91,7 +91,7 @@ class Request:
             )
         real(self.assumed_error, f"{self.where}, assumed_error", low=0)
         whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
-        choice(self.target, TARGETS, f"{self.where}, target")
+        object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
         choice(self.products, PRODUCTS, f"{self.where}, products")
         if self.products != "auto" and self.target != "tables":
             raise BddTorqueError(
@@ -198,7 +198,7 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
         return request.draft(plan, output, "traced", arithmetic, graph)
     spent = arithmetic / output.lsb * ROOM
     plan = plan_network(
-        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", request.target, spent,
+        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", spent,
         request.products,
     )  # fmt: skip
     return request.draft(replace(plan, source="traced"), output, "traced", arithmetic, graph, direct=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
@@ -14,7 +15,6 @@ from bddtorque.laws.joint_friction import JointFriction
 from bddtorque.laws.samples import check_reach
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import Sum
 from bddtorque.planner.budget import plan_by_paper, plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import extra_bits, summand_counts
@@ -38,12 +38,8 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
-    drafts = [_draft(source, origin) for origin in _origins(spec, robot)]
-    return drafts[0] if len(drafts) == 1 else min(drafts, key=_operations)
-
-
-def _draft(source: RobotSource, origin: Origin) -> Draft:
-    spec, errors = source.spec, _arithmetic_errors(source, origin)
+    origin = _origin(spec, robot)
+    errors = _arithmetic_errors(source, origin)
     if spec.target == "float":
         laws = [LawTerm(j, law, name) for j, law, name in _frictions(source)]
         made = plan_floats(
@@ -54,7 +50,7 @@ def _draft(source: RobotSource, origin: Origin) -> Draft:
     spent = max(errors) + (COST if source.robot.has_friction else 0.0)
     plan = plan_network(
         origin.graph, source.arguments, output_targets(source), source.accuracy, spec.block_bits, origin.source,
-        spec.target, spent, spec.products,
+        spent, spec.products,
     )  # fmt: skip
     return Draft(source, _with_friction(plan, source), errors)
 
@@ -78,32 +74,14 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     return Draft(source, _with_friction(plan, source), _arithmetic_errors(source, origin))
 
 
-def _origins(spec: Spec, robot: Robot) -> list[Origin]:
-    """Return what may be compiled: one source, or both for a host, which takes the cheaper."""
-    if spec.source == "recursive":
-        return [from_recursion(robot)]
+def _origin(spec: Spec, robot: Robot) -> Origin:
+    """Return the source asked for; else the recursion in floats, and for tables the terms if there are few."""
     if spec.source == "terms":
-        return [from_terms(robot)]
-    if spec.target == "float":
-        return [from_recursion(robot)]
-    try:
-        separate = from_terms(robot)
-    except BddTorqueError:
-        return [from_recursion(robot)]
-    if spec.target != "host":
-        return [separate]
-    both = [separate, from_recursion(robot)]
-    work = [sum(origin.graph.counts().values()) for origin in both]
-    # what is far more work as a graph is no less as a plan
-    return [origin for origin, own in zip(both, work, strict=True) if own <= 2 * min(work)]
-
-
-def _operations(draft: Draft) -> int:
-    """Return what a plan costs a host: look-ups, products, and parts of sums."""
-    plan = draft.plan
-    counts = plan.counts()
-    parts = sum(len(wire.parts) for wire in plan.wires if isinstance(wire, Sum))
-    return counts["lookups"] + counts["products"] + parts + counts["summands"]
+        return from_terms(robot)
+    if spec.source == "auto" and spec.target == "tables":
+        with suppress(BddTorqueError):
+            return from_terms(robot)
+    return from_recursion(robot)
 
 
 def _with_friction(plan: Plan, source: RobotSource) -> Plan:

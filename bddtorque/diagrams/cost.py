@@ -128,7 +128,6 @@ def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
         ("blocks", 1 << together, 1, 1, _why_block(plan, wire, together)),
         ("squares", 1 << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
         ("partial", 1 << (2 * limb), left * right, 1, _why_partial(wire, limb)),
-        ("native", 0, 0, 0, _why_native(plan, wire)),
     ]
     candidates = []
     for name, rows, loads, depth, reason in found:
@@ -154,17 +153,11 @@ def _why_squares(plan: Plan, wire: Product, widest: int) -> str:
         return f"{widest + 1} input bits, block_bits is {plan.block_bits}"
     if widest >= WIDEST_SQUARE:
         return f"{widest + 1} input bits: beyond {WIDEST_SQUARE} its diagram outgrows partial products"
-    return {"native": "two loads against none", "block": "two loads against one"}.get(
-        wire.method, 'two loads from a table shared by all: products = "squares"'
-    )
+    if wire.method == "block":
+        return "two loads against one"
+    return 'two loads from a table shared by all: products = "squares"'
 
 
 def _why_partial(wire: Product, limb: int) -> str:
     shared = f"a table of {limb} by {limb} bits, shared by all such products"
     return shared if wire.method == "limbs" else f"more loads, from {shared}"
-
-
-def _why_native(plan: Plan, wire: Product) -> str:
-    if wire.method == "native":
-        return "the host's own multiplication; evaluators that may not use it take partial products"
-    return f"target {plan.target} multiplies with tables alone"

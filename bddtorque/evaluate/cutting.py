@@ -72,16 +72,6 @@ def cut(
     return bodies
 
 
-def before_use(definitions: Sequence[str], statements: Sequence[str]) -> list[str]:
-    """Return statements with each definition before the first of them that reads it."""
-    waiting = {_set(line): line for line in definitions}
-    ordered = []
-    for line in statements:
-        ordered += [waiting.pop(name) for name in _read(line) if name in waiting]
-        ordered.append(line)
-    return ordered
-
-
 def _set(line: str) -> str:
     return line.partition(" = ")[0]
 

@@ -76,7 +76,7 @@ class Evaluator:
     form : for ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
         precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
         memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
-        compiled). By default straight for a plan made for a host or in floats, else chosen. For ``"bits"``:
+        compiled). By default straight for a plan in floats, else chosen. For ``"bits"``:
         ``"lockstep"`` (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes
         these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``

@@ -18,7 +18,6 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
@@ -67,15 +66,7 @@ def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
     return types.void(q, qd, qdd, tau), lambda context, builder, signature, arguments: context.get_dummy_value()
 
 
-def _bits(typing: Any, value: Any) -> Any:
-    """Return the bits of a float64 as an int64."""
-    if value != types.float64:
-        return None
-    return types.int64(value), lambda context, builder, signature, given: builder.bitcast(given[0], ir.IntType(64))
-
-
 _pointer_to: Any = intrinsic(_pointer)
-bits_of: Any = (lambda value: np.float64(value).view(np.int64)) if DISABLE_JIT else intrinsic(_bits)
 stack_of: Any = intrinsic(_stack)
 _check_types: Any = intrinsic(_check)
 

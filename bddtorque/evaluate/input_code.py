@@ -1,4 +1,4 @@
-"""The inputs of a plan in straight-line code: words loaded, checked, and made floats."""
+"""The inputs of a plan in straight-line code: words loaded and checked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.evaluate.table_pool import Pool
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.words import Formats
 
 
@@ -124,12 +124,3 @@ def angle_sums(plan: Plan, pool: Pool) -> Iterator[str]:
             for source, factor, shift in angle.parts
         ]
         yield f"x{k} = {' + '.join(terms)} + {angle.constant}"
-
-
-def as_float(plan: Plan, pool: Pool, k: int, inputs: Sequence[InputWord]) -> str:
-    """Return the float of an input or a look-up."""
-    wire = plan.wires[k]
-    if isinstance(wire, Lookup):
-        return f"float({pool.lookup(wire)})"
-    (word,) = [each for each in inputs if each.wire == k]
-    return f"float({wrapped(f'x{k}', word.bits) if word.wraps else f'x{k}'})"

@@ -29,7 +29,6 @@ from bddtorque.evaluate.program import (
     LOCKSTEP,
     LOOKUP,
     MULTI_TERMINAL,
-    NATIVE,
     OUTPUT,
     PRODUCT,
     RADIX,
@@ -73,9 +72,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
             elif op == PRODUCT:
                 left, right = registers[code[line, 2]], registers[code[line, 3]]
                 shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
-                if method == NATIVE:
-                    registers[target] = half_up_shift(left * right, shift)
-                elif method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
+                if method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
                     a, b = abs(left) & LARGEST, abs(right) & LARGEST
                     mask = (np.int64(1) << size) - 1
                     exact, high = np.int64(0), np.int64(0)

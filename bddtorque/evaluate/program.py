@@ -52,8 +52,8 @@ from bddtorque.words import Format, Formats
 from bddtorque.words.formats import TURN
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
-METHODS = ("limbs", "squares", "native")
-LIMBS, SQUARES, NATIVE = range(3)
+METHODS = ("limbs", "squares")
+LIMBS, SQUARES = range(2)
 COLUMNS = 9
 DENSE, FOLDED, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(8)
 BLOCK_COLUMNS = 8
@@ -99,8 +99,8 @@ class Program(NamedTuple):
     steps: npt.NDArray[np.uint32]
 
 
-def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: bool = False) -> Program:
-    """Return the program of a plan whose blocks are in the given forms; with `tables_only`, nothing is multiplied."""
+def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
+    """Return the program of a plan whose blocks are in the given forms."""
     code: list[list[int]] = []
     operands: list[tuple[int, int, int]] = []
     for register, wire in enumerate(plan.wires):
@@ -120,10 +120,9 @@ def assemble(plan: Plan, formats: Formats, forms: Sequence[Form], tables_only: b
                 operands += [(wire.left, widths[0], 0), (wire.right, widths[1], 0)]
                 code.append([LOOKUP, register, first, 2, block])
             case Product():
-                method = "limbs" if wire.method == "native" and tables_only else wire.method
                 size = plan.blocks[wire.block].input_widths[0]
                 sources = (wire.left, wire.right)
-                code.append([PRODUCT, register, *sources, wire.shift, wire.block, METHODS.index(method), size])
+                code.append([PRODUCT, register, *sources, wire.shift, wire.block, METHODS.index(wire.method), size])
             case Sum(parts=parts):
                 operands += [(source, factor, 0) for source, factor in parts]
                 code.append([SUM, register, first, len(parts), wire.constant, wire.shift])

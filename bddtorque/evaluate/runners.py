@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import BIT_FORMS, check_form
+from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
@@ -98,7 +98,7 @@ class Interpreted:
         for made, table in zip(forms, model.tables, strict=True):
             check_form(made, table)
         plan = plan_in_words(model.plan, f"the form '{form}'", "this model")
-        self.program: Program = assemble(plan, model.formats, forms, tables_only=form in BIT_FORMS)
+        self.program: Program = assemble(plan, model.formats, forms)
         self.registers = len(model.plan.wires)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:

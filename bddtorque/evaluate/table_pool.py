@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,13 +49,13 @@ class Pool:
             length += rows + more
         self.length = length
 
-    def values(self, tables: Sequence[Table], scales: Sequence[float], dtype: Any) -> npt.NDArray[Any]:
-        """Return the pool: the words of every table times its scale."""
-        pool = np.zeros(self.length, dtype=dtype)
+    def values(self, tables: Sequence[Table]) -> npt.NDArray[np.int32]:
+        """Return the pool: the words of every table."""
+        pool = np.zeros(self.length, dtype=np.int32)
         for block, place in self.places.items():
             words = tables[block].values
             index = (np.arange(place.length) + place.turned) % len(words)
-            pool[place.start : place.start + place.length] = words[index] * scales[block]
+            pool[place.start : place.start + place.length] = words[index]
         return pool
 
     def lookup(self, wire: Lookup) -> str:

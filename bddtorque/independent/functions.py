@@ -66,7 +66,7 @@ def function_findings(
     if isinstance(plan, FloatPlan):
         require(stated.relative_to == "traced", "plan: expected a traced function in floats")
     else:
-        require(plan.target in ("tables", "host"), "plan: expected target tables or host")
+        require(plan.target == "tables", "plan: expected target tables")
         require(
             all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
             "plan: expected tables of at most block_bits",

@@ -34,6 +34,10 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     version = header.get("version")
     require(type(version) is int and version in (1, 2), "expected format version 1 or 2")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
+    require(
+        not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",
+        "plan: target 'host' is no longer read: make the file anew with `bddtorque compile ROBOT --target float`",
+    )
     package = header["package"]
     require(
         isinstance(package, str) and re.fullmatch("[0-9A-Za-z.+-]{1,40}", package) is not None,

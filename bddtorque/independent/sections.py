@@ -85,7 +85,7 @@ def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
         asked = text(plain.get("precision", "auto"), "spec, precision")
         require(asked in ("auto", plan.precision.name), "spec: expected the precision of the plan")
         return
-    require(plan.target in ("tables", "host") and "precision" not in plain, "spec: expected target tables or host")
+    require(plan.target == "tables" and "precision" not in plain, "spec: expected target tables")
     require(block_bits == plan.block_bits, "spec: expected the plan's block_bits")
     require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
             "plan: expected tables of at most block_bits")  # fmt: skip
@@ -96,7 +96,7 @@ def check_products(plain: dict[str, Any], plan: Plan, where: str) -> None:
     """Refuse products that are not taken as was asked for."""
     if "products" in plain:
         way = METHODS.get(text(plain["products"], f"{where}, products"))
-        require(way is not None and plan.target == "tables", f"{where}: expected a way to multiply by tables")
+        require(way is not None, f"{where}: expected a way to multiply by tables")
         ways = {wire.method for wire in plan.wires if wire.kind == "product"}
         require(ways <= {way}, f"plan: expected products as the {where} asks for")
 

@@ -31,6 +31,6 @@ def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:
     if wire.method == "block":
         fits = bits[0] <= block.widths[0] and bits[1] <= block.widths[1] if block.kind == "product" else False
         return fits and block.signed and block.shift == wire.shift and not limb
-    if wire.method in ("limbs", "native"):
+    if wire.method == "limbs":
         return block.kind == "product" and not block.signed and block.shift == 0 and block.widths == (limb, limb)
     return wire.method == "squares" and block.kind == "square" and max(bits) < block.widths[0] and not limb

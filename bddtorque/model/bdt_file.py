@@ -143,6 +143,10 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
             f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
         )
     table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
+    if isinstance(header["plan"], dict) and header["plan"].get("target") == "host":
+        of_robot = MAGIC[header["format"]] is RobotSource
+        again = "`bddtorque compile ROBOT --target float`" if of_robot else "compile_function(..., target='float')"
+        raise BddTorqueError(f"{where}: target 'host' is no longer read: make the file anew with {again}")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
         raise BddTorqueError(f"{where}, package must be the version that wrote the file, got {package!r:.40}")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
-from bddtorque.base.plain import fraction, listed, of_type, real, table, whole
+from bddtorque.base.plain import choice, fraction, listed, of_type, real, table, whole
 from bddtorque.graph.graph import OPERANDS, Graph, Node, Op
 from bddtorque.laws.law_data import law_from_plain
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock, output_format
@@ -35,7 +35,7 @@ def plan_from_plain(plain: object, where: str = "plan") -> Plan:
             _output(each, len(wires), f"{where}, output {k}") for k, each in enumerate(listed(given["outputs"], where))
         ),
         of_type(given["source"], str, f"{where}, source"),
-        of_type(given["target"], str, f"{where}, target"),
+        choice(given["target"], ("tables",), f"{where}, target"),
         whole(given["block_bits"], 1, 64, f"{where}, block_bits"),
     )
     check_widths(plan, where)
@@ -91,7 +91,7 @@ def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -
     match given["method"]:
         case "block":
             fits = isinstance(table_of, ProductBlock) and table_of.signed and table_of.shift == shift and not limb
-        case "limbs" | "native":
+        case "limbs":
             fits = limb > 0 and table_of == ProductBlock.of_limbs(limb)
         case "squares":
             fits = isinstance(table_of, SquareBlock) and not limb

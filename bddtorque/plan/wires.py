@@ -142,7 +142,7 @@ class Lookup(PlanPart):
         return algebra.table(self, [words[wire] for wire in self.wires])
 
 
-Method = Literal["block", "limbs", "squares", "native"]
+Method = Literal["block", "limbs", "squares"]
 """How a product is taken: see `Product`. Files say these words; people read those of `Product.way`."""
 
 
@@ -155,8 +155,7 @@ class Product(PlanPart):
     - ``block``: one table of both words, rounding included;
     - ``limbs``: partial products: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`,
       added, then the sign;
-    - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word;
-    - ``native``: the machine's own multiplication; evaluators that may not use it take limbs.
+    - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word.
 
     All give the same words, so that any may replace another.
     """
@@ -170,7 +169,7 @@ class Product(PlanPart):
     limb_bits: int
     low: int
     high: int
-    """`limb_bits` is 0 where the method is neither limbs nor native."""
+    """`limb_bits` is 0 where the method is not limbs."""
 
     kind: ClassVar[str] = "product"
 

@@ -11,16 +11,12 @@ from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import Choices, cover
-from bddtorque.planner.host import plan_for_host
 from bddtorque.planner.layout import Layout
-from bddtorque.planner.network import host_network_of, network_of
+from bddtorque.planner.network import network_of
 from bddtorque.planner.sizing import size
 from bddtorque.words.argument import Argument
 
 MOST_TRIES = 40
-HOST_TRIES = 10
-HOST_SHARE = 1 / 16
-"""Of the budget: a host's words are wide anyway, so that its roundings cost next to nothing."""
 RESERVE = 1e-3
 """Units left for what only shows later: errors of tables as found, rounded up."""
 
@@ -32,7 +28,6 @@ def plan_network(
     accuracy: float,
     block_bits: int,
     source: str,
-    target: str = "tables",
     spent: float = 0.0,
     products: str = "auto",
 ) -> Plan:
@@ -52,31 +47,15 @@ def plan_network(
             f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
             f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
         )
-
-    def of_host(share: float) -> Plan | None:
-        host = host_network_of(rewritten, known, block_bits)
-        return plan_for_host(host, sums, targets, block_bits, source, share)
-
-    def of_any(share: float) -> Plan:
-        rounding = share * (HOST_SHARE if target == "host" else 1.0)
-        sizes = size(network, [float(each.lsb) for each in targets], rounding)
-        plan = Layout(network, sizes, sums, block_bits, share, "native" if target == "host" else products).plan(
-            targets, source, target
-        )
+    share = wanted - 0.5
+    for _ in range(MOST_TRIES):
+        sizes = size(network, [float(each.lsb) for each in targets], share)
+        plan = Layout(network, sizes, sums, block_bits, share, products).plan(targets, source)
         check_widths(plan)
-        return plan
-
-    # words that outgrow a float, or cannot be fine enough in one, are laid out as for any target
-    for make, tries in ((of_host, HOST_TRIES), (of_any, MOST_TRIES))[target != "host" :]:
-        share = wanted - 0.5
-        for _ in range(tries):
-            plan = make(share)
-            if plan is None:
-                break
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
-            if max(bounds) < wanted:
-                return plan
-            share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
+        bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
+        if max(bounds) < wanted:
+            return plan
+        share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
     worst = bounds.index(max(bounds))
     raise BddTorqueError(
         f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "

@@ -16,8 +16,6 @@ from bddtorque.words.bounded import Interval
 from bddtorque.words.integer_range import Range, word_range
 from bddtorque.words.rounding import nearest_words
 
-HOST_LIMB = 8
-"""Bits of a limb for a host, where only `bits` takes products apart: a small table is made at once."""
 WIDEST_SQUARE = 14
 """Input bits of the table of quarter squares, at most, unless asked for: beyond, its diagram outgrows four look-ups of
 partial products."""
@@ -45,8 +43,7 @@ class PlanBuilder:
     arguments : what the words of inputs and of sums of angles stand for, by name
     sums : the sums of angles, by name
     block_bits : input bits that a block may have
-    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for a host,
-        ``"native"``
+    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``
     where : what messages call that which is being laid out
     """
 
@@ -113,7 +110,7 @@ class PlanBuilder:
         low, high = (words[0] * words[1]).rounded(shift)
         widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
-        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares", "native": "native"}
+        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares"}
         method, block = ways.get(self.products) or self.best_method(widths), -1
         if method == "block":
             # the table answers for every pattern of its input bits, also those the wires never carry
@@ -133,10 +130,9 @@ class PlanBuilder:
         products = [wire for wire in self.wires if isinstance(wire, Product)]
         widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
         squared = [wire for wire in products if wire.method == "squares"]
-        others = [wire for wire in products if wire.method in ("limbs", "native")]
+        others = [wire for wire in products if wire.method == "limbs"]
         square = self.block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
-        most = min(self.block_bits // 2, HOST_LIMB if self.products == "native" else self.block_bits)
-        limb = min(most, -(-max((widths[wire] for wire in others), default=2) // 2))
+        limb = min(self.block_bits // 2, -(-max((widths[wire] for wire in others), default=2) // 2))
         limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
         taken: dict[Wire, Wire] = {wire: replace(wire, block=square) for wire in squared}
         taken |= {wire: replace(wire, block=limbs, limb_bits=limb) for wire in others}

@@ -32,17 +32,13 @@ SUM_BITS = 61
 class Part(NamedTuple):
     """A summand on its way into a sum: its word, its factor before that is rounded, and the most its word can be."""
 
-    monomial: Monomial
     wire: int
     ratio: Fraction
     most: int
 
 
 class Layout(PlanBuilder):
-    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass.
-
-    `share` is what roundings may cost an output.
-    """
+    """Lays out a network, word by word; `share` is what roundings may cost an output."""
 
     def __init__(
         self,
@@ -68,16 +64,16 @@ class Layout(PlanBuilder):
         self.shifts: dict[Monomial, set[int]] = {}
         """Of each product of two words: how much coarser than exact it may be for each sum it enters."""
 
-    def plan(self, targets: Sequence[Target], source: str, target: str) -> Plan:
+    def plan(self, targets: Sequence[Target], source: str) -> Plan:
         """Lay out every word that matters, then the outputs."""
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
             self._find_shifts(-1 - k, form, each.lsb)
         for node in self.sizes.exponents:
             if node in self.network.sums:
-                self._find_shifts(node, self.network.sums[node], self.step_of(node))
+                self._find_shifts(node, self.network.sums[node], self._step_of(node))
         for node in self.network.order:
             if node in self.sizes.exponents:
-                lsb = self.step_of(node)
+                lsb = self._step_of(node)
                 if node in self.network.tables:
                     self.words[node] = self._table(node, self.network.tables[node], lsb)
                 else:
@@ -90,9 +86,9 @@ class Layout(PlanBuilder):
             exact = (total.parts, total.constant, total.constant_error, total.shift)
             outputs.append(Output(each.name, *exact, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self.with_shared_tables()
-        return Plan(wires, blocks, tuple(outputs), source, target, self.block_bits)
+        return Plan(wires, blocks, tuple(outputs), source, "tables", self.block_bits)
 
-    def step_of(self, node: int) -> Fraction:
+    def _step_of(self, node: int) -> Fraction:
         """Return the value of one unit of a word."""
         return Fraction(2) ** self.sizes.exponents[node]
 
@@ -104,7 +100,7 @@ class Layout(PlanBuilder):
 
     def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return how many bits a product may lose on its way into one sum."""
-        units = math.prod((self.step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
+        units = math.prod((self._step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
         ratio = abs(coefficient * units / lsb)
         return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
 
@@ -157,10 +153,11 @@ class Layout(PlanBuilder):
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
             most = self.range_of(wire).magnitude + math.ceil(self.error[wire] / abs(self.lsb[wire]))
-            parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
+            parts.append(Part(wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
-        shift, factors = self._factors(key, parts, constant)
+        shift = _shift(parts, constant, self.factor_tolerance)
+        factors = [half_up(part.ratio * (1 << shift)) for part in parts]
         whole = half_up(constant * (1 << shift))
         off = abs(constant - Fraction(whole, 1 << shift))
         exact = Range(whole, whole)
@@ -170,12 +167,7 @@ class Layout(PlanBuilder):
         error += lsb * off + dropped + (lsb / 2 if shift else 0)
         joined = tuple((part.wire, factor) for part, factor in zip(parts, factors, strict=True) if factor)
         low, high = exact.rounded(shift)
-        return Sum(name, joined, whole, shift, low, high, lsb, rounded_up(off), rounded_up(dropped / lsb)), error
-
-    def _factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
-        """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
-        shift = _shift(parts, constant, self.factor_tolerance)
-        return shift, [half_up(part.ratio * (1 << shift)) for part in parts]
+        return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped / lsb)), error
 
     def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
@@ -223,7 +215,7 @@ def _power_of_two(ratio: Fraction) -> bool:
     return _is_power(ratio.numerator) and _is_power(ratio.denominator)
 
 
-def rounded_up(units: Fraction) -> Fraction:
+def _rounded_up(units: Fraction) -> Fraction:
     """Return a short rational that is no smaller: 2^-40 units are nothing, and files stay readable."""
     return Fraction(math.ceil(units * (1 << 40)), 1 << 40)
 

@@ -82,15 +82,6 @@ def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int,
     return _Reader(graph, arguments, block_bits, direct_summands).network()
 
 
-def host_network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int) -> Network:
-    """Return the network of a graph for a host.
-
-    Only sines and cosines become tables: one table serves them all, and stays where it is fastest. Sums are exact
-    there and cost what they cost, so each is made once, wherever it is read twice, scaled or given out.
-    """
-    return _HostReader(graph, arguments, block_bits, direct_summands=False).network()
-
-
 class _Reader:
     def __init__(self, graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> None:
         self.graph = graph
@@ -219,26 +210,6 @@ class _Reader:
                 "raise block_bits or lower input_bits"
             )
         return TableValue(rebuilt(self.graph, index, names), names)
-
-
-class _HostReader(_Reader):
-    def _must_be_words(self) -> set[int]:
-        words = super()._must_be_words()
-        readers = [0] * len(self.graph.nodes)
-        for reference in [*self.graph.outputs, *(each for node in self.graph.nodes for each in node.operands)]:
-            readers[reference >> 1] += 1
-        shared = {index for index, count in enumerate(readers) if count > 1}
-        scaled = {
-            node.right >> 1
-            for node in self.graph.nodes
-            if node.op is Op.PRODUCT and self.graph.nodes[node.left >> 1].op is Op.CONSTANT
-        }
-        given = {reference >> 1 for reference in self.graph.outputs}
-        sums = {index for index, node in enumerate(self.graph.nodes) if node.op is Op.SUM}
-        return words | (sums & (shared | scaled | given))
-
-    def _is_table(self, index: int) -> bool:
-        return self.graph.nodes[index].op in (Op.SINE, Op.COSINE)
 
 
 def node_supports(graph: Graph) -> list[frozenset[str]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -47,16 +46,16 @@ def size(network: Network, units: Sequence[float], budget: float) -> Sizes:
     `units` is the value of one unit of each output.
     """
     allowed = np.full(len(units), budget)
-    adjoints, dropped = adjoint_bounds(network, np.asarray(units), allowed)
+    adjoints, dropped = _adjoint_bounds(network, np.asarray(units), allowed)
     sources = [node for node in network.order if adjoints[node].any()]
-    exponents = equal_shares(sources, adjoints, allowed, {})
-    share_finest(exponents, network)
+    exponents = _equal_shares(sources, adjoints, allowed)
+    _share_finest(exponents, network)
     _fit(network, exponents)
     _give_back(network, exponents, adjoints, allowed)
     return Sizes(exponents, dropped)
 
 
-def adjoint_bounds(
+def _adjoint_bounds(
     network: Network, units: Floats, allowed: Floats
 ) -> tuple[dict[int, Floats], dict[int, frozenset[Monomial]]]:
     """Return the adjoint of each word, (outputs,) in output units per unit of value, and the monomials left out.
@@ -111,20 +110,18 @@ def _angle(network: Network, words: Sequence[int | str]) -> tuple[int, int] | No
     return (node.left >> 1, int(node.op is Op.SINE)) if node.op in (Op.SINE, Op.COSINE) else None
 
 
-def equal_shares(
-    sources: Sequence[int], adjoints: Mapping[int, Floats], allowed: Floats, units: Mapping[int, Fraction]
-) -> dict[int, int]:
-    """Return the exponents with which every rounding takes the same part of each budget; units are 1 if not given."""
+def _equal_shares(sources: Sequence[int], adjoints: Mapping[int, Floats], allowed: Floats) -> dict[int, int]:
+    """Return the exponents with which every rounding takes the same part of each budget."""
     count = sum(((adjoints[node] > 0).astype(np.int64) for node in sources), np.zeros(len(allowed), np.int64))
     exponents = {}
     for node in sources:
         reached = adjoints[node] > 0
         half_units = (allowed[reached] / count[reached] / adjoints[node][reached]).min()
-        exponents[node] = math.floor(math.log2(2 * half_units / float(units.get(node, 1))))
+        exponents[node] = math.floor(math.log2(2 * half_units))
     return exponents
 
 
-def share_finest(exponents: dict[int, int], network: Network) -> None:
+def _share_finest(exponents: dict[int, int], network: Network) -> None:
     """Make sines and cosines equally fine, so that they share one table."""
     turned = [node for node in network.turned if node in exponents]
     exponents.update(dict.fromkeys(turned, min((exponents[node] for node in turned), default=0)))

@@ -124,7 +124,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
 
 
 def _what(wire: Wire) -> str:
-    if isinstance(wire, Product) and wire.method != "native":
+    if isinstance(wire, Product):
         return f"× {wire.way}"
     return SEVERAL[wire.kind]
 

@@ -1,6 +1,6 @@
 """Take a plan apart into operations: a walk for each output bit of each look-up, and additions two by two.
 
-Nothing is multiplied. Products become look-ups as their method says (native ones in limbs); a whole factor of a summand
+Nothing is multiplied. Products become look-ups as their method says; a whole factor of a summand
 becomes shifted copies of its word, one for each non-zero digit of the factor, and the copies take part in the sum.
 """
 

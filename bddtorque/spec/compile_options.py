@@ -34,7 +34,7 @@ class CompileOptions(UrdfOptions, total=False):
     products: Literal["auto", "blocks", "squares", "partial"] | None
     memory: int | str | None
     source: Literal["auto", "terms", "recursive"] | None
-    target: Literal["tables", "host", "float"] | None
+    target: Literal["tables", "float"] | None
     precision: Literal["auto", "single", "double"] | None
     position: RangeOption
     velocity: RangeOption

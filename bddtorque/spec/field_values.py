@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ Lock = str | tuple[tuple[str, float], ...]
 Reader = Callable[[Any, str], Any]
 """Takes a value and what messages call it, and returns the value that is kept."""
 
+TARGETS, FORMER_TARGET = ("tables", "float"), "host"
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
 SMALLEST_MEMORY = 2**20
@@ -63,6 +65,16 @@ def as_text(what: str) -> Reader:
 def as_choice(*known: str) -> Reader:
     """Return the reader of one of some words."""
     return lambda given, name: choice(given, known, name)
+
+
+def as_target(given: object, name: str) -> str:
+    """Return what to compile for; the name ``"host"`` of earlier releases is taken for what replaces it."""
+    if given == FORMER_TARGET:
+        logging.getLogger("bddtorque").warning(
+            "target 'host' is now 'float'; it compiles that, and the next release refuses the old name"
+        )
+        return "float"
+    return choice(given, TARGETS, name)
 
 
 def as_whole(low: int, high: int, why: str = "") -> Reader:

@@ -25,6 +25,7 @@ from bddtorque.spec.field_values import (
     as_lock,
     as_memory,
     as_snap,
+    as_target,
     as_text,
     as_vector,
     as_whole,
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.compile_options import CompileOptions
     from bddtorque.words import Formats
-
-TARGETS = ("tables", "host", "float")
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Spec(Record):
         ``"partial"`` (partial products), or ``"auto"``; for target ``"tables"`` only
     memory : budget in bytes (or text such as ``"2 GiB"``)
     source : ``"terms"``, ``"recursive"`` or ``"auto"``
-    target : ``"tables"``, ``"host"`` or ``"float"``
+    target : ``"tables"`` or ``"float"`` (``"host"``, of earlier releases, is taken for ``"float"`` with a warning)
     precision : for the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``, single where it keeps `accuracy`
     ranges : ranges for all joints
     joints : what holds for one joint; all in order from base to tip, or any of them by name
@@ -102,7 +101,7 @@ class Spec(Record):
     products: Annotated[str, as_choice("auto", "blocks", "squares", "partial")] = "auto"
     memory: Annotated[int, as_memory] = 2 * 2**30
     source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
-    target: Annotated[str, as_choice(*TARGETS)] = "tables"
+    target: Annotated[str, as_target] = "tables"
     precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from bddtorque.evaluate.float_code import FloatCode, exact_float, held_in_floats
 from compiled import arm, random_words, reference, some_words
 from examples_tried import examples
 from hypothesis import given, settings
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.evaluate import cutting
-from bddtorque.evaluate.float_code import FloatCode, exact_float, held_in_floats
 from bddtorque.evaluate.straight import TILE, Source, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import Plan
