@@ -92,7 +92,7 @@ def main() -> None:
     given = options.parse_args()
     all_arms = ["planar2r"] if given.quick else spec_names() if given.full else list(BARS)
     arms = given.arms.split(",") if given.arms else all_arms
-    sources, targets = (("terms", "recursive"), ("tables", "host")) if given.full else (("default",), ("tables",))
+    sources, targets = (("terms", "recursive"), ("tables", "float")) if given.full else (("default",), ("tables",))
     bits = given.bits or (8 if given.quick else 12)
     rows = []
     for name, source, target in product(arms, sources, targets):

@@ -64,7 +64,7 @@ def main():
         cache = Cache(how.pop("cache"))
     found = {}
     for arm in arms:
-        for target in ("tables", "host"):
+        for target in ("tables", "float"):
             model = bt.compile(arm, bits=bits, target=target, cache=cache, executor=executor, **how)
             found[arm + " " + target] = [model.digest, model.diagram_digest, model.report["engine"]]
     if executor:

@@ -150,7 +150,7 @@ def test_other_arms_keep_their_bound(name, source):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["terms", "recursive"])
-@pytest.mark.parametrize("target", ["tables", "host"])
+@pytest.mark.parametrize("target", ["tables", "float"])
 @settings(max_examples=4 if EVERY else 3, suppress_health_check=[HealthCheck.too_slow])
 @given(robots(most=2))
 def test_any_small_arm_keeps_its_bound(source, target, robot):

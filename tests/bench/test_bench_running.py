@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import platform
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,22 +16,22 @@ import bddtorque as bt
 from bddtorque.bench import timing
 from bddtorque.bench.contenders import BASELINE, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import latency
-from bddtorque.bench.table_sizes import form_sizes, look_ups, straight_sizes
+from bddtorque.bench.table_sizes import Sizes, form_sizes, look_ups, straight_sizes
 from bddtorque.bench.timing import EMPTY, interleaved, machine, python_calls
+from bddtorque.evaluate.float_straight import float_straight
+from bddtorque.evaluate.straight import straight
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Lookup, Product
 
-OWN = {
-    "words, one state at a time",
-    "words, batch in rows",
-    "words, batch in columns",
-    "program, chosen forms",
-    "program, dense forms",
-    "bits, diagrams walked",
+OWN = {"words, one state at a time", "words, batch in rows", "words, batch in columns"}
+OF_TARGET = {
+    "float": {"words, one state, unchecked"},
+    "tables": {"words, tables only", "program, chosen forms", "program, dense forms", "bits, diagrams walked"},
 }
 PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
 
 
-@pytest.fixture(scope="module", params=["tables", "host"])
+@pytest.fixture(scope="module", params=["tables", "float"])
 def model(request: pytest.FixtureRequest) -> bt.Model:
     return arm(5, target=request.param)
 
@@ -43,7 +44,7 @@ def found(model: bt.Model) -> list[Contender]:
 @pytest.mark.everything  # every contender is compiled
 def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list[Contender]) -> None:
     timings = {each.name: each for each in interleaved(found, rounds=3)}
-    assert set(timings) == OWN | PEERS | ({"words, tables only"} if model.plan.target == "tables" else set())
+    assert set(timings) == OWN | PEERS | OF_TARGET[model.plan.target]
     assert timings[BASELINE].ratio == timings[VECTOR_BASELINE].vector_ratio == 1.0
     for each in timings.values():
         assert 0 < each.lowest <= each.ratio <= each.highest
@@ -70,7 +71,7 @@ def test_a_contender_with_other_words_is_refused(model: bt.Model, monkeypatch: p
         return [*others, replace(last, run=lambda: last.run() + 1)]
 
     monkeypatch.setattr(module, "_own", altered)
-    with pytest.raises(bt.BddTorqueError, match="gives other words than the tables"):
+    with pytest.raises(bt.BddTorqueError, match="gives other words than the plan"):
         contenders(model, states=64, seed=0)
 
 
@@ -92,17 +93,28 @@ def test_ratios_are_taken_beside_the_baseline(found: list[Contender], monkeypatc
     assert timings[2].nanoseconds == 1e9 / 2**20
 
 
-def test_sizes_count_what_a_state_reads(model: bt.Model) -> None:
-    wires = model.plan.wires
+def test_sizes_count_what_a_state_reads(tmp_path: Path) -> None:
+    model = arm(5)
+    plan, wires = model.word_plan("a test"), model.plan.wires
     found = sum(isinstance(wire, Lookup) for wire in wires)
-    assert sum(look_ups(model.plan, native=True).values()) == found
-    assert straight_sizes(model, native=True, item_bytes=4).touched == 4 * found
+    assert sum(look_ups(plan, native=True).values()) == found
+    code = straight(plan, model.formats, model.tables, tmp_path)
+    assert straight_sizes(plan, code) == Sizes(code.table.nbytes, 4 * found)
     products = [wire for wire in wires if isinstance(wire, Product)]
-    more = sum(look_ups(model.plan, native=False).values()) - found
+    more = sum(look_ups(plan, native=False).values()) - found
     assert more >= len(products) and (more > 0) == bool(products)
     dense = form_sizes(model, "dense")
     assert dense.tables == sum(table.values.nbytes for table in model.tables)
     assert form_sizes(model, "lockstep").touched > dense.touched  # a walk reads a node a bit
+
+
+def test_sizes_of_floats_count_sines_that_are_looked_up(tmp_path: Path) -> None:
+    for bits, item, reads in ((5, 4, 4), (18, 8, 0)):  # of both angles, sine and cosine; or polynomials
+        model = arm(bits, target="float", precision="single" if item == 4 else "double")
+        assert isinstance(model.plan, FloatPlan)
+        code = float_straight(model.plan, model.formats, model.tables, tmp_path)
+        sizes = straight_sizes(model.plan, code)
+        assert sizes.touched == item * reads and sizes.tables >= item * (reads > 0) * (5 << 3)
 
 
 @pytest.mark.everything  # every contender is compiled

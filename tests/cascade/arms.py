@@ -57,5 +57,6 @@ def assert_all_forms_agree(model: Model, states: int) -> None:
     corners, others = corner_states(model, states // 8, 7), random_words(model, states - states // 8, 7)
     batch = [np.concatenate(pair) for pair in zip(corners, others, strict=True)]
     words = model.torque_words(*batch)
-    assert np.array_equal(model.evaluator("bits").torque_words(*batch), words)
+    if model.plan.target == "tables":
+        assert np.array_equal(model.evaluator("bits").torque_words(*batch), words)
     assert np.array_equal(reference(model, batch), words)

@@ -61,7 +61,7 @@ def cases(draw, most: int, least_bits: int, most_bits: int, fewest: int = 1) -> 
         bits=bits,
         joints=joints,
         source="terms" if terms else "recursive",
-        target=draw(st.sampled_from(["tables", "host"])),
+        target=draw(st.sampled_from(["tables", "float"])),
     )
     return Case(robot, spec)
 

@@ -31,7 +31,7 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
     )
     assert (ran.code, ran.err) == (0, "")
     found = json.loads(ran.out)
-    assert [report["target"] for report in found["reports"]] == ["host", "tables"]
+    assert [report["target"] for report in found["reports"]] == ["float", "tables"]
     for report in found["reports"]:
         assert report["bits"] == [5, 5] and report["bound"] < 1
         assert report["latency"]["calls"] > 1000
@@ -44,7 +44,7 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
     [
         (["--states", "100"], "--states must be a multiple of 64, got 100"),
         (["--rounds", "0"], "--rounds must be at least 1, got 0"),
-        (["--target", "host"], "--target can only be given with a specification, and "),
+        (["--target", "float"], "--target can only be given with a specification, and "),
         (["--bits", "5"], "--bits can only be given with a specification, and "),
         (["--plot", "no/such/folder/x.png"], "--plot: there is no folder 'no/such/folder' to write x.png to"),
         (["--plot", "x.txt"], "the name of a picture must end in .png, .pdf, .svg, got x.txt"),

@@ -74,18 +74,18 @@ def test_words_beyond_their_certificate_are_told(run, model_file, monkeypatch):
     [
         (["planar2r", "--states", "0"], "--states must be between 1 and 1000, got 0"),
         (
-            ["planar2r", "--target", "host"],
-            "--target must be 'tables', whose operations are counted, got 'host'",
+            ["planar2r", "--target", "float"],
+            "--target must be 'tables', whose operations are counted, got 'float'",
         ),
         (["planar2r", "--plot", "x.txt"], ".png"),
-        (["host.bdt"], "host.bdt was compiled for target 'host': compile it for 'tables'"),
+        (["float.bdt"], "float.bdt was compiled for target 'float': compile it for 'tables'"),
         (["rubbing.bdt"], "robot 'planar2r' has friction, which no machine of the literature computes"),
     ],
 )
 def test_refusals(run, arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if arguments[0] == "host.bdt":
-        arm(8, target="host", workers=1).save("host.bdt")
+    if arguments[0] == "float.bdt":
+        arm(8, target="float", workers=1).save("float.bdt")
     if arguments[0] == "rubbing.bdt":
         robot = bt.load_robot("planar2r").with_friction({"elbow": 0.1})
         bt.compile(robot, bits=3, position=1.0, velocity=1.0, acceleration=1.0, workers=1).save("rubbing.bdt")

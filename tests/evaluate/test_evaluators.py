@@ -57,7 +57,7 @@ def test_every_word_length_is_faithful_and_the_same_everywhere(bits, count):
 
 
 @pytest.mark.parametrize(
-    "options", [{"target": "host"}, {"source": "recursive"}, {"block_bits": 6}, {"accuracy": "paper"}]
+    "options", [{"products": "partial"}, {"source": "recursive"}, {"block_bits": 6}, {"accuracy": "paper"}]
 )
 def test_every_kind_of_plan_gives_the_same_words(options):
     model = arm(6, workers=1, **options)

@@ -158,7 +158,7 @@ def test_states_that_are_refused_are_not_counted(bad):
 @pytest.mark.parametrize("kind", [("words", "dense"), ("words", "straight"), ("parallel", "straight")], ids=str)
 @pytest.mark.parametrize("place", range(3))
 def test_out_may_overlap_what_goes_in(kind, place):
-    model = arm(6, workers=1, target="host")
+    model = arm(6, workers=1, source="recursive")
     words = random_words(model, 1000)
     expected = reference(model, words)
     evaluator = model.evaluator(*kind)

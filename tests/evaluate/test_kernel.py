@@ -56,7 +56,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("place", "wrong", "wanted", "target"),
     [
-        *((*case, "host") for case in REFUSED),
+        *((*case, "float") for case in REFUSED),
         *(pytest.param(*case, "tables", marks=pytest.mark.everything) for case in REFUSED),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_kernel_takes_any_integers_and_any_strides(types, form):
     assert not tau[:, 1::2].any()
 
 
-@pytest.mark.parametrize("target", ["tables", "host"])
+@pytest.mark.parametrize("target", ["tables", "float"])
 def test_a_kernel_outlives_its_model(target):
     model = bt.compile("planar2r", bits=5, target=target, workers=1)
     words = random_words(model, 2000)
@@ -158,6 +158,6 @@ def test_a_loop_that_asks_for_a_cache_never_reads_the_tables_of_another_process(
         assert np.array_equal(tau, model.torque_words(*words))
         """)
     )
-    for bits, target in (("3", "tables"), ("4", "tables"), ("4", "host"), ("3", "host")):
+    for bits, target in (("3", "tables"), ("4", "tables"), ("4", "float"), ("3", "float")):
         done = subprocess.run([sys.executable, str(script), bits, target], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]

@@ -38,7 +38,7 @@ def test_the_same_words_and_counts_for_any_number_of_processors(form, eight_core
         assert np.array_equal(many.out_of_range, alone.out_of_range)
 
 
-@pytest.mark.parametrize("options", [{"target": "host"}, {"source": "recursive"}, {"accuracy": "paper"}])
+@pytest.mark.parametrize("options", [{"target": "float"}, {"source": "recursive"}, {"accuracy": "paper"}])
 def test_every_kind_of_plan(options, eight_cores):
     model = arm(6, workers=1, **options)
     words = some_words(model, 5000)

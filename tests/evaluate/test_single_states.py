@@ -186,7 +186,7 @@ def test_a_model_that_was_used_can_be_pickled():
 @pytest.mark.parametrize("form", ["straight", "dense"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_torques_of_a_batch_in_an_array_at_hand(form, order):
-    evaluator = arm(6, workers=1, target="host").evaluator("words", form)
+    evaluator = arm(6, workers=1).evaluator("words", form)
     words = random_words(evaluator.model, 100)
     expected = evaluator.torque_words(*words)
     given_words = [np.asarray(each, order=order) for each in words]

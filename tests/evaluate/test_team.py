@@ -24,7 +24,6 @@ from bddtorque.schedule import schedule_model
 
 PLANS = {
     "terms": {"bits": 6},
-    "host": {"bits": 8, "target": "host"},
     "recursive": {"bits": 6, "source": "recursive"},
     "limbs": {"bits": 6, "block_bits": 6},
     "paper": {"bits": 5, "accuracy": "paper"},

@@ -14,7 +14,7 @@ from bddtorque.export.exporter import c_files
 from bddtorque.plan.wires import Product
 
 pytestmark = needs_compiler
-TARGETS = ("tables", "host")
+SOURCES = ("terms", "recursive")
 
 
 def every_state(bits: int) -> list[np.ndarray]:
@@ -22,9 +22,9 @@ def every_state(bits: int) -> list[np.ndarray]:
     return [np.ascontiguousarray(states[:, 2 * k : 2 * k + 2]) for k in range(3)]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_state_of_three_bits(target, tmp_path):
-    model = arm(3, target=target, workers=1)
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_state_of_three_bits(source, tmp_path):
+    model = arm(3, source=source, workers=1)
     words = every_state(3)
     assert len(words[0]) == 2**18
     tau, outside = run_words(model, words, tmp_path)
@@ -77,17 +77,17 @@ def test_every_kind_of_plan(options, tmp_path):
 
 
 def test_all_ways_to_multiply_were_tried():
-    plans = [arm(6, workers=1).plan, arm(3, target="host", workers=1).plan]
+    plans = [arm(6, workers=1).plan]
     plans += [arm(6, workers=1, **options).plan for options in KINDS]
     methods = {wire.method for plan in plans for wire in plan.wires if isinstance(wire, Product)}
-    assert methods == {"block", "limbs", "squares", "native"}
+    assert methods == {"block", "limbs", "squares"}
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_words_out_of_range_are_held_and_counted(target, tmp_path):
+@pytest.mark.parametrize("source", SOURCES)
+def test_words_out_of_range_are_held_and_counted(source, tmp_path):
     """Whatever numbers are given: the sanitizers see no overflow and no access outside a table."""
     ranges = {"position": [[-1.0, 2.0], [2.0, 4.5]]}
-    model = bt.compile("planar2r", bits=6, target=target, workers=1, **ranges)
+    model = bt.compile("planar2r", bits=6, source=source, workers=1, **ranges)
     words = wild_words(model, 20_000)
     tau, outside = run_words(model, words, tmp_path)
     assert np.array_equal(tau, reference(model, words))
@@ -98,9 +98,9 @@ def test_words_out_of_range_are_held_and_counted(target, tmp_path):
     assert [counted(model, [each[k : k + 1] for each in words]).sum() for k in range(30)] == outside[:30].tolist()
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_torques_that_saturate(target, tmp_path):
-    model = bt.compile("planar2r", bits=6, target=target, torque={"shoulder": 30.0, "elbow": 15.0}, workers=1)
+@pytest.mark.parametrize("source", SOURCES)
+def test_torques_that_saturate(source, tmp_path):
+    model = bt.compile("planar2r", bits=6, source=source, torque={"shoulder": 30.0, "elbow": 15.0}, workers=1)
     words = random_words(model, 20_000)
     tau, _ = run_words(model, words, tmp_path)
     assert np.array_equal(tau, reference(model, words))
@@ -126,15 +126,15 @@ def test_a_prismatic_joint(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(
     ("name", "count"),
     [("planar2r", 100_000)]
     + [pytest.param(name, 1_000_000, marks=pytest.mark.everything) for name in ("planar2r", "ur5")],
 )
-def test_many_states(name, count, target, tmp_path):
+def test_many_states(name, count, source, tmp_path):
     """At the default word length, beside the evaluator that a user gets."""
-    model = compiled(name, bits=12, target=target)
+    model = compiled(name, bits=12, source=source)
     words = random_words(model, count)
     if name == "planar2r":
         words = [np.concatenate(pair) for pair in zip(words, corner_words(model), strict=True)]

@@ -147,7 +147,7 @@ def test_inverse_dynamics_is_pinocchio_and_the_formula():
 
 
 OPTIONS = [
-    *({"bits": 4}, {"target": "host"}, {"source": "recursive"}),
+    *({"bits": 4}, {"products": "partial"}, {"source": "recursive"}),
     *(pytest.param(options, marks=pytest.mark.everything) for options in ({}, {"accuracy": "paper", "bits": 4})),
 ]
 

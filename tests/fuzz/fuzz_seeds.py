@@ -94,11 +94,11 @@ SAMPLES = (
 def make_seeds(folder: Path) -> None:
     """Write the seeds to folders of a folder, one a kind of file."""
     arm = bt.compile("planar2r", bits=3, workers=1)
-    host = bt.compile("planar2r", bits=3, target="host", workers=1)
+    partial = bt.compile("planar2r", bits=3, source="recursive", products="partial", workers=1)
     rubbing = bt.compile(bt.load_robot("planar2r").with_friction({"elbow": bt.Friction(0.5, 0.2)}), **RANGES)
     function = bt.compile_function(lambda x, y: x * y, inputs={"x": (3, 1.0), "y": (3, 2.0)}, output=(4, 3.0))
     data = bt.compile_samples(np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]), inputs={"x": 4})
-    _write(folder / "bdt", [to_bytes(each) for each in (arm, host, rubbing, function, data)])
+    _write(folder / "bdt", [to_bytes(each) for each in (arm, partial, rubbing, function, data)])
     robots = Path(bt.__file__).parent / "robots" / "builtin"
     _write(folder / "robot_toml", [(robots / f"{name}.toml").read_bytes() for name in builtin_names()[:5]])
     tables = tables_directory()
@@ -108,7 +108,9 @@ def make_seeds(folder: Path) -> None:
     _write(folder / "states_csv", [f"{STATES}\n0.3,-1.2,0.5,0,0.0,0.1\n1,2,3,4,5,6\n".encode(), STATES.encode()])
     _write(folder / "states_npy", [_npy(each) for each in (np.ones((3, 6)), np.arange(12).reshape(2, 6))])
     _write(folder / "samples_csv", [text.encode() for text in SAMPLES])
-    plans = [{"format": "bddtorque plan", "version": 1, "plan": each.plan.to_plain()} for each in (arm, host, rubbing)]
+    plans = [
+        {"format": "bddtorque plan", "version": 1, "plan": each.plan.to_plain()} for each in (arm, partial, rubbing)
+    ]
     _write(folder / "plan_json", [json.dumps(plain).encode() for plain in plans])
     results = [None, (1, 2.5, "x"), {"a": np.arange(5), "b": [np.float64(1), True]}]
     _write(folder / "cache_entry", [encode(each) for each in results])

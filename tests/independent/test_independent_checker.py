@@ -77,7 +77,7 @@ OPTIONS = [
     {"bits": 3, "accuracy": "paper"},
     {"bits": 4, "accuracy": 0.6},
     {"bits": 4, "torque": 20},
-    {"bits": 5, "target": "host"},
+    {"bits": 5, "products": "partial"},
     {"bits": 8, "target": "float"},
     {"bits": 4, "target": "float", "precision": "double", "torque": 20},
     {"bits": 22, "target": "float", "precision": "single", "accuracy": 1e4},
@@ -92,16 +92,14 @@ def test_arms_are_proved(options):
     assert content(bt.compile("planar2r", workers=1, **options)) == STEPS
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"target": "host"}, {"source": "recursive"}, {"accuracy": "paper"}, *FLOATS], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"source": "recursive"}, {"accuracy": "paper"}, *FLOATS], ids=str)
 def test_friction_signs_offsets_and_uneven_ranges(options, tmp_path):
     (tmp_path / "arm.toml").write_text(SPEC)
     (tmp_path / "elbow.csv").write_text("v,f\n-1,-2\n-0.5,-1.5\n0,0\n0.5,1.4\n1,2\n")
     assert content(bt.compile(str(tmp_path / "arm.toml"), workers=1, **options)) == STEPS
 
 
-@pytest.mark.parametrize("options", [{}, {"target": "host"}, {"source": "recursive"}, *FLOATS], ids=str)
+@pytest.mark.parametrize("options", [{}, {"source": "recursive"}, *FLOATS], ids=str)
 def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
     (tmp_path / "two.urdf").write_text(TWO_LINKS)
     path, ranges = str(tmp_path / "two.urdf"), {"acceleration": 4.0, "torque": 60.0}
@@ -115,7 +113,7 @@ def test_random_arms(seed):
     ]
     robot = random_robot(kinds, ["tilted", "perpendicular", "tilted"][: len(kinds)], seed, payload=seed % 2 == 0)
     options = {"velocity": 2.0, "acceleration": 3.0, "torque": 300.0, "position": [[-0.5, 0.75]] * len(kinds)}
-    for target in ("tables", "host", "float"):
+    for target in ("tables", "float"):
         content(bt.compile(robot, bits=4, workers=1, target=target, **options))
 
 
@@ -124,9 +122,8 @@ def test_random_arms(seed):
     ("name", "target"),
     [
         ("scara", "tables"),
-        ("scara", "host"),
         ("scara", "float"),
-        *(pytest.param(*case, marks=pytest.mark.everything) for case in (("stanford", "tables"), ("ur5", "host"))),
+        *(pytest.param(*case, marks=pytest.mark.everything) for case in (("stanford", "tables"), ("ur5", "tables"))),
     ],
 )
 def test_large_arms(name, target):
@@ -134,7 +131,7 @@ def test_large_arms(name, target):
 
 
 @pytest.mark.everything
-@pytest.mark.parametrize("target", ["tables", "host", "float"])
+@pytest.mark.parametrize("target", ["tables", "float"])
 @pytest.mark.parametrize("name", ["planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda"])
 def test_every_arm_at_12_bits(name, target):
     assert content(bt.compile(name, workers=1, target=target)) == STEPS
@@ -150,13 +147,6 @@ FUNCTIONS = {
     ),
     "cascade": lambda: bt.compile_function(
         waving, inputs={"q": (8, "angle"), "p": (8, "angle"), "v": (8, 2.0)}, output=(8, 20.0), block_bits=10
-    ),
-    "host": lambda: bt.compile_function(
-        waving,
-        inputs={"q": (8, "angle"), "p": (8, "angle"), "v": (8, 2.0)},
-        output=(8, 20.0),
-        block_bits=10,
-        target="host",
     ),
     "in floats": lambda: bt.compile_function(
         lambda a, b, v: np.sin(2 * a - b) * v + np.cos(a + 0.3),

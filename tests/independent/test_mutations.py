@@ -95,7 +95,7 @@ ROUNDED = {
     "plan.(wires|outputs)[].(parts[][]|constant)": "a factor one off is still as near as `constants` allows",
     "plan.(wires|outputs)[].constant_error": "so little that the bound has the same first five digits",
 }
-"""The same where factors have many digits, for a host or a large arm: the bound follows all the same."""
+"""The same where factors have many digits, as in a recursion: the bound follows all the same."""
 
 
 def arm(**options) -> Callable[[], bytes]:
@@ -108,7 +108,7 @@ def function(*args, **options) -> Callable[[], bytes]:
 
 FILES = {
     "arm": arm(bits=4),
-    "arm for a host": arm(bits=6, target="host"),
+    "arm by recursion": arm(bits=6, source="recursive"),
     "arm in floats": arm(bits=14, target="float"),
     "floats": function(
         lambda q, p, v: 3.0 * np.cos(q + p + 0.3) * v * v + np.sin(2 * q) - v,
@@ -203,7 +203,7 @@ def unexplained(name: str, every: int) -> tuple[list[str], int]:
         either |= UNUSED if name == "arm in floats" else {}
         if by_compiler and not explained(place, either):
             wrong.append(f"verify: {what}")
-        rounded = ROUNDED if name == "arm for a host" else {}
+        rounded = ROUNDED if name == "arm by recursion" else {}
         if path[:2] == ("plan", "wires") and path[-1] in ("left", "right") and same_wire(header, path, value):
             continue
         if by_checker and not explained(place, {**either, **INDEPENDENT, **rounded}):
@@ -223,7 +223,7 @@ def test_the_file_itself_is_proved_and_signed_as_it_was(name):
         *((name, 1) for name in FILES if not name.startswith("arm")),
         *(
             pytest.param(name, every, marks=pytest.mark.slow)
-            for name, every in (("arm", 8), ("arm for a host", 10), ("arm in floats", 4))
+            for name, every in (("arm", 8), ("arm by recursion", 10), ("arm in floats", 4))
         ),
         *(pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES if name.startswith("arm")),
     ],
@@ -244,7 +244,7 @@ def with_table(data: bytes, block: int, table: Table, diagram: Diagram) -> bytes
     return signed(header, arrays)
 
 
-@pytest.mark.parametrize("name", ["arm", "arm for a host", "product", "cascade", "friction"])
+@pytest.mark.parametrize("name", ["arm", "arm by recursion", "product", "cascade", "friction"])
 def test_any_entry_of_a_table_by_one_unit(name):
     model = _loaded(name)
     rng = np.random.default_rng(1)

@@ -19,7 +19,8 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import from_bytes
 
-SAMPLES = [SMALL, {"bits": 2}, {"bits": 4, "accuracy": "paper"}, {"bits": 4, "target": "host"}]
+LIMBS = {"bits": 4, "source": "recursive", "products": "partial"}
+SAMPLES = [SMALL, {"bits": 2}, {"bits": 4, "accuracy": "paper"}, LIMBS]
 SAMPLES += [{"bits": 2, "gravity": (0.0, -1.62, 0.0), "payload": (1.5, 0.0, 0.0, 0.05)}]
 
 
@@ -264,12 +265,11 @@ def test_a_great_many_joints(section: str) -> None:
 
 def test_words_beyond_what_a_plan_promised_end_and_stay_inside() -> None:
     """A sum that says it is one bit wide, and is not: products of it come out wrong, but they come out."""
-    options = {"bits": 4, "target": "host", "source": "recursive"}
-    header, arrays = taken_apart(saved(**options))
+    header, arrays = taken_apart(saved(**LIMBS))
     wires = header["plan"]["wires"]
-    place = wire("product", options, method="native")[-1]
-    parts = [[wire("input", options)[-1], 2**57 + 1]]
-    big = {**wires[wire("sum", options)[-1]], "name": "big", "parts": parts, "low": -1, "high": 0}
+    place = wire("product", LIMBS, method="limbs")[-1]
+    parts = [[wire("input", LIMBS)[-1], 2**57 + 1]]
+    big = {**wires[wire("sum", LIMBS)[-1]], "name": "big", "parts": parts, "low": -1, "high": 0}
     big |= {"constant": 0, "shift": 0}
     again = {**big, "name": "again", "parts": [[place, 2**61 - 1]]}
     for each in wires[place:]:

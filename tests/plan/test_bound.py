@@ -28,7 +28,6 @@ PLANNERS = {
     "cover": plan_within,
     "terms": partial(plan_network, source="terms"),
     "recursive": partial(plan_network, source="recursive"),
-    "host": partial(plan_network, source="recursive", target="host"),
 }
 
 

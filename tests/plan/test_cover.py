@@ -158,7 +158,6 @@ PLANNERS = {
     "cover": plan_within,
     "terms": lambda *given: plan_network(*given, source="terms"),
     "recursive": lambda *given: plan_network(*given, source="recursive"),
-    "host": lambda *given: plan_network(*given, source="recursive", target="host"),
 }
 
 

@@ -64,7 +64,6 @@ def test_the_file_says_what_the_plan_costs(file: Path) -> None:
     ("options", "said"),
     [
         ({"source": "recursive"}, "source terms given, recursive made"),
-        ({"target": "host"}, "target tables given, host made"),
         ({"block_bits": 12}, "block_bits 10 given, 12 made"),
         ({"bits": 6}, "given, "),
         ({"payload": 1.0}, "given, "),

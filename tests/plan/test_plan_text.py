@@ -52,7 +52,6 @@ def test_the_most_nodes_of_small_diagrams() -> None:
     [
         ({"bits": 8}, {"squares"}),
         ({"bits": 16, "block_bits": 20}, {"partial"}),
-        ({"bits": 8, "target": "host"}, {"native"}),
         ({"bits": 6, "accuracy": "paper"}, {"blocks"}),
     ],
 )
@@ -65,7 +64,7 @@ def test_products_are_one_of_their_candidates(options: dict[str, object], method
     text = plan_text(plan, "arm", bounds)
     for wire in products:
         candidates = product_candidates(plan, wire)
-        assert [each.name for each in candidates] == ["blocks", "squares", "partial", "native"]
+        assert [each.name for each in candidates] == ["blocks", "squares", "partial"]
         assert all(each.reason and "\n" not in each.reason for each in candidates)
     for method in found:
         assert f"by {method}" in text

@@ -70,8 +70,8 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
             r"are the most: block_bits = 22, fewer bits, or",
         ),
         (
-            {"products": "squares", "target": "host"},
-            "products is only valid for target 'tables', got 'squares' with target 'host'$",
+            {"products": "squares", "target": "float"},
+            "products is only valid for target 'tables', got 'squares' with target 'float'$",
         ),
         ({"products": "limbs"}, "products must be 'auto', 'blocks', 'squares' or 'partial', got 'limbs'"),
     ],

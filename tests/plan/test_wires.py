@@ -79,7 +79,7 @@ def plans(draw):
             case "product":
                 left, right = draw(source), draw(source)
                 low, high = (ends(left) * ends(right)).rounded(shift)
-                wires.append(Product(f"p{k}", left, right, shift, "native", 0, 2, low, high))
+                wires.append(Product(f"p{k}", left, right, shift, "limbs", 0, 2, low, high))
             case "sum":
                 parts = tuple(draw(st.lists(st.tuples(source, st.integers(-5, 5)), max_size=3)))
                 reach = sum((ends(wire) * factor for wire, factor in parts), start=Range(constant, constant))

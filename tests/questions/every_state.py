@@ -14,7 +14,7 @@ MODELS = {
     "direct": {"bits": 3},
     "narrow": {"bits": 3, "torque": [[-60.0, 60.0], [-40.0, 40.0]]},
     "products": {"bits": 3, "block_bits": 4, "torque": [[-90.0, 90.0], [-45.0, 45.0]]},
-    "host": {"bits": 3, "target": "host", "torque": [[-120.0, 120.0], [-200.0, 200.0]]},
+    "wide": {"bits": 3, "source": "recursive", "torque": [[-120.0, 120.0], [-200.0, 200.0]]},
     "uneven": {"bits": [4, 3], "input_bits": {"position": [4, 3], "velocity": 2, "acceleration": [2, 3]}},
     "turned": {"bits": 3, "block_bits": 4, "source": "recursive"},
 }

@@ -76,7 +76,7 @@ def test_ranges_hold_every_state_of_their_boxes(name, seed):
 @given(seed=st.integers(0, 2**32))
 def test_ranges_hold_wide_words_too(seed):
     check_boxes(subject(arm(12), "tau1"), np.random.default_rng(seed))
-    check_boxes(subject(arm(6, target="host"), "tau1"), np.random.default_rng(seed))
+    check_boxes(subject(arm(6, source="recursive"), "tau1"), np.random.default_rng(seed))
 
 
 def check_boxes(asked, rng, boxes=8, states=64):

@@ -303,10 +303,10 @@ def test_other_plans_are_compared_by_all_states_or_bounded():
     for answer, mine, its in zip(found, *torques, strict=True):  # of other ranges: compared by value
         assert answer.exact and answer.differing == np.count_nonzero(mine != its)
         assert answer.largest == np.abs(mine - its).max()
-    tables, host = arm(6), arm(6, target="host")
-    for place, answer in enumerate(equality(tables, host)):
+    terms, recursive = arm(6), arm(6, source="recursive")
+    for place, answer in enumerate(equality(terms, recursive)):
         assert answer.equal is False and answer.state
-        bounds = [model.certificate.torques[place].bound_si for model in (tables, host)]
+        bounds = [model.certificate.torques[place].bound_si for model in (terms, recursive)]
         assert answer.largest <= answer.bound == pytest.approx(sum(bounds))
 
 

@@ -71,7 +71,7 @@ def test_no_clock_is_looked_at_without_a_limit():
     for ask in (largest, saturating, largest_error):
         ask(model, "tau1", work=Work(10, clock=no_clock))
     reaching(model, "tau1", 20.0, work=Work(10, clock=no_clock))
-    equality(model, arm(6, target="host"), work=Work(10, clock=no_clock))
+    equality(model, arm(6, source="recursive"), work=Work(10, clock=no_clock))
     with pytest.raises(AssertionError, match="clock"):
         largest(model, "tau1", work=Work(10, limit=1.0, clock=no_clock))
 

@@ -17,13 +17,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<b>]]>"
 VOID = {"img", "input", "link", "meta"}
 MODELS = {
     "planar2r": {"bits": 6},
-    "planar2r host": {"bits": 12, "target": "host"},
+    "planar2r partial": {"bits": 6, "products": "partial"},
     "planar2r recursive": {"bits": 6, "source": "recursive"},
     "planar2r saturating": {"bits": 5, "torque": [[-20.0, 20.0], [-30.0, 30.0]]},
     "planar2r paper": {"bits": 4, "accuracy": "paper"},
     "scara": {"bits": 6, "block_bits": 12},
     "ur5": {"bits": 6, "block_bits": 12},
-    "ur5 host": {"bits": 8, "target": "host"},
 }
 
 

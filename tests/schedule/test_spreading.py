@@ -29,7 +29,6 @@ from bddtorque.words.integer_range import Range
 
 PLANS = {
     "terms": {"bits": 6},
-    "host": {"bits": 8, "target": "host"},
     "recursive": {"bits": 6, "source": "recursive"},
     "limbs": {"bits": 6, "block_bits": 6},
     "paper": {"bits": 5, "accuracy": "paper"},
@@ -76,7 +75,7 @@ def test_a_schedule_carried_out_gives_the_words_of_every_evaluator(plan, way):
 
 def test_every_method_of_multiplying_is_among_the_plans():
     methods = {w.method for plan in PLANS for w in model(plan).plan.wires if isinstance(w, Product)}
-    assert methods == {"squares", "limbs", "native", "block"}
+    assert methods == {"squares", "limbs", "block"}
 
 
 @pytest.mark.parametrize("plan", PLANS)

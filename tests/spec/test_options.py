@@ -20,7 +20,7 @@ import bddtorque as bt
 from bddtorque.spec import load_spec
 
 bt.compile("ur5", bits=8, velocity=[1.0, [-1.0, "20 deg/s"]], torque={"elbow_joint": [-1, 2]}, memory="1 GiB")
-bt.compile("ur5", bits=[8] * 6, input_bits={"position": 10}, lock="others", tip=None, accuracy=0.75, target="host")
+bt.compile("ur5", bits=[8] * 6, input_bits={"position": 10}, lock="others", tip=None, accuracy=0.75, target="float")
 load_spec("ur5").with_options(bits=8)
 bt.load_robot("arm.urdf", tip="tool", lock={"gripper": 0.0}, gravity=(0.0, 0.0, -1.0))
 bt.compile("ur5", bit=8)

@@ -60,7 +60,7 @@ SPECS = st.builds(
     products=st.sampled_from(["auto", "blocks", "squares", "partial"]),
     memory=st.integers(2**20, 2**40),
     source=st.sampled_from(["auto", "terms", "recursive"]),
-    target=st.sampled_from(["tables", "host"]),
+    target=st.sampled_from(["tables", "float"]),
     ranges=st.builds(Ranges, st.none() | ranges(), velocity=st.lists(ranges(), min_size=1, max_size=3)),
     joints=st.lists(NAMES, unique=True, max_size=3).flatmap(
         lambda names: st.tuples(*(JOINTS.map(lambda each, name=name: JointSpec(name, **each)) for name in names))

@@ -1,6 +1,7 @@
-"""Digests of every built-in arm at a small word length, in `digests.json`: the same on every machine and version.
+"""Digests of compiled arms, in `digests.json`: the same on every machine and version.
 
-Beside them an arm from a URDF without a right angle, and functions: a traced one, a law with an exponential, samples.
+Every built-in arm for tables at a small word length, two in floats; an arm from a URDF without a right
+angle, and functions: a traced one, a law with an exponential, samples.
 
 python tests/stability/pinned.py            # compare
 python tests/stability/pinned.py --write    # write them anew, when what is compiled was meant to change
@@ -21,8 +22,8 @@ from bddtorque.model.model import Model
 from bddtorque.spec import spec_names
 
 FILE = Path(__file__).parent / "digests.json"
-BITS = 4
-TARGETS = ("tables", "host")
+BITS = {"tables": 4, "float": 12}
+FLOATS = ("planar2r", "ur5")
 URDF = FILE.with_name("odd_arm.urdf")
 RENEW = "if that was meant: python tests/stability/pinned.py --write"
 
@@ -60,17 +61,17 @@ FUNCTIONS = {"function traced": _traced, "function law": _law, "function samples
 def names() -> list[str]:
     """Return what is pinned: arms with their target, and functions."""
     arms = [*spec_names(), URDF.name]
-    return [*(f"{arm} {target}" for arm in arms for target in TARGETS), *FUNCTIONS]
+    return [*(f"{arm} tables" for arm in arms), *(f"{arm} float" for arm in FLOATS), *FUNCTIONS]
 
 
 def made(name: str) -> Model:
-    """Compile an arm for a target, as ``"ur5 host"``, or a function; nothing is kept."""
+    """Compile an arm for a target, as ``"ur5 float"``, or a function; nothing is kept."""
     if name in FUNCTIONS:
         return FUNCTIONS[name]()
     arm, target = name.split()
     if arm == URDF.name:  # it comes without a specification that says so
-        return bt.compile(str(URDF), torque="limits", bits=BITS, target=target, workers=1, cache=None)
-    return bt.compile(arm, bits=BITS, target=target, workers=1, cache=None)
+        return bt.compile(str(URDF), torque="limits", bits=BITS[target], target=target, workers=1, cache=None)
+    return bt.compile(arm, bits=BITS[target], target=target, workers=1, cache=None)
 
 
 def kept() -> Pins:
@@ -86,7 +87,7 @@ def difference(name: str, found: dict[str, str], pins: Pins) -> str:
     wrong = [section for section, digest in pins[name].items() if found.get(section) != digest]
     if not wrong:
         return ""
-    return f"{name} at {BITS} bits: {', '.join(wrong)} differ from {FILE.name}; {RENEW}"
+    return f"{name}: {', '.join(wrong)} differ from {FILE.name}; {RENEW}"
 
 
 def main(arguments: list[str]) -> int:

@@ -144,7 +144,7 @@ def test_whether_or_not_there_is_a_cache(tmp_path: Path) -> None:
 def test_the_script_says_what_it_found(script: ModuleType, tmp_path: Path) -> None:
     good = script.Variation("good", how={"workers": 1})
     models, hits, problem = script.compiled(good, ["planar2r"], 3, tmp_path)
-    assert (sorted(models), hits, problem) == (["planar2r host", "planar2r tables"], 0, "")
+    assert (sorted(models), hits, problem) == (["planar2r float", "planar2r tables"], 0, "")
     assert models["planar2r tables"][0] == bt.compile("planar2r", bits=3, cache=None, workers=1).digest
     bad = script.Variation("bad", environment={"PYTHONPATH": str(tmp_path)}, how={"workers": 0})
     models, _, problem = script.compiled(bad, ["planar2r"], 3, tmp_path)

@@ -230,7 +230,7 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
         {"accuracy": 0.6},
         {"accuracy": "paper"},
         {"source": "recursive"},
-        {"target": "host"},
+        {"target": "float"},
         {"block_bits": 4},
         {"velocity": 2},
         {"torque": 100},

@@ -107,9 +107,7 @@ function multiplying(wide, method, left, right, shift, table, widths, limbBits) 
       return rounded(plus - table[lowBits(words[left] - words[right], widths[0])], shift);
     };
   }
-  if (method === "limbs") return byLimbs(wide, left, right, shift, table, limbBits);
-  if (wide) return (words) => roundedWide(BigInt(words[left]) * BigInt(words[right]), shift);
-  return (words) => rounded(words[left] * words[right], shift);
+  return byLimbs(wide, left, right, shift, table, limbBits);
 }
 
 /** Magnitudes piece by piece from one table of unsigned products, then the sign. */
