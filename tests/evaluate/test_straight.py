@@ -30,7 +30,7 @@ def model():
 def test_batches_of_any_size_and_order_give_the_words_of_single_states(options, count, order):
     model = arm(8, workers=1, **options)
     evaluator = model.evaluator("words", "straight")
-    words = [np.asarray(each[:count], order=order) for each in random_words(model, 400)]
+    words = [np.asarray(each[:count], order=order) for each in random_words(model, 5 * TILE + 7)]
     tau = evaluator.torque_words(*words)
     assert tau.shape == (count, 2)
     assert np.array_equal(tau, reference(model, words).reshape(count, 2))
