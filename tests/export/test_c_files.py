@@ -121,7 +121,7 @@ def test_chosen_names_must_be_identifiers():
 
 
 @needs_compiler
-@pytest.mark.parametrize("options", [{}, {"products": "partial"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"source": "recursive", "products": "partial"}], ids=str)
 def test_nothing_is_needed_but_stdint(options, tmp_path):
     """No heap, no libm, no variables; the float front end calls the words and nothing else."""
     files = c_files(arm(6, workers=1, **options), floats=True).files

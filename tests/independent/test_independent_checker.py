@@ -77,7 +77,7 @@ OPTIONS = [
     {"bits": 3, "accuracy": "paper"},
     {"bits": 4, "accuracy": 0.6},
     {"bits": 4, "torque": 20},
-    {"bits": 5, "products": "partial"},
+    {"bits": 5, "source": "recursive", "products": "partial"},
     {"bits": 8, "target": "float"},
     {"bits": 4, "target": "float", "precision": "double", "torque": 20},
     {"bits": 22, "target": "float", "precision": "single", "accuracy": 1e4},

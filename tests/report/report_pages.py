@@ -17,7 +17,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<b>]]>"
 VOID = {"img", "input", "link", "meta"}
 MODELS = {
     "planar2r": {"bits": 6},
-    "planar2r partial": {"bits": 6, "products": "partial"},
+    "planar2r partial": {"bits": 6, "source": "recursive", "products": "partial"},
     "planar2r recursive": {"bits": 6, "source": "recursive"},
     "planar2r saturating": {"bits": 5, "torque": [[-20.0, 20.0], [-30.0, 30.0]]},
     "planar2r paper": {"bits": 4, "accuracy": "paper"},

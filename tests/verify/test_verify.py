@@ -21,7 +21,7 @@ NAMES = ["file", "bytes", "plan", "tables", "diagrams", "forms", "certificate"]
         ("planar2r", {"bits": 8}),
         ("planar2r", {"bits": (5, 6), "input_bits": 7}),
         ("planar2r", {"bits": 4, "source": "recursive"}),
-        ("planar2r", {"bits": 6, "products": "partial"}),
+        ("planar2r", {"bits": 6, "source": "recursive", "products": "partial"}),
         ("planar2r", {"bits": 4, "accuracy": "paper"}),
         ("planar2r", {"bits": 6, "accuracy": 0.7}),
         ("planar2r", {"bits": 6, "torque": 20}),  # too small a range: the witness of saturation is found again
