@@ -218,7 +218,7 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
         return
     from bddtorque.work.cluster import connected
 
-    with connected(address) as executor:
+    with connected(address, name="--dask") as executor:
         yield executor
 
 

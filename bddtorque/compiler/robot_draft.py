@@ -32,10 +32,10 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
             f"products is only valid for target 'tables', got '{spec.products}' with target '{spec.target}'"
             f"{spec.at('products')}"
         )
-    if spec.accuracy == "paper":
-        return _draft_by_paper(spec, robot)
     if spec.precision is not None and spec.target != "float":
         raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
+    if spec.accuracy == "paper":
+        return _draft_by_paper(spec, robot)
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
     origin = _origin(spec, robot)

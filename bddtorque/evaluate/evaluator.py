@@ -104,7 +104,7 @@ class Evaluator:
         processors: int | None = None,
         spread: SpreadBy = "states",
     ) -> None:
-        if kind not in EVALUATORS:
+        if not isinstance(kind, str) or kind not in EVALUATORS:
             raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
         if spread not in SPREADS:
             raise BddTorqueError(not_among("spread", spread, SPREADS))
@@ -277,16 +277,16 @@ class Evaluator:
 
         NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
         """
-        rows, shape = self._function_rows(values)
+        rows, shape = self._function_rows(values, np.dtype(np.float64))
         words, _ = self._run_values((rows,))
         found = self._formats.tau[0].dequantise(words[:, 0])
         return found.reshape(shape) if shape else float(found[0])
 
-    def _function_rows(self, given: tuple[Any, ...]) -> tuple[Any, tuple[int, ...]]:
+    def _function_rows(self, given: tuple[Any, ...], dtype: np.dtype[Any] | None = None) -> tuple[Any, tuple[int, ...]]:
         if not self._of_function:
             self.model.function_source()
         names = self._formats.joint_names
-        return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name)
+        return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name, dtype)
 
     def _run_values(self, states: Sequence[Any]) -> tuple[Integers, bool]:
         """Return output words of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""

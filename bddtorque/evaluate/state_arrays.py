@@ -105,8 +105,13 @@ def _are_batches(given: tuple[Any, ...], joints: int, takes_columns: bool) -> bo
     )
 
 
-def input_columns(given: Sequence[Any], inputs: Mapping[str, Format], where: str) -> tuple[Any, tuple[int, ...]]:
-    """Return what was given for the inputs of a function as an array (N, k), and the shape of the result."""
+def input_columns(
+    given: Sequence[Any], inputs: Mapping[str, Format], where: str, dtype: np.dtype[Any] | None = None
+) -> tuple[Any, tuple[int, ...]]:
+    """Return what was given for the inputs of a function as an array (N, k), and the shape of the result.
+
+    Unless `dtype` is given, the array is of int64 where all inputs are integers, else of float64.
+    """
     if len(given) != len(inputs):
         raise BddTorqueError(f"{where} takes {len(inputs)} arguments ({', '.join(inputs)}), got {len(given)}")
     try:
@@ -117,12 +122,12 @@ def input_columns(given: Sequence[Any], inputs: Mapping[str, Format], where: str
     for name, array in zip(inputs, arrays, strict=True):
         if array.dtype.kind not in "iuf":
             raise BddTorqueError(f"{where} takes real numbers, got {array.dtype} for {name}")
-    dtype: Any = np.float64 if any(array.dtype.kind == "f" for array in arrays) else np.int64
+    kind = dtype or np.dtype(np.float64 if any(array.dtype.kind == "f" for array in arrays) else np.int64)
     columns = [
         np.minimum(array, np.uint64(2**62)) if array.dtype == np.uint64 and word.kind == "range" else array
         for array, word in zip(arrays, inputs.values(), strict=True)
     ]  # before the cast, or large words would turn negative
-    return np.stack([column.reshape(-1).astype(dtype) for column in columns], axis=1), arrays[0].shape
+    return np.stack([column.reshape(-1).astype(kind) for column in columns], axis=1), arrays[0].shape
 
 
 def count_outside(word: Format, words: Integers) -> int:

@@ -94,13 +94,14 @@ def run_sent(environment: str, sent: bytes) -> Any:
 
 
 @contextlib.contextmanager
-def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecutor]:
+def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> Iterator[ClusterExecutor]:
     """Connect to the Dask scheduler at an address and give its cluster as an executor.
 
     Parameters
     ----------
     address : such as ``"tcp://scheduler.lab:8786"``
     timeout : seconds within which the scheduler must answer, and a first worker be there
+    name : what the user wrote the address after
 
     A scheduler that does not answer, a cluster without workers, and machines with other versions of Python,
     bddtorque, NumPy or Numba are refused in one line. Machines trust one another: whoever reaches the scheduler can
@@ -109,7 +110,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[ClusterExecuto
     distributed = _distributed()
     found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:  # before Dask, which waits for what cannot be there
-        raise BddTorqueError(f"cluster must be an address such as tcp://scheduler.lab:8786, got {address!r:.60}")
+        raise BddTorqueError(f"{name} must be an address such as tcp://scheduler.lab:8786, got {address!r:.60}")
     with _quiet():
         client = _client(distributed, address, timeout)
         try:

@@ -84,7 +84,7 @@ def test_commands_refuse_what_is_no_address(
     assert main([command, *what, "--dask", "nonsense://x"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err.startswith("bddtorque: cluster must be an address such as tcp://scheduler.lab:8786, got 'nonsense")
+    assert shown.err.startswith("bddtorque: --dask must be an address such as tcp://scheduler.lab:8786, got 'nonsense")
     assert shown.err.count("\n") == 1
     assert [each.name for each in tmp_path.iterdir()] == ["arm.bdt"]
 

@@ -382,3 +382,11 @@ def test_the_page_runs(tmp_path: Path, monkeypatch, capsys):
     assert "interpolant of the samples" in capsys.readouterr().out
     for key in (field.name for field in fields(bt.Friction)):
         assert f"`{key}`" in page
+
+
+def test_large_unsigned_angles_stay_positive() -> None:
+    """Integers given as values become floats before anything else, or 2^63 would be told of as -2^63."""
+    model = bt.compile_function(np.sin, inputs={"a": (4, "angle")}, output=(4, 1.0))
+    with pytest.raises(bt.BddTorqueError, match=r"a must be finite angles .*, got 9.22"):
+        model.value(np.array([2**63], dtype=np.uint64))
+    assert model.value(1) == model.value(1.0) == model.value(np.uint64(1))

@@ -168,6 +168,8 @@ def test_precision_belongs_to_floats() -> None:
     """Refused for any other target, by its name."""
     with pytest.raises(bt.BddTorqueError, match="precision is only valid for target 'float', got target 'tables'"):
         bt.compile("planar2r", bits=6, precision="single")
+    with pytest.raises(bt.BddTorqueError, match="precision is only valid for target 'float', got target 'tables'"):
+        bt.compile("planar2r", bits=6, accuracy="paper", precision="single")
     with pytest.raises(bt.BddTorqueError, match="precision must be 'auto', 'single' or 'double', got 'half'"):
         bt.compile("planar2r", bits=6, target="float", precision="half")  # type: ignore[arg-type]
     with pytest.raises(bt.BddTorqueError, match=r"is not below the accuracy of 0\.5001"):
