@@ -19,7 +19,7 @@ from reporting import TIMED, Check, arguments, at_most, finish, save_figure, sho
 
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
-from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE
+from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.table_sizes import look_ups
 from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
@@ -85,6 +85,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
         "V ns": ratios[VECTOR_BASELINE].nanoseconds,
         "rows / V": ratios[ROWS].vector_ratio,
         "columns / V": ratios[COLUMNS].vector_ratio,
+        "own loop / T": known[OWN_LOOP],
         "unchecked / T": known.get(UNCHECKED, ""),
         "tables only / T": known.get("words, tables only", ""),
         **{f"{name} call": report.call(name).ratio for name in CALL_BARS},
@@ -97,11 +98,12 @@ def row(report: Report, model: Model) -> dict[str, object]:
 
 def judge(report: Report, checks: list[Check]) -> list[str]:
     """Add the speed goals of a model, and return the names of those it misses."""
-    one = report.timing(ONE)
+    one, own = report.timing(ONE), report.timing(OWN_LOOP)
     batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
     bars = []
     if report.target == "float":
         bars.append(("words one by one / T", 1.10, one.ratio))
+        bars.append(("a loop of one's own / T", 1.3 if report.robot.startswith("planar") else 1.15, own.ratio))
         bars.append(("unchecked / T", 1.05, report.timing(UNCHECKED).ratio))
         bars.append(("words one by one / L", 1 / 3.3, one.ratio / report.timing(LIBM).ratio))
         bars.append(("batch / V", 1.05, batch))

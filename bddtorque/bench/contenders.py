@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -35,6 +36,7 @@ Words = npt.NDArray[np.int64]
 BASELINE = "float32, sine table"
 VECTOR_BASELINE = "float32, vector batch"
 PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
+OWN_LOOP = "words, a loop of your own"
 FEW = 16
 """One state in so many is enough for contenders that take microseconds."""
 FOR_PYTHON = 64
@@ -106,6 +108,9 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
         code = straight(plan, model.formats, model.tables, _folder())
     sizes = straight_sizes(plan, code)
     yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
+    called = np.empty_like(tau)
+    own = partial(own_loop(model.kernel()), *words, called)
+    yield Contender(OWN_LOOP, own, states, True, sizes=sizes if isinstance(plan, FloatPlan) else None, tau=called)
     if code.unchecked is not None:
         bare = np.empty_like(tau)
         trusting = partial(code.unchecked, *words, bare, code.table, code.constants)
@@ -124,6 +129,16 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     few = [each[: max(1, states // FEW)] for each in words]
     run = partial(model.evaluator("bits").torque_words, *few)
     yield Contender("bits, diagrams walked", run, len(few[0]), True, sizes=form_sizes(model, "lockstep"))
+
+
+def own_loop(kernel: Any) -> Any:
+    """Return the loop that docs/getting-started.md has people write: one compiled call for each row."""
+
+    def loop(q: Words, qd: Words, qdd: Words, tau: Words) -> None:
+        for row in range(len(q)):
+            kernel(q[row], qd[row], qdd[row], tau[row])
+
+    return numba.njit(loop)
 
 
 def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:

@@ -14,7 +14,7 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.bench import timing
-from bddtorque.bench.contenders import BASELINE, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.contenders import BASELINE, OWN_LOOP, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import latency
 from bddtorque.bench.table_sizes import Sizes, form_sizes, look_ups, straight_sizes
 from bddtorque.bench.timing import EMPTY, interleaved, machine, python_calls
@@ -23,7 +23,7 @@ from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Lookup, Product
 
-OWN = {"words, one state at a time", "words, batch in rows", "words, batch in columns"}
+OWN = {"words, one state at a time", OWN_LOOP, "words, batch in rows", "words, batch in columns"}
 OF_TARGET = {
     "float": {"words, one state, unchecked"},
     "tables": {"words, tables only", "program, chosen forms", "program, dense forms", "bits, diagrams walked"},

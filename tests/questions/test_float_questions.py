@@ -41,9 +41,12 @@ def turned(model: bt.Model) -> bt.Model:
     return replace(model, plan=replace(model.plan, wires=tuple(wires)))
 
 
+NARROW = ((-60.0, 60.0), (-40.0, 40.0))
+
+
 def narrow() -> bt.Model:
     """Return a model of 2^18 states, some of which saturate."""
-    return arm(3, target="float", torque=(60.0, 40.0))
+    return arm(3, target="float", torque=NARROW)
 
 
 MODELS = {
@@ -149,7 +152,7 @@ def test_value_questions_of_an_arm_with_friction():
     assert bottom.bound_word <= bottom.word <= words[:, 0].min() and words[:, 0].max() <= top.word <= top.bound_word
     error = largest_error(model, "tau1", work=20)
     assert 0.49 < error.found <= error.bound == model.certificate.bounds[0]
-    assert saturating(model, "tau1", work=20).certificate == "the certificate says cannot"
+    assert saturating(model, "tau1", work=20).high == 0
 
 
 def test_symmetry_by_the_plan():
@@ -172,7 +175,7 @@ def test_symmetry_by_the_plan():
 
 
 def test_floats_are_compared_with_tables():
-    found = equality(narrow(), arm(3, torque=(60.0, 40.0)))
+    found = equality(narrow(), arm(3, torque=NARROW))
     assert all(each.exact and each.way == "enumeration" for each in found)
     assert max(each.largest for each in found) <= 60 / 4
     assert all(each.equal for each in equality(narrow(), narrow()))
