@@ -3,13 +3,15 @@
 Rounding to nearest is monotone: what an operation gives at the ends of its operands' ranges, rounded as the plan has
 it, are the ends of the floats that it can give. Fused operations are rounded outward instead, which costs a unit in the
 last place. Sines of short words are looked up; those of long ones have the range of the true sine and its proved error.
+Where c·x + s·y turns a vector it is no longer than before.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -27,19 +29,39 @@ from bddtorque.words.float_sine import sine_error, sine_table, turn_on_grid
 
 Floats = npt.NDArray[np.float64]
 
+TURN_ROUNDINGS = 8
+"""More than sines that are off, three roundings of floats, and those of the bound itself add to √(x² + y²)."""
 SINE_ROOM = 1e-12
 """More than float64 errs in an angle of a few turns, and in its sine."""
 
 
+Angle = tuple[int, Fraction, bool]
+"""Of a sine or cosine: the wire of its word, the constant, and whether it is the cosine."""
+
+
 @dataclass(frozen=True, eq=False)
 class FloatSpan:
-    """Ranges of one float, (N,) or () lowest and highest ones, held in float64."""
+    """Ranges of one float, (N,) or () lowest and highest ones, held in float64.
+
+    Attributes
+    ----------
+    low, high : the ends
+    angle : of a sine or cosine
+    turned : of a product with a sine or cosine: which one, and the largest absolute values of the other factor
+    """
 
     low: Floats
     high: Floats
+    angle: Angle | None = None
+    turned: tuple[tuple[Angle, Floats], ...] = ()
 
     def __neg__(self) -> FloatSpan:
-        return FloatSpan(-self.high, -self.low)
+        return FloatSpan(-self.high, -self.low, self.angle, self.turned)
+
+    @property
+    def magnitude(self) -> Floats:
+        """The largest absolute values."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
 class _FloatSpans(WordSpans, FloatAlgebra[Any]):
@@ -61,28 +83,45 @@ class _FloatSpans(WordSpans, FloatAlgebra[Any]):
         table = self.ranges.sines.get(wire)
         if table is not None:
             low, high = table.over([(word.low, word.high)])
-            return FloatSpan(low.astype(np.float64), high.astype(np.float64))
+            return FloatSpan(low.astype(np.float64), high.astype(np.float64), (wire.word, wire.rest, wire.cosine))
         bits = self.plan.bits_of(wire.word)
         error = sine_error(bits, wire.rest, wire.cosine, self.plan.precision)
-        return sine_range(word, bits, float(wire.rest) + (math.pi / 2 if wire.cosine else 0.0), error)
+        found = sine_range(word, bits, float(wire.rest) + (math.pi / 2 if wire.cosine else 0.0), error)
+        return replace(found, angle=(wire.word, wire.rest, wire.cosine))
 
     def add(self, wire: Add, left: FloatSpan, right: FloatSpan) -> FloatSpan:
         other = right if wire.sign > 0 else -right
-        return self._rounded(left.low + other.low, left.high + other.high)
+        return self._within_turn(self._rounded(left.low + other.low, left.high + other.high), left, right)
 
     def multiply(self, wire: Multiply, left: FloatSpan, right: FloatSpan) -> FloatSpan:
-        return self._rounded(*_product(left, right, wire.left == wire.right))
+        found = self._rounded(*_product(left, right, wire.left == wire.right))
+        return replace(found, turned=_turned(left, right))
 
     def fused(self, wire: Fused, left: FloatSpan, right: FloatSpan, addend: FloatSpan) -> FloatSpan:
-        product = FloatSpan(*_outward(*_product(left, right, wire.left == wire.right)))
+        product = FloatSpan(*_outward(*_product(left, right, wire.left == wire.right)), None, _turned(left, right))
         first = product if wire.product_sign > 0 else -product
         second = addend if wire.addend_sign > 0 else -addend
-        return self._rounded(*_outward(first.low + second.low, first.high + second.high))
+        found = self._rounded(*_outward(first.low + second.low, first.high + second.high))
+        return self._within_turn(found, product, addend)
+
+    def _within_turn(self, found: FloatSpan, left: FloatSpan, right: FloatSpan) -> FloatSpan:
+        """Return a sum c·x + s·y, c and s of one angle, as no larger than √(x² + y²) and what the floats are off."""
+        for (word, rest, cosine), first in left.turned:
+            for angle, second in right.turned:
+                if angle == (word, rest, not cosine):
+                    most = np.hypot(first, second) * self.ranges.turn_room + 4 * self.plan.precision.tiny  # underflow
+                    found = FloatSpan(np.maximum(found.low, -most), np.minimum(found.high, most))
+        return found
 
     def _rounded(self, low: Floats, high: Floats) -> FloatSpan:
         """Return the floats nearest to both ends; sums and products of two float32 are rounded in float64 as well."""
         kind = self.plan.precision.dtype
         return FloatSpan(low.astype(kind).astype(np.float64), high.astype(kind).astype(np.float64))
+
+
+def _turned(left: FloatSpan, right: FloatSpan) -> tuple[tuple[Angle, Floats], ...]:
+    pairs = ((left.angle, right), (right.angle, left))
+    return tuple((angle, other.magnitude) for angle, other in pairs if angle is not None)
 
 
 def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -125,10 +164,16 @@ class FloatRanges:
         self.plan = plan
         self.extremes: Extremes = {k: extremes_of(table) for k, table in enumerate(tables)}
         self.sines: dict[Sine, LineExtremes] = {}
+        errors = []
         for wire in plan.wires:
-            if isinstance(wire, Sine) and 1 << (bits := plan.bits_of(wire.word)) <= LARGEST_LINE:
+            if not isinstance(wire, Sine):
+                continue
+            bits = plan.bits_of(wire.word)
+            errors.append(sine_error(bits, wire.rest, wire.cosine, plan.precision))
+            if 1 << bits <= LARGEST_LINE:
                 turn = turn_on_grid(wire.rest, plan.precision)
                 self.sines[wire] = LineExtremes(sine_table(bits, turn, wire.cosine, plan.precision))
+        self.turn_room = 1.0 + TURN_ROUNDINGS * (max(errors, default=0.0) + plan.precision.unit)
         # what is proved of all states: where a rotation mixes two floats this is sharper than a product of ranges
         facts = [BlockFacts(0.0, *table.range) for table in tables]
         known = plan.evaluate(FloatErrors(plan, facts))
@@ -152,6 +197,7 @@ class FloatRanges:
         for wire, proved in zip(self.plan.wires, self.proved, strict=True):
             span = wire.evaluate(algebra, spans)
             if isinstance(span, FloatSpan):
-                span = FloatSpan(np.maximum(span.low, proved.low), np.minimum(span.high, proved.high))
+                ends = np.maximum(span.low, proved.low), np.minimum(span.high, proved.high)
+                span = replace(span, low=ends[0], high=ends[1])
             spans.append(span)
         return spans

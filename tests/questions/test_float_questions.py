@@ -1,6 +1,7 @@
 """Questions to models in floats: brackets hold what states reach, and what belongs to tables is refused by name."""
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.cli import main
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.float_wires import FloatOutput, Fused, Multiply, Number, Sine
+from bddtorque.plan.wires import Input
 from bddtorque.questions import (
     Work,
     equality,
@@ -33,6 +36,7 @@ from bddtorque.questions.enumeration import every_state
 from bddtorque.questions.enumeration import random_words as random_states
 from bddtorque.questions.float_ranges import FloatRanges, FloatSpan
 from bddtorque.questions.subject_kinds import FloatSubject
+from bddtorque.words.ieee import SINGLE
 
 
 def turned(model: bt.Model) -> bt.Model:
@@ -90,6 +94,29 @@ def test_ranges_hold_the_floats_of_every_wire(kind):
             words = asked.sums(state)
             assert (ends[0] <= words).all() and (words <= ends[1]).all()
         assert (ends[1] - ends[0])[:150].max() <= (0 if asked.bits < 80 else 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "most"),
+    [
+        (Sine(0, True), Sine(0, False), math.hypot(7, 3) * 1.0001),  # a turn
+        (Sine(0, True), Sine(1, False), 10.0001),
+        (Sine(0, True), Sine(0, True), 10.0001),
+        (Sine(0, True), Sine(0, False, Fraction(1)), 10.0001),
+    ],
+)
+def test_only_turns_are_as_long_as_before(first, second, most):
+    """c·x + s·y, of one angle and of others, x = 7 and y = 3."""
+    inputs = [Input("q1", 8, True), Input("q2", 8, True), Input("qd1", 4, False), Input("qd2", 3, False)]
+    wires = [*inputs, Number(2), Number(3), first, second, Multiply(6, 4), Fused(7, 5, 8)]
+    plan = FloatPlan(tuple(wires), (), (FloatOutput("tau1", 9, -99, 99, Fraction(1)),), "recursive", SINGLE)
+    low, high = np.array([[-128, -128, 7, 3]]), np.array([[127, 127, 7, 3]])
+    span = FloatRanges(plan, []).spans(low, high)[9]
+    angles = np.arange(-128, 128)
+    q1, q2 = (each.reshape(-1) for each in np.meshgrid(angles, angles))
+    found = run_float_wires(plan, [], {"q1": q1, "q2": q2, "qd1": 7, "qd2": 3})[9]
+    assert span.low[0] <= found.min() and found.max() <= span.high[0]
+    assert span.high[0] <= most
 
 
 @settings(max_examples=examples(20))
