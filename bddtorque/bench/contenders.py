@@ -113,7 +113,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     yield Contender(OWN_LOOP, own, states, True, sizes=sizes if isinstance(plan, FloatPlan) else None, tau=called)
     if code.unchecked is not None:
         bare = np.empty_like(tau)
-        trusting = partial(code.unchecked, *words, bare, code.table, code.constants)
+        trusting = partial(code.unchecked, *words, bare, code.table)
         yield Contender("words, one state, unchecked", trusting, states, True, sizes=sizes, tau=bare)
     torque_words: Callable[..., Words] = evaluator.torque_words
     columns = [np.asfortranarray(each) for each in words]
@@ -148,7 +148,7 @@ def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
     tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
     return Contender(
         "words, tables only",
-        lambda: code.states(*words, tau, code.table, code.constants, counts),
+        lambda: code.states(*words, tau, code.table, counts),
         states,
         True,
         sizes=straight_sizes(plan, code, native=False),

@@ -18,6 +18,7 @@ from bddtorque.evaluate.program import QUANTITIES, Program, limits
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
+    are_batches,
     count_outside,
     input_columns,
     out_of_range_message,
@@ -36,7 +37,7 @@ SpreadBy = Literal["states", "terms", "bits"]
 SPREADS = get_args(SpreadBy)
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _REST = 0
-_array, _empty = np.ndarray, np.empty  # found at once: every name counts in a call for a single state
+_array, _empty, _overlap = np.ndarray, np.empty, np.may_share_memory  # found at once: every name counts in a call for a single state
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": tuple(BIT_FORMS),
@@ -203,14 +204,16 @@ class Evaluator:
                 pass
         if self._of_function:
             self.model.robot_source()
-        rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
+        rows, single = [q, qd, qdd], False
+        if not are_batches(q, qd, qdd, self._joints, self._runner.takes_columns):
+            rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
         tau = np.empty_like(rows[0]) if out is None else self._place(out, rows, single)
         self._run_counted(rows, tau)
-        if out is not None:
-            if not np.may_share_memory(tau, out):
-                out[...] = tau[0] if single else tau
-            return out
-        return tau[0] if single else tau
+        if out is None:
+            return tau[0] if single else tau
+        if tau is not out:
+            out[...] = tau[0] if single else tau
+        return out
 
     def _place(self, out: Any, rows: Sequence[Integers], single: bool) -> Integers:
         """Return the array (N, n) that torques are written to: `out` itself if it lies as the states do, and apart."""
@@ -219,17 +222,18 @@ class Evaluator:
         if out.__class__ is not _array or out.dtype != _WORD or out.shape != shape or not out.flags.writeable:
             given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
             raise BddTorqueError(f"out must be a writable int64 array of shape {shape}, got {given}")
-        tau = np.atleast_2d(out) if single else out
-        alike = tau.flags.c_contiguous if first.flags.c_contiguous else tau.flags.f_contiguous
-        return tau if alike and not any(np.may_share_memory(out, row) for row in rows) else np.empty_like(first)
+        alike = out.flags.c_contiguous if first.flags.c_contiguous else out.flags.f_contiguous
+        apart = alike and not (_overlap(out, first) or _overlap(out, rows[1]) or _overlap(out, rows[2]))
+        return out if apart and not single else np.empty_like(first)
 
     def _run_counted(self, rows: Sequence[Integers], tau: Integers) -> None:
         """Run words, and count those that are out of range."""
-        counts = np.zeros((3, self._joints), dtype=_WORD)
-        self._runner.run(rows[0], rows[1], rows[2], tau, counts)
+        counts = np.zeros(self._counts.shape, _WORD)
+        counted = self._runner.run(rows[0], rows[1], rows[2], tau, counts)
         for place, joint in self._unread:
             counts[place, joint] += count_outside(self._formats.inputs[place][joint], rows[place][:, joint])
-        self._count(counts)
+        if counted or self._unread:
+            self._count(counts)
 
     def _count(self, counts: Integers) -> None:
         with Evaluator._counting:

@@ -1,12 +1,12 @@
 """Straight-line code of a plan in floats, every wire a local variable.
 
-    states(q, qd, qdd, tau, table, constants, counts)            one state after another
-    bare(q, qd, qdd, tau, table, constants)                      the same, counting nothing: what a kernel runs
-    unchecked(q, qd, qdd, tau, table, constants)                 the same for words that are known to be in range
-    tiles(q, qd, qdd, tau, table, constants, counts, rows, out)  many at once, in the lanes of vector instructions
-    columns(...)                                                 the same for arrays (n, N), joint by joint
+    states(q, qd, qdd, tau, table, counts)            one state after another
+    bare(q, qd, qdd, tau, table)                      the same, counting nothing: what a kernel runs
+    unchecked(q, qd, qdd, tau, table)                 the same for words that are known to be in range
+    tiles(q, qd, qdd, tau, table, counts, rows, end)  many at once, in the lanes of vector instructions
+    columns(...)                                      the same for arrays (n, N), joint by joint
 
-The last two leave states beyond a multiple of `TILE` as they are.
+The last two take the first `end` states, and leave what is beyond a multiple of `TILE` as it is.
 
 One state looks its sines up in a table, which the polynomial of `bddtorque.words.float_sine` has made; lanes compute
 the polynomial itself, and so does everything where words have more than `MOST_TABLE_BITS` bits. The words are the same.
@@ -67,8 +67,8 @@ def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], d
     )
     module = generated_module(source.text, directory, note if source.parts else "")
     return Straight(
-        module.states, module.bare, module.tiles, module.columns, pool.values(tables), np.zeros(1), source.rows,
-        source.words, module.unchecked, TILE, plan.precision.dtype,
+        module.states, module.bare, pool.values(tables), module.tiles, module.columns, source.rows, module.unchecked,
+        TILE, plan.precision.dtype,
     )  # fmt: skip
 
 
@@ -243,7 +243,7 @@ class FloatSource:
     ----------
     text : what is written to a file
     parts : how many functions the statements were cut into, 0 if they were not
-    rows, words : how many rows of TILE floats and of TILE integers a tile needs
+    rows : how many rows of TILE floats a tile needs
     """
 
     def __init__(self, plan: FloatPlan, formats: Formats, pool: FloatPool) -> None:
@@ -254,7 +254,6 @@ class FloatSource:
         self.outputs = range(len(plan.outputs))
         self.functions = [HEADER.format(dtype=self.dtype)]
         self.parts = self.rows = 0
-        self.words = 1
         self._add_states(FloatCode(plan, pool, lookups=True))
         self._add_batches(FloatCode(plan, pool, lookups=False))
         self.text = "\n\n".join(self.functions)
@@ -283,9 +282,9 @@ class FloatSource:
             lines = [*(f"{places[name]} = {name}" for name in names), *calls]
             lines += [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
         for head, words, check in (
-            ("states(q, qd, qdd, tau, table, constants, counts)", self.counted, check_inputs(self.counted, True)),
-            ("bare(q, qd, qdd, tau, table, constants)", self.inputs, check_inputs(self.inputs, False)),
-            ("unchecked(q, qd, qdd, tau, table, constants)", self.inputs, ()),
+            ("states(q, qd, qdd, tau, table, counts)", self.counted, check_inputs(self.counted, True)),
+            ("bare(q, qd, qdd, tau, table)", self.inputs, check_inputs(self.inputs, False)),
+            ("unchecked(q, qd, qdd, tau, table)", self.inputs, ()),
         ):
             body = [*begin, "for s in range(q.shape[0]):", *_indented([*load_inputs(words), *check, *lines])]
             self._add(head, body, INLINED if not self.parts and not head.startswith("states") else DECORATOR)
@@ -304,9 +303,9 @@ class FloatSource:
             compute = self._add_parts("compute", "rows", map(_tile, cut(body, [], dict(places), self._new_row)))
         else:
             compute = _tile([*(f"{name} = {place}" for name, place in places.items()), *body])
-        for name, load, store, axis in (
-            ("tiles", "{}[first + i, {}]", "tau[first + i, {}]", 0),
-            ("columns", "{}[{}, first + i]", "tau[{}, first + i]", 1),
+        for name, load, store in (
+            ("tiles", "{}[first + i, {}]", "tau[first + i, {}]"),
+            ("columns", "{}[{}, first + i]", "tau[{}, first + i]"),
         ):
             given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.counted}
             clamped = given | {
@@ -335,9 +334,8 @@ class FloatSource:
             tile += ["if outside:", *_indented(again or ["pass"]), *compute]
             for k, place in results.items():
                 tile += _tile([f"{store.format(k)} = int64({code.word_kind}({place}))"])
-            last = f"q.shape[{axis}] - q.shape[{axis}] % {TILE}"
-            head = f"{name}(q, qd, qdd, tau, table, constants, counts, rows, out)"
-            self._add(head, [f"for first in range(0, {last}, {TILE}):", *_indented(tile)])
+            head = f"{name}(q, qd, qdd, tau, table, counts, rows, end)"
+            self._add(head, [f"for first in range(0, end - end % {TILE}, {TILE}):", *_indented(tile)])
 
     def _new_row(self, name: str) -> str:
         self.rows += 1

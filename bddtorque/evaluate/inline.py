@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.machine import program_at, program_book, run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
@@ -73,50 +73,34 @@ _check_types: Any = intrinsic(_check)
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,) or (N, n), with nothing allocated."""
-    code, operands, blocks, values, rules, positions, successors, roots, steps = (
-        array.ctypes.data for array in program
-    )
-    lines, parts, tables, folds = len(program.code), len(program.operands), len(program.blocks), len(program.rules)
-    pools = (program.values, program.positions, program.successors, program.roots, program.steps)
-    sizes = tuple(len(pool) for pool in pools)
-    columns, block_columns, counters = program.code.shape[1], program.blocks.shape[1], 3 * joints
+    own = program_book(program, registers)
+    book, size, counters = own.ctypes.data, len(own), 3 * joints
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
-        own = Program(
-            array_at(_pointer_to(code), (lines, columns), np.int64),
-            array_at(_pointer_to(operands), (parts, 3), np.int64),
-            array_at(_pointer_to(blocks), (tables, block_columns), np.int64),
-            array_at(_pointer_to(values), (sizes[0],), np.int32),
-            array_at(_pointer_to(rules), (folds, 5), np.int64),
-            array_at(_pointer_to(positions), (sizes[1],), np.int8),
-            array_at(_pointer_to(successors), (sizes[2],), np.int32),
-            array_at(_pointer_to(roots), (sizes[3],), np.int32),
-            array_at(_pointer_to(steps), (sizes[4],), np.uint32),
-        )
+        places = array_at(_pointer_to(book), (size,), np.int64)
         scratch = array_at(stack_of(registers), (registers,), np.int64)
         counts = array_at(stack_of(counters), (3, joints), np.int64)
-        run_states(own, given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), scratch, counts)
+        rows = given_rows(q), given_rows(qd), given_rows(qdd)
+        run_states(program_at(places, 1), rows[0], rows[1], rows[2], as_rows(tau), scratch, counts)
 
     function: Any = numba.njit(**OPTIONS)(kernel)
-    function.program = program  # keeps the arrays alive as long as the function
+    function.program = program, own  # keeps the arrays alive as long as the function
     return function  # type: ignore[no-any-return]
 
 
 def straight_kernel(code: Straight, joints: int, bare: Callable[..., None]) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau) for a function of straight-line code and its tables; as `program_kernel`."""
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
-    numbers, count = code.constants.ctypes.data, len(code.constants)
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         _check_types(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
         values = array_at(_pointer_to(address), (size,), kind)
-        constants = array_at(_pointer_to(numbers), (count,), np.float64)
-        bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values, constants)
+        bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values)
 
     function: Any = numba.njit(forceinline=True, **OPTIONS)(kernel)
     function.code = code  # keeps the arrays alive as long as the function

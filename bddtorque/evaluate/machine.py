@@ -17,10 +17,13 @@ from bddtorque.diagrams.forms.edge_valued import walk_weights
 from bddtorque.diagrams.forms.folded import look_up_folded
 from bddtorque.diagrams.forms.lockstep import walk_lanes
 from bddtorque.diagrams.forms.radix import walk_digits
+from bddtorque.evaluate.pointers import array_at, space_of
 from bddtorque.evaluate.program import (
     ANGLE_SUM,
     BITS,
+    BLOCK_COLUMNS,
     CLASSES,
+    COLUMNS,
     DENSE,
     EDGE_VALUED,
     FOLDED,
@@ -32,7 +35,9 @@ from bddtorque.evaluate.program import (
     OUTPUT,
     PRODUCT,
     RADIX,
+    SQUARES,
     SUM,
+    WHOLE,
     Program,
 )
 from bddtorque.words.kernels import half_up_shift
@@ -43,7 +48,7 @@ LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
 
-@uncounted
+@inlined
 def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, registers: Array, counts: Array) -> None:
     """Run N states: words in, torque words out.
 
@@ -62,39 +67,39 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
     for state in range(q.shape[0]):
         for line in range(len(code)):
             op, target = code[line, 0], code[line, 1]
-            if op == LOOKUP:
-                index = np.int64(0)
-                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
-                    width = operands[k, 1]
-                    index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
-                block = code[line, 4]
-                registers[target] = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
-            elif op == PRODUCT:
-                left, right = registers[code[line, 2]], registers[code[line, 3]]
-                shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
-                if method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
-                    a, b = abs(left) & LARGEST, abs(right) & LARGEST
-                    mask = (np.int64(1) << size) - 1
-                    exact, high = np.int64(0), np.int64(0)
-                    while high < 63 and a >> high:
-                        low = np.int64(0)
-                        while low < 63 and b >> low:
-                            index = (((a >> high) & mask) << size) | ((b >> low) & mask)
-                            piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
-                            exact += piece << (high + low)
-                            low += size
-                        high += size
-                    if (left < 0) != (right < 0):
-                        exact = -exact
-                    registers[target] = half_up_shift(exact, shift)
-                else:  # quarter squares: ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
-                    mask = (np.int64(1) << size) - 1
-                    exact = np.int64(0)
-                    for sign in (1, -1):  # one look-up in the source, so that it is compiled once
+            if op == LOOKUP or op == PRODUCT:
+                # one look-up in the source, whatever it is for: it is long, and compiled as often as it stands here
+                index = exact = high = low = left = right = np.int64(0)
+                method, block, size, sign = WHOLE, code[line, 4], np.int64(0), np.int64(1)
+                if op == LOOKUP:
+                    for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                        width = operands[k, 1]
+                        index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
+                else:
+                    left, right = registers[code[line, 2]], registers[code[line, 3]]
+                    block, method, size = code[line, 5], code[line, 6], code[line, 7]
+                a, b, mask = abs(left) & LARGEST, abs(right) & LARGEST, (np.int64(1) << size) - 1
+                more = method != LIMBS or (a != 0 and b != 0)
+                while more:
+                    if method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products
+                        index = (((a >> high) & mask) << size) | ((b >> low) & mask)
+                    elif method == SQUARES:  # quarter squares: ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
                         index = (left + sign * right) & mask
-                        square = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
-                        exact += sign * square
-                    registers[target] = half_up_shift(exact, shift)
+                    piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                    if method == WHOLE:
+                        exact, more = piece, False
+                    elif method == SQUARES:
+                        exact += sign * piece
+                        sign, more = -sign, sign > 0
+                    else:
+                        exact += piece << (high + low)
+                        low += size
+                        if low >= 63 or b >> low == 0:
+                            low, high = np.int64(0), high + size
+                            more = high < 63 and a >> high != 0
+                if method == LIMBS and (left < 0) != (right < 0):
+                    exact = -exact
+                registers[target] = exact if op == LOOKUP else half_up_shift(exact, code[line, 4])
             elif op == INPUT:
                 quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
                 # floats have no `|`: they are refused when this is compiled
@@ -131,6 +136,35 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                 for k in range(code[line, 2], code[line, 2] + code[line, 3]):
                     total += operands[k, 1] * registers[operands[k, 0]]
                 tau[state, target] = min(max(half_up_shift(total, code[line, 5]), code[line, 6]), code[line, 7])
+
+
+@inlined
+def program_at(book: Array, place: Any) -> Program:
+    """Return the program whose arrays lie where a book says from a place on: an address and a length for each."""
+    return Program(
+        array_at(book[place], (book[place + 1], COLUMNS), np.int64),
+        array_at(book[place + 2], (book[place + 3], 3), np.int64),
+        array_at(book[place + 4], (book[place + 5], BLOCK_COLUMNS), np.int64),
+        array_at(book[place + 6], (book[place + 7],), np.int32),
+        array_at(book[place + 8], (book[place + 9], 5), np.int64),
+        array_at(book[place + 10], (book[place + 11],), np.int8),
+        array_at(book[place + 12], (book[place + 13],), np.int32),
+        array_at(book[place + 14], (book[place + 15],), np.int32),
+        array_at(book[place + 16], (book[place + 17],), np.uint32),
+    )
+
+
+def program_book(program: Program, registers: int) -> Array:
+    """Return what `run_program` reads: the number of registers, and where the arrays lie that the caller keeps."""
+    where = [number for array in program for number in (array.ctypes.data, len(array))]
+    return np.array([registers, *where], dtype=np.int64)
+
+
+@uncounted
+def run_program(q: Array, qd: Array, qdd: Array, tau: Array, book: Array, counts: Array) -> None:
+    """Run N states of the program in a book, registers on the stack."""
+    registers = array_at(space_of(book[0]), (book[0],), np.int64)
+    run_states(program_at(book, 1), q, qd, qdd, tau, registers, counts)
 
 
 @inlined

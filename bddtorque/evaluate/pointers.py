@@ -1,4 +1,4 @@
-"""Arrays at addresses, rows of one state, space on the stack: for compiled functions that count no references.
+"""Arrays and plans at addresses, rows of one state, space on the stack: for functions that count no references.
 
 Numba's own `carray`, `expand_dims` and `reshape` are refused in such functions, or call functions of NumPy's.
 """
@@ -76,7 +76,52 @@ def _space(typing: Any, count: Any) -> Any:
     return types.int64(count), generate
 
 
+def _address(typing: Any, array: Any) -> Any:
+    """Return the address of an array's first element."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.ptrtoint(make_array(array)(context, builder, given[0]).data, ir.IntType(64))
+
+    return types.int64(array), generate
+
+
+def _run(typing: Any, address: Any, q: Any, qd: Any, qdd: Any, tau: Any, table: Any, counts: Any) -> Any:
+    """Run the plan whose function `states` lies at an address."""
+    return types.none(address, q, qd, qdd, tau, table, counts), _call
+
+
+def _run_tiles(
+    typing: Any, address: Any, q: Any, qd: Any, qdd: Any, tau: Any, table: Any, counts: Any, rows: Any, end: Any
+) -> Any:
+    """Run the plan whose function `tiles` or `columns` lies at an address."""
+    return types.none(address, q, qd, qdd, tau, table, counts, rows, end), _call
+
+
+def _call(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    """Call a function that Numba compiled, which returns nothing and raises nothing; elements have any type."""
+    convention, kinds = context.call_conv, signature.args[1:]
+    function = convention.get_function_type(types.none, kinds)
+    returned, raised = (cgutils.alloca_once(builder, kind.pointee) for kind in function.args[:2])
+    arguments = context.get_arg_packer(kinds).as_arguments(builder, given[1:])
+    builder.call(builder.inttoptr(given[0], function.as_pointer()), [returned, raised, *arguments])
+    return context.get_dummy_value()
+
+
+def entry(function: Any, kinds: tuple[Any, ...]) -> int:
+    """Return the address of a compiled function for arguments of these types: compiled now, or found on disk.
+
+    Other compiled code that calls it there holds no copy of it, which the compiler would have to optimise once more.
+    """
+    function.compile(kinds)
+    made = function.overloads[kinds]
+    address: int = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    return address
+
+
 array_at: Any = intrinsic(_array)
+address_of: Any = intrinsic(_address)
+run_at: Any = intrinsic(_run)
+run_tiles_at: Any = intrinsic(_run_tiles)
 as_rows: Any = intrinsic(_rows)
 given_rows: Any = intrinsic(_given_rows)
 space_of: Any = intrinsic(_space)

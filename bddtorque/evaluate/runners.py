@@ -9,22 +9,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
+from numba.np.numpy_support import from_dtype
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import private_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
-from bddtorque.evaluate.machine import run_states
+from bddtorque.evaluate.machine import program_book, run_program, run_states
+from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.program import Program, assemble
-from bddtorque.evaluate.single import Single, machine_single, straight_single
+from bddtorque.evaluate.single import COUNTED, ENTRIES, PLAN, RUN, TABLE, TILE, TILES, Single, batch_call, plan_single
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.table import Table
@@ -33,6 +38,10 @@ from bddtorque.work.caching import cache_directory
 
 Integers = npt.NDArray[np.int64]
 
+MOST_REGISTERS = 1 << 14
+"""Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
+_WORD, _empty = np.dtype(np.int64), np.empty  # found at once
+_NOTHING = np.empty(0, dtype=np.int64)
 FEWEST_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
@@ -68,8 +77,8 @@ class Runner(Protocol):
     def takes_columns(self) -> bool:
         """Whether arrays in Fortran's order are taken as they are."""
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
-        """Run N states; safe in threads, and the GIL is released."""
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
+        """Run N states, and return whether any may have been counted; safe in threads, and the GIL is released."""
 
     @property
     def counts_unread(self) -> bool:
@@ -83,6 +92,20 @@ class Runner(Protocol):
 
 
 UNCHECKED = "checked = False is only valid for target 'float': other kernels always check their words"
+
+
+def plan_kinds(table: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """Return the types that a plan is compiled for, whoever calls it: q, qd, qdd, tau, its table, counts."""
+    words = types.Array(types.int64, 2, "C")
+    given = words.copy(readonly=True)
+    return given, given, given, words, types.Array(from_dtype(table.dtype), 1, "C"), words
+
+
+def plan_places(run: Callable[..., None], table: npt.NDArray[Any], tile: int = 0) -> Integers:
+    """Return how `places` of compiled calls begin, for a plan that takes its states one by one, or `tile` at once."""
+    places = np.zeros(PLAN, dtype=np.int64)
+    places[[RUN, TABLE, ENTRIES, TILE]] = entry(run, plan_kinds(table)), table.ctypes.data, len(table), tile
+    return places
 
 
 class Interpreted:
@@ -101,9 +124,18 @@ class Interpreted:
         self.program: Program = assemble(plan, model.formats, forms)
         self.registers = len(model.plan.wires)
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+    @cached_property
+    def places(self) -> Integers:
+        """How `places` of compiled calls begin."""
+        self.book = program_book(self.program, self.registers)
+        return plan_places(run_program, self.book)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states."""
-        run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
+        if DISABLE_JIT or self.registers > MOST_REGISTERS:
+            run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
+            return True
+        return batch_call()(q, qd, qdd, tau, self.places, counts, _NOTHING) == COUNTED
 
     def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return the kernel of one state."""
@@ -113,7 +145,9 @@ class Interpreted:
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states."""
-        return machine_single(self.program, self.registers, common, raises)
+        if self.registers > MOST_REGISTERS:
+            return None
+        return plan_single(self.places, (self.book, *self.program), common, raises)
 
 
 class Compiled:
@@ -128,25 +162,30 @@ class Compiled:
         else:
             self.code = straight(plan, model.formats, model.tables, self.folder)
         self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
+        self._room = self.code.rows * self.code.tile * np.dtype(self.code.kind).itemsize // 8
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+    @cached_property
+    def places(self) -> Integers:
+        """How `places` of compiled calls begin."""
+        return plan_places(self.code.states, self.code.table, self.code.tile if self.code.tiles else 0)
+
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states."""
         code = self.code
-        if code.tiles is None or code.columns is None or len(q) < code.tile:
-            code.states(q, qd, qdd, tau, code.table, code.constants, counts)
-            return
-        rows, out = np.empty(code.rows * code.tile, code.kind), np.empty(code.words * code.tile, dtype=np.int64)
-        if q.flags.c_contiguous:
-            code.tiles(q, qd, qdd, tau, code.table, code.constants, counts, rows, out)
-        else:
-            code.columns(q.T, qd.T, qdd.T, tau.T, code.table, code.constants, counts, rows, out)
-        rest = len(q) % code.tile if code.unchecked is not None else 0
-        if rest:  # code in floats takes whole tiles only
-            words = np.stack([q[-rest:], qd[-rest:], qdd[-rest:]])
-            words.flags.writeable = False  # as all states are: code is compiled once for both
-            found = np.empty_like(words[0])
-            code.states(*words, found, code.table, code.constants, counts)
-            tau[-rest:] = found
+        if DISABLE_JIT:
+            code.states(q, qd, qdd, tau, code.table, counts)
+            return True
+        run, places, rows = batch_call(), self.places, _empty(self._room, _WORD)
+        while (missing := run(q, qd, qdd, tau, places, counts, rows)) > 0:
+            self._compile(missing)
+        return missing == COUNTED
+
+    def _compile(self, missing: int) -> None:
+        """Have `tiles` or `columns` compiled, or found on disk."""
+        code = self.code
+        rows = types.Array(from_dtype(np.dtype(code.kind)), 1, "C")
+        kinds = (*plan_kinds(code.table), rows, types.int64)
+        self.places[missing] = entry(code.tiles if missing == TILES else code.columns, kinds)
 
     def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return the kernel of one state."""
@@ -157,7 +196,7 @@ class Compiled:
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states."""
-        return straight_single(self.code, self.folder, common, raises)
+        return plan_single(self.places, (self.code.table,), common, raises)
 
 
 class Spread:
@@ -178,12 +217,11 @@ class Spread:
             self._pool = process, ThreadPoolExecutor(self.threads - 1, thread_name_prefix="bddtorque")
         return self._pool[1]
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states; as the runner itself would."""
         parts = pieces(len(q), self.threads)
         if len(parts) == 1:
-            self.runner.run(q, qd, qdd, tau, counts)
-            return
+            return self.runner.run(q, qd, qdd, tau, counts)
         own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
         pool = self.pool()
         waiting = [
@@ -191,10 +229,11 @@ class Spread:
             for part, counted in zip(parts[1:], own[1:], strict=True)
         ]
         first = parts[0]
-        self.runner.run(q[first], qd[first], qdd[first], tau[first], own[0])
+        counted = self.runner.run(q[first], qd[first], qdd[first], tau[first], own[0])
         for each in waiting:
-            each.result()
+            counted |= each.result()
         counts += own.sum(axis=0)
+        return counted
 
 
 def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:

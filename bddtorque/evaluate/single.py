@@ -1,13 +1,14 @@
-"""One state at a time, called from Python: what lies between the caller's arrays and a plan, in one compiled call.
+"""What lies between a caller's arrays and a plan: one compiled call, the same for all plans.
 
 An ordinary call of an evaluator looks at its arguments, makes rows of them, quantises, counts, and calls compiled code
-for each: many times the work itself. Here all of it is one function for exactly one kind of argument, contiguous arrays
-(n,) of int64 or of float64. Anything else is left to the ordinary way, which gives the same results and says what is
-wrong.
+for each: many times the work of a single state. Here all of it is one function for exactly one kind of argument,
+contiguous arrays (n,) of int64 or of float64. Anything else is left to the ordinary way, which gives the same results
+and says what is wrong. Batches (N, n) have a function too, `run_batch`, which cuts them into what a plan takes.
 
 Arguments cost most of a compiled call, a number more than an array: what belongs to the evaluator is passed as one
-int64 array with the addresses of the rest, `places`. References are not counted (`_nrt`): for every array given, Numba
-would make a record of its own.
+int64 array with the addresses of the rest, `places`, the plan's own functions among them. So these functions are
+compiled once and kept, and a plan's code is compiled once for all that call it. References are not counted (`_nrt`):
+for every array given, Numba would make a record of its own.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numba
 import numpy as np
@@ -24,30 +24,29 @@ import numpy.typing as npt
 from numba import types
 
 from bddtorque.base.jit import inlined, uncounted
-from bddtorque.evaluate.generated import generated_module
-from bddtorque.evaluate.machine import run_states, wrapped
-from bddtorque.evaluate.pointers import array_at, as_rows, given_rows, space_of
-from bddtorque.evaluate.program import Program, limits
+from bddtorque.evaluate.machine import wrapped
+from bddtorque.evaluate.pointers import address_of, array_at, as_rows, given_rows, run_at, run_tiles_at, space_of
+from bddtorque.evaluate.program import limits
 from bddtorque.words import Formats
 from bddtorque.words.formats import LARGEST_TURNS, TURN
 from bddtorque.words.kernels import ANGLE, dequantise_value, pack, quantise_value
 
-if TYPE_CHECKING:
-    from bddtorque.evaluate.straight import Straight
-
-JOINTS, COUNTS, UNREAD, UNREAD_ROWS, Q, QD, QDD, TAU, RAISES, OWN = range(10)
-"""What stands where in `places`: numbers, and addresses of arrays; from OWN on what the plan itself needs."""
-SIZE = OWN + 1 + 2 * len(Program._fields)
+RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)
+"""What stands where in `places`: the address of a plan's `states`, and where its table lies; of plans that take many
+states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take."""
+PLAN = TILE + 1
+COUNTED = -1
+JOINTS, COUNTS, UNREAD, UNREAD_ROWS, Q, QD, QDD, TAU, RAISES = range(PLAN, PLAN + 9)
+"""What single states need besides: numbers, and addresses of arrays."""
 LEFT = "a state that the ordinary way refuses, or treats"
 """Why the compiled functions raise ValueError: nothing was done, nothing counted."""
-MOST_REGISTERS = 1 << 14
-"""Wires of a plan that are held on the stack; a plan of more is left to the ordinary way."""
-
 _words: Any = types.Array(types.int64, 1, "C")
 _floats: Any = types.Array(types.float64, 1, "C")
 WORDS = types.none(_words, _words, _words, _words, _words)
 FLOATS = types.none(_floats, _floats, _floats, _floats, _words)
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+
+WORD_BYTES = 8
 
 One = Callable[..., None]
 """A compiled function (q, qd, qdd, tau, places) on arrays (n,); TypeError for anything else, ValueError if left."""
@@ -70,30 +69,6 @@ class Single:
     held: tuple[npt.NDArray[Any], ...]
 
 
-def machine_single(program: Program, registers: int, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
-    """Return the calls of a program; `common` as `common_arrays` gives it. None if it has too many registers."""
-    if registers > MOST_REGISTERS:
-        return None
-    own = [registers, *(array.ctypes.data for array in program), *(len(array) for array in program)]
-    return single_calls(*_machine_calls(), common, raises, own, tuple(program))
-
-
-def straight_single(code: Straight, directory: Path, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single:
-    """Return the calls of straight-line code; compiled when this is called, or found in `directory`."""
-    module = generated_module(
-        SOURCE.format(
-            plan=vars(code.states)["py_func"].__module__,
-            size=len(code.table),
-            dtype=code.table.dtype.name,
-            count=len(code.constants),
-            own=OWN,
-        ),
-        directory,
-    )
-    own = [code.table.ctypes.data, code.constants.ctypes.data]
-    return single_calls(module.words, module.floats, common, raises, own, (code.table, code.constants))
-
-
 def common_arrays(
     formats: Formats, counts: npt.NDArray[np.int64], unread: Sequence[tuple[int, int]]
 ) -> tuple[npt.NDArray[Any], ...]:
@@ -112,23 +87,37 @@ def single_calls(
     floats: One,
     common: Sequence[npt.NDArray[Any]],
     raises: bool,
-    own: Sequence[int],
-    arrays: tuple[npt.NDArray[Any], ...],
+    plan: npt.NDArray[np.int64],
+    held: tuple[npt.NDArray[Any], ...],
 ) -> Single:
-    """Return the compiled calls of an evaluator: `own` is what their plan reads at OWN, `arrays` what must live on."""
+    """Return the compiled calls of an evaluator: `plan` is how `places` begins, `held` what must live on."""
     counts, unread, *packed = common
-    places = np.zeros(SIZE, dtype=np.int64)
+    places = np.zeros(RAISES + 1, dtype=np.int64)
+    places[:PLAN] = plan
     places[JOINTS], places[COUNTS] = counts.shape[1], counts.ctypes.data
     places[UNREAD], places[UNREAD_ROWS] = unread.ctypes.data, len(unread)
     places[Q : TAU + 1] = [each.ctypes.data for each in packed]
     places[RAISES] = raises
-    places[OWN : OWN + len(own)] = own
-    return Single(words, floats, places, (*common, *arrays))
+    return Single(words, floats, places, (*common, *held))
+
+
+def plan_single(
+    plan: npt.NDArray[np.int64], held: tuple[npt.NDArray[Any], ...], common: Sequence[npt.NDArray[Any]], raises: bool
+) -> Single:
+    """Return the compiled calls of a plan; `common` as `common_arrays` gives it, the rest as for `single_calls`."""
+    return single_calls(*_plan_calls(), common, raises, plan, held)
 
 
 @inlined
-def words_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    """Run one state of words; `run` is the plan."""
+def run_plan(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> None:
+    """Run states (N, n) of the plan at `places`, one after another."""
+    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
+    run_at(places[RUN], q, qd, qdd, tau, table, counts)
+
+
+@inlined
+def words_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    """Run one state of words."""
     joints = places[JOINTS]
     if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
         raise ValueError(LEFT)
@@ -141,11 +130,11 @@ def words_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None
             word = wrapped(word, bits)
         if (word < low or word > high) if low <= high else (word < low and word > high):
             counts[place, joint] += 1
-    run(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), places, counts)
+    run_plan(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), places, counts)
 
 
 @inlined
-def floats_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+def floats_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
     """Run one state of floats through the words; nothing is counted unless all of it can be done."""
     joints = places[JOINTS]
     if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
@@ -167,69 +156,107 @@ def floats_by(run: Any, q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> Non
         for joint in range(joints):
             counts[place, joint] += outside[place, joint]
     # words count nothing themselves: what they would count was counted as a float, and is thrown away with `outside`
-    run(given_rows(words[0]), given_rows(words[1]), given_rows(words[2]), as_rows(words[3]), places, outside)
+    run_plan(given_rows(words[0]), given_rows(words[1]), given_rows(words[2]), as_rows(words[3]), places, outside)
     packed = array_at(places[TAU], (joints, 8), np.float64)
     for joint in range(joints):
         tau[joint] = dequantise_value(words[3, joint], packed, joint)
 
 
-@uncounted
-def run_program(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> None:
-    """Run the program whose arrays lie at `places`."""
-    first, sizes = OWN + 1, OWN + 10
-    own = Program(
-        array_at(places[first], (places[sizes], 9), np.int64),
-        array_at(places[first + 1], (places[sizes + 1], 3), np.int64),
-        array_at(places[first + 2], (places[sizes + 2], 8), np.int64),
-        array_at(places[first + 3], (places[sizes + 3],), np.int32),
-        array_at(places[first + 4], (places[sizes + 4], 5), np.int64),
-        array_at(places[first + 5], (places[sizes + 5],), np.int8),
-        array_at(places[first + 6], (places[sizes + 6],), np.int32),
-        array_at(places[first + 7], (places[sizes + 7],), np.int32),
-        array_at(places[first + 8], (places[sizes + 8],), np.uint32),
-    )
-    registers = array_at(space_of(places[OWN]), (places[OWN],), np.int64)
-    run_states(own, q, qd, qdd, tau, registers, counts)
+def _plan_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    words_by(q, qd, qdd, tau, places)
 
 
-def _program_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    words_by(run_program, q, qd, qdd, tau, places)
-
-
-def _program_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    floats_by(run_program, q, qd, qdd, tau, places)
+def _plan_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    floats_by(q, qd, qdd, tau, places)
 
 
 @cache
-def _machine_calls() -> tuple[One, One]:
-    """Return the calls of any program; compiled once, then kept on disk."""
-    return numba.njit(WORDS, **OPTIONS)(_program_words), numba.njit(FLOATS, **OPTIONS)(_program_floats)
+def _plan_calls() -> tuple[One, One]:
+    """Return the calls of any plan; compiled once, then kept on disk."""
+    return numba.njit(WORDS, **OPTIONS)(_plan_words), numba.njit(FLOATS, **OPTIONS)(_plan_floats)
 
 
-SOURCE = '''"""One state of a compiled plan, written by bddtorque; made anew whenever it is missing."""
-from numba import njit
-import numpy as np
-
-from bddtorque.base.jit import uncounted
-from bddtorque.evaluate.pointers import array_at
-from bddtorque.evaluate.single import FLOATS, OPTIONS, WORDS, floats_by, words_by
-from {plan} import states
+def _plan_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, rows: Any) -> int:
+    missing = _run_batch(q, qd, qdd, tau, places, counts, rows)
+    if missing:
+        return missing
+    for place in range(counts.shape[0]):
+        for joint in range(counts.shape[1]):
+            if counts[place, joint]:
+                return COUNTED
+    return 0
 
 
 @uncounted
-def run(q, qd, qdd, tau, places, counts):
-    table = array_at(places[{own}], ({size},), np.{dtype})
-    constants = array_at(places[{own} + 1], ({count},), np.float64)
-    states(q, qd, qdd, tau, table, constants, counts)
+def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, rows: Any) -> int:
+    states, joints = q.shape
+    tile = places[TILE]
+    rest = states % tile if tile else states
+    whole = states - rest
+    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
+    q0, qd0, qdd0, tau0 = address_of(q), address_of(qd), address_of(qdd), address_of(tau)
+    if joints == 1 or q.strides[1] == WORD_BYTES:
+        if whole:
+            if places[TILES] == 0:
+                return TILES
+            run_tiles_at(
+                places[TILES],
+                array_at(q0, (states, joints), np.int64),
+                array_at(qd0, (states, joints), np.int64),
+                array_at(qdd0, (states, joints), np.int64),
+                array_at(tau0, (states, joints), np.int64),
+                table,
+                counts,
+                rows,
+                whole,
+            )
+        if rest:
+            skipped = WORD_BYTES * joints * whole
+            run_plan(
+                array_at(q0 + skipped, (rest, joints), np.int64),
+                array_at(qd0 + skipped, (rest, joints), np.int64),
+                array_at(qdd0 + skipped, (rest, joints), np.int64),
+                array_at(tau0 + skipped, (rest, joints), np.int64),
+                places,
+                counts,
+            )
+        return 0
+    if whole:
+        if places[COLUMNS] == 0:
+            return COLUMNS
+        run_tiles_at(
+            places[COLUMNS],
+            array_at(q0, (joints, q.strides[1] // WORD_BYTES), np.int64),
+            array_at(qd0, (joints, qd.strides[1] // WORD_BYTES), np.int64),
+            array_at(qdd0, (joints, qdd.strides[1] // WORD_BYTES), np.int64),
+            array_at(tau0, (joints, tau.strides[1] // WORD_BYTES), np.int64),
+            table,
+            counts,
+            rows,
+            whole,
+        )
+    if rest:
+        words = array_at(space_of(4 * rest * joints), (4, rest, joints), np.int64)
+        for joint in range(joints):
+            for k in range(rest):
+                words[0, k, joint] = q[whole + k, joint]
+                words[1, k, joint] = qd[whole + k, joint]
+                words[2, k, joint] = qdd[whole + k, joint]
+        run_plan(words[0], words[1], words[2], words[3], places, counts)
+        for joint in range(joints):
+            for k in range(rest):
+                tau[whole + k, joint] = words[3, k, joint]
+    return 0
 
 
-@njit(WORDS, **OPTIONS)
-def words(q, qd, qdd, tau, places):
-    words_by(run, q, qd, qdd, tau, places)
+@cache
+def batch_call() -> Callable[..., int]:
+    """Return run(q, qd, qdd, tau, places, counts, rows), which runs states (N, n) of any plan without the GIL.
 
-
-@njit(FLOATS, **OPTIONS)
-def floats(q, qd, qdd, tau, places):
-    floats_by(run, q, qd, qdd, tau, places)
-'''
-"""Straight-line code for single states: names and sizes of our own making."""
+    All four lie in rows or, where the plan has `columns`, in columns; `rows` is memory for its tiles. It returns 0,
+    COUNTED if words were out of range, or which function of the plan must be compiled first (TILES, COLUMNS).
+    """
+    given, made = types.Array(types.int64, 2, "A", readonly=True), types.Array(types.int64, 2, "A")
+    counts = types.Array(types.int64, 2, "C")
+    signature = types.int64(given, given, given, made, _words, counts, _words)
+    return numba.njit(signature, nogil=True, **OPTIONS)(_plan_batch)  # type: ignore[no-any-return]

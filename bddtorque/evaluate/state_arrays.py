@@ -16,20 +16,12 @@ from bddtorque.words import Format, Formats, JointFormats
 Integers = npt.NDArray[np.int64]
 _WORD = np.dtype(np.int64)
 _array = np.ndarray
-_KINDS = {
-    np.dtype(np.int64): frozenset(map(np.dtype, "bBhHiIl")),
-    np.dtype(np.float64): frozenset(map(np.dtype, "bBhHiIlLefd")),
-}
+_KINDS = {np.dtype(np.int64): "bBhHiIl", np.dtype(np.float64): "bBhHiIlLefd"}
 """What single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
 
 
 def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[list[Integers], bool]:
     """Return q, qd and qdd as integer arrays (N, n) of one length, and whether every one was a single state."""
-    if _are_batches(tuple(named.values()), len(formats.q), takes_columns):  # nothing to be made of them: saves 15 µs
-        views = [given.view() for given in named.values()]
-        for view in views:
-            view.flags.writeable = False
-        return views, False
     rows, single = [], True
     for name, given in named.items():
         own: JointFormats = getattr(formats, name)
@@ -51,10 +43,7 @@ def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[li
     spread = [np.broadcast_to(row, shape) for row in rows]
     columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
     order: Literal["C", "F"] = "F" if columns and takes_columns else "C"
-    rows = [np.asarray(row, order=order) for row in spread]
-    for row in rows:
-        row.flags.writeable = False  # views already are, and so must copies be: one type, compiled once
-    return rows, single
+    return [np.asarray(row, order=order) for row in spread], single
 
 
 def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -> One:
@@ -77,32 +66,39 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
             return still
         else:
             raise ValueError(LEFT)
-        if array.ndim != 1 or array.dtype not in kinds:
+        kind = array.dtype
+        if kind is dtype and array.flags.carray:
+            return array
+        if array.ndim != 1 or kind.char not in kinds:
             raise ValueError(LEFT)
-        return array if array.dtype is dtype and array.flags.carray else array.astype(dtype)
+        return array.astype(dtype)
 
     def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
         if len(q) != len(tau):  # rows, perhaps many: not worth a copy
             raise ValueError(LEFT)
+        if q.__class__ is qd.__class__ is qdd.__class__ is list:  # nothing but numbers of the one kind, as a rule
+            position, velocity, acceleration = make(q), make(qd), make(qdd)
+            if position.dtype is velocity.dtype is acceleration.dtype is dtype:
+                one(position, velocity, acceleration, tau, places)
+                return
         one(array_of(q), array_of(qd), array_of(qdd), tau, places)
 
     return call
 
 
-def _are_batches(given: tuple[Any, ...], joints: int, takes_columns: bool) -> bool:
+def are_batches(q: Any, qd: Any, qdd: Any, joints: int, takes_columns: bool) -> bool:
     """Whether three things are arrays (N, n) of int64 as the runner takes them, all of one shape and order."""
-    q = given[0]
-    columns = takes_columns and not (q.__class__ is _array and q.flags.c_contiguous)
-    return all(
-        each.__class__ is _array
-        and each.dtype is _WORD
-        and each.ndim == 2
-        and (each.flags.f_contiguous if columns else each.flags.c_contiguous)
-        and each.flags.aligned
-        and each.shape == q.shape
-        and each.shape[1] == joints
-        for each in given
-    )
+    if not (q.__class__ is qd.__class__ is qdd.__class__ is _array and q.dtype is qd.dtype is qdd.dtype is _WORD):
+        return False
+    shape = q.shape
+    if len(shape) != 2 or shape[1] != joints or qd.shape != shape or qdd.shape != shape:
+        return False
+    one, two, three = q.flags, qd.flags, qdd.flags
+    if not (one.aligned and two.aligned and three.aligned):
+        return False
+    if one.c_contiguous:
+        return two.c_contiguous and three.c_contiguous
+    return takes_columns and one.f_contiguous and two.f_contiguous and three.f_contiguous
 
 
 def input_columns(

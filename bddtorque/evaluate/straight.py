@@ -1,7 +1,7 @@
 """Straight-line code: a plan as functions of its own, every wire a local variable. What a PC runs fastest.
 
-    states(q, qd, qdd, tau, table, constants, counts)            one state after another
-    bare(q, qd, qdd, tau, table, constants)                      the same, counting nothing: what a kernel runs
+    states(q, qd, qdd, tau, table, counts)  one state after another
+    bare(q, qd, qdd, tau, table)            the same, counting nothing: what a kernel runs
 
 Words are 64-bit integers. A word out of range is looked for in a way that costs next to nothing, and only then clamped
 and counted. The statements of a large plan are cut into functions of bounded size (`cutting`): they run a little
@@ -29,8 +29,6 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.words import Formats
 
-Floats = npt.NDArray[np.float64]
-
 HEADER = '''"""A compiled plan, written by bddtorque; made anew whenever it is missing."""
 from numba import int64, njit
 import numpy as np
@@ -47,21 +45,19 @@ class Straight:
     Attributes
     ----------
     states, bare : compiled when first called, as are the others
+    table : what all take as such
     tiles, columns : many states at once (see `float_straight`); None where words are integers
-    table, constants : what all take as such
-    rows, words : how many rows of `tile` floats and of `tile` integers a tile needs
+    rows : how many rows of `tile` floats a tile needs
     unchecked : as `bare`, for words that are known to be in range; None where there is no such function
     tile, kind : states of a tile, and the type of its floats
     """
 
     states: Callable[..., None]
     bare: Callable[..., None]
-    tiles: Callable[..., None] | None
-    columns: Callable[..., None] | None
     table: npt.NDArray[Any]
-    constants: Floats
+    tiles: Callable[..., None] | None = None
+    columns: Callable[..., None] | None = None
     rows: int = 0
-    words: int = 0
     unchecked: Callable[..., None] | None = None
     tile: int = 1
     kind: Any = np.float64
@@ -79,7 +75,7 @@ def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: P
         f"compiling straight-line code of {len(plan.wires)} wires in {source.parts} functions: this takes a while, once"
     )
     module = generated_module(source.text, directory, note if source.parts else "")
-    return Straight(module.states, module.bare, None, None, pool.values(tables), np.zeros(1))
+    return Straight(module.states, module.bare, pool.values(tables))
 
 
 class Source:
@@ -118,8 +114,8 @@ class Source:
             results = [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
             lines = [*(f"{places[name]} = {name}" for name in names), *calls, *results]
         for head, counting in (
-            ("states(q, qd, qdd, tau, table, constants, counts)", True),
-            ("bare(q, qd, qdd, tau, table, constants)", False),
+            ("states(q, qd, qdd, tau, table, counts)", True),
+            ("bare(q, qd, qdd, tau, table)", False),
         ):
             state = [*load_inputs(self.inputs), *check_inputs(self.inputs, counting), *lines]
             self._add(head, [*begin, "for s in range(q.shape[0]):", *_indented(state)])

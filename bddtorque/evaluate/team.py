@@ -26,8 +26,19 @@ from bddtorque.evaluate import team_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.pointers import array_at
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists, processor_lists
-from bddtorque.evaluate.runners import Interpreted, Runnable
-from bddtorque.evaluate.single import FLOATS, LEFT, OPTIONS, OWN, WORDS, One, Single, floats_by, single_calls, words_by
+from bddtorque.evaluate.runners import Interpreted, Runnable, plan_places
+from bddtorque.evaluate.single import (
+    FLOATS,
+    LEFT,
+    OPTIONS,
+    TABLE,
+    WORDS,
+    One,
+    Single,
+    floats_by,
+    single_calls,
+    words_by,
+)
 from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
 
 Integers = npt.NDArray[np.int64]
@@ -62,18 +73,18 @@ class Team:
         self.forget_threads()
         _teams.add(self)
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> None:
+    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states, one after another."""
         if DISABLE_JIT:
-            self.runner.run(q, qd, qdd, tau, counts)
-            return
+            return self.runner.run(q, qd, qdd, tau, counts)
         self._wake()
         kernel.run_together(self.book, q, qd, qdd, tau, counts)
+        return True
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
         return single_calls(
-            *_calls(), common, raises, [self.book.ctypes.data], (self.book, self._shared, *self._held())
+            *_calls(), common, raises, plan_places(run_book, self.book), (self.book, self._shared, *self._held())
         )
 
     def forget_threads(self) -> None:
@@ -153,21 +164,21 @@ def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers]:
 
 
 @uncounted
-def run_book(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> None:
-    """Run states by the team whose book lies at `places`."""
-    kernel.run_together(array_at(places[OWN], (kernel.BOOK,), np.int64), q, qd, qdd, tau, counts)
+def run_book(q: Any, qd: Any, qdd: Any, tau: Any, book: Any, counts: Any) -> None:
+    """Run states by the team of a book."""
+    kernel.run_together(book, q, qd, qdd, tau, counts)
 
 
 def _team_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[OWN], (kernel.BOOK,), np.int64)):
+    if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
         raise ValueError(LEFT)
-    words_by(run_book, q, qd, qdd, tau, places)
+    words_by(q, qd, qdd, tau, places)
 
 
 def _team_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[OWN], (kernel.BOOK,), np.int64)):
+    if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
         raise ValueError(LEFT)
-    floats_by(run_book, q, qd, qdd, tau, places)
+    floats_by(q, qd, qdd, tau, places)
 
 
 @cache

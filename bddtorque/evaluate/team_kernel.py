@@ -23,11 +23,10 @@ import numpy as np
 
 from bddtorque.base.jit import inlined, uncounted
 from bddtorque.evaluate.atomics import call_at, observe, publish, take
-from bddtorque.evaluate.machine import look_up, run_states
+from bddtorque.evaluate.machine import look_up, program_at, run_states
 from bddtorque.evaluate.pointers import array_at
 from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, WAIT, WALK
-from bddtorque.evaluate.program import BLOCK_COLUMNS, Program
-from bddtorque.evaluate.program import COLUMNS as PROGRAM_COLUMNS
+from bddtorque.evaluate.program import Program
 
 PROCESSORS, THREADS, YIELD, LISTS, NOTES, ARRAYS = range(6)
 """Numbers in `book`: of processors and threads, the address of what yields a core, where lines and notes begin in the
@@ -55,22 +54,6 @@ def array_of(book: Any, place: Any) -> Any:
     return array_at(book[place], (book[place + 1],), np.int64)
 
 
-@inlined
-def program_of(book: Any) -> Program:
-    """Return the program of the book."""
-    return Program(
-        array_at(book[PROGRAM], (book[PROGRAM + 1], PROGRAM_COLUMNS), np.int64),
-        array_at(book[PROGRAM + 2], (book[PROGRAM + 3], 3), np.int64),
-        array_at(book[PROGRAM + 4], (book[PROGRAM + 5], BLOCK_COLUMNS), np.int64),
-        array_at(book[PROGRAM + 6], (book[PROGRAM + 7],), np.int32),
-        array_at(book[PROGRAM + 8], (book[PROGRAM + 9], 5), np.int64),
-        array_at(book[PROGRAM + 10], (book[PROGRAM + 11],), np.int8),
-        array_at(book[PROGRAM + 12], (book[PROGRAM + 13],), np.int32),
-        array_at(book[PROGRAM + 14], (book[PROGRAM + 15],), np.int32),
-        array_at(book[PROGRAM + 16], (book[PROGRAM + 17],), np.uint32),
-    )
-
-
 @uncounted
 def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bool:
     """Do a processor's list from where its note says; return whether it is done, or else waits for another."""
@@ -78,7 +61,7 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
     starts = array_of(book, STARTS)
     code = array_at(book[CODE], (book[CODE + 1], COLUMNS), np.int64)
     operands = array_at(book[OPERANDS], (book[OPERANDS + 1], 4), np.int64)
-    own = program_of(book)
+    own = program_at(book, PROGRAM)
     home, base = book[LISTS] + processor * LINE, epoch << STATE_BITS
     place, end = shared[note], starts[processor + 1]
     while place < end:
@@ -176,7 +159,7 @@ def run_together(book: Any, q: Any, qd: Any, qdd: Any, tau: Any, counts: Any) ->
         rows = slice(state, state + 1)
         while not take(shared, BUSY, 0, 1):
             call_at(book[YIELD])
-        run_states(program_of(book), q[rows], qd[rows], qdd[rows], tau[rows], slots, counts)
+        run_states(program_at(book, PROGRAM), q[rows], qd[rows], qdd[rows], tau[rows], slots, counts)
         epoch = shared[EPOCH] + 1
         publish(shared, EPOCH, epoch)
         do_lists(book, 0, epoch)

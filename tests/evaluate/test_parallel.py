@@ -117,6 +117,7 @@ def test_a_large_batch_runs_in_several_threads_at_once():
             seen.add(threading.get_ident())
             tau[:] = q + qd + qdd
             counts += len(q)
+            return True
 
         def kernel(self, joints):
             return f"kernel of {joints} joints"
@@ -124,7 +125,7 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     words = np.arange(3 * 4 * FEWEST_STATES * 2).reshape(3, -1, 2)
     tau, counts = np.zeros_like(words[0]), np.ones((3, 2), dtype=np.int64)
     spread = Spread(Meeting(), 4)
-    spread.run(*words, tau, counts)
+    assert spread.run(*words, tau, counts)
     assert spread.kernel(2) == "kernel of 2 joints"  # one state is nothing to spread
     assert np.array_equal(tau, words.sum(axis=0)) and (counts == 1 + len(tau)).all() and len(seen) == 4
 

@@ -110,7 +110,7 @@ def test_integers_that_are_cut_into_functions_give_the_same_words_and_are_announ
     for _ in range(2):
         code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
     (message,) = [record.message for record in caplog.records]
     assert message.startswith(f"compiling straight-line code of {len(model.plan.wires)} wires in ")
@@ -131,7 +131,7 @@ def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
     words = some_words(model, 5000)
     code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
 
 
@@ -151,7 +151,7 @@ def test_a_table_is_read_at_a_word_made_inside(tmp_path):
     words = random_words(model, 200)
     code = straight(plan, model.formats, model.tables, tmp_path)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, code.constants, np.zeros((3, 2), dtype=np.int64))
+    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
     assert np.array_equal(tau, model.torque_words(*words))
 
 
