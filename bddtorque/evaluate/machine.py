@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, uncounted
+from bddtorque.base.jit import inlined, merged, uncounted
 from bddtorque.diagrams.forms.classes import class_place
 from bddtorque.diagrams.forms.edge_valued import walk_weights
 from bddtorque.diagrams.forms.folded import look_up_folded
@@ -35,9 +35,7 @@ from bddtorque.evaluate.program import (
     OUTPUT,
     PRODUCT,
     RADIX,
-    SQUARES,
     SUM,
-    WHOLE,
     Program,
 )
 from bddtorque.words.kernels import half_up_shift
@@ -48,7 +46,7 @@ LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
 
-@inlined
+@uncounted
 def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, registers: Array, counts: Array) -> None:
     """Run N states: words in, torque words out.
 
@@ -67,39 +65,39 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
     for state in range(q.shape[0]):
         for line in range(len(code)):
             op, target = code[line, 0], code[line, 1]
-            if op == LOOKUP or op == PRODUCT:
-                # one look-up in the source, whatever it is for: it is long, and compiled as often as it stands here
-                index = exact = high = low = left = right = np.int64(0)
-                method, block, size, sign = WHOLE, code[line, 4], np.int64(0), np.int64(1)
-                if op == LOOKUP:
-                    for k in range(code[line, 2], code[line, 2] + code[line, 3]):
-                        width = operands[k, 1]
-                        index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
-                else:
-                    left, right = registers[code[line, 2]], registers[code[line, 3]]
-                    block, method, size = code[line, 5], code[line, 6], code[line, 7]
-                a, b, mask = abs(left) & LARGEST, abs(right) & LARGEST, (np.int64(1) << size) - 1
-                more = method != LIMBS or (a != 0 and b != 0)
-                while more:
-                    if method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products
-                        index = (((a >> high) & mask) << size) | ((b >> low) & mask)
-                    elif method == SQUARES:  # quarter squares: ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
+            if op == LOOKUP:
+                index = np.int64(0)
+                for k in range(code[line, 2], code[line, 2] + code[line, 3]):
+                    width = operands[k, 1]
+                    index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
+                block = code[line, 4]
+                registers[target] = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+            elif op == PRODUCT:
+                left, right = registers[code[line, 2]], registers[code[line, 3]]
+                shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
+                if method == LIMBS:  # magnitudes, piece by piece from one table of unsigned products, then the sign
+                    a, b = abs(left) & LARGEST, abs(right) & LARGEST
+                    mask = (np.int64(1) << size) - 1
+                    exact, high = np.int64(0), np.int64(0)
+                    while high < 63 and a >> high:
+                        low = np.int64(0)
+                        while low < 63 and b >> low:
+                            index = (((a >> high) & mask) << size) | ((b >> low) & mask)
+                            piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                            exact += piece << (high + low)
+                            low += size
+                        high += size
+                    if (left < 0) != (right < 0):
+                        exact = -exact
+                    registers[target] = half_up_shift(exact, shift)
+                else:  # quarter squares: ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
+                    mask = (np.int64(1) << size) - 1
+                    exact = np.int64(0)
+                    for sign in (1, -1):
                         index = (left + sign * right) & mask
-                    piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
-                    if method == WHOLE:
-                        exact, more = piece, False
-                    elif method == SQUARES:
-                        exact += sign * piece
-                        sign, more = -sign, sign > 0
-                    else:
-                        exact += piece << (high + low)
-                        low += size
-                        if low >= 63 or b >> low == 0:
-                            low, high = np.int64(0), high + size
-                            more = high < 63 and a >> high != 0
-                if method == LIMBS and (left < 0) != (right < 0):
-                    exact = -exact
-                registers[target] = exact if op == LOOKUP else half_up_shift(exact, code[line, 4])
+                        square = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                        exact += sign * square
+                    registers[target] = half_up_shift(exact, shift)
             elif op == INPUT:
                 quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
                 # floats have no `|`: they are refused when this is compiled
@@ -174,7 +172,7 @@ def wrapped(word: Any, bits: Any) -> Any:
     return ((word + half) & (2 * half - 1)) - half
 
 
-@inlined
+@merged
 def look_up(
     blocks: Array,
     values: Array,

@@ -53,7 +53,7 @@ from bddtorque.words.formats import TURN
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
 METHODS = ("limbs", "squares")
-LIMBS, SQUARES, WHOLE = range(3)
+LIMBS, SQUARES = range(2)
 COLUMNS = 9
 DENSE, FOLDED, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(8)
 BLOCK_COLUMNS = 8
