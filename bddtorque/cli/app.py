@@ -42,6 +42,7 @@ from bddtorque.cli.robots_command import robots_command
 from bddtorque.cli.sweep_command import sweep_command
 from bddtorque.cli.terms_command import terms_command
 from bddtorque.cli.verify_command import verify_command
+from bddtorque.cli.warm_up_command import warm_up_command
 
 BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 NARROWEST = 20
@@ -81,6 +82,10 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "bench": (
         bench_command,
         "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
+    ),
+    "warm-up": (
+        warm_up_command,
+        "Example: bddtorque warm-up ur5.bdt\n\nExample: bddtorque warm-up ur5 --bits 12 --target float",
     ),
     "machines": (
         machines_command,

@@ -15,7 +15,7 @@ from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program, limits
-from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread
+from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
     are_batches,
@@ -28,7 +28,9 @@ from bddtorque.evaluate.state_arrays import (
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import FloatPlan, plan_in_words
 from bddtorque.words import Format
+from bddtorque.work import Progress, step
 from bddtorque.work.processors import checked_processors, usable_processors
+from bddtorque.work.workers import NoProgress
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,15 +39,19 @@ SpreadBy = Literal["states", "terms", "bits"]
 SPREADS = get_args(SpreadBy)
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _REST = 0
-_array, _empty, _overlap = np.ndarray, np.empty, np.may_share_memory  # found at once: every name counts in a call for a single state
+_array, _empty, _overlap = (
+    np.ndarray,
+    np.empty,
+    np.may_share_memory,
+)  # found at once: every name counts in a call for a single state
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": tuple(BIT_FORMS),
     "words": ("chosen", *WORD_FORMS, "straight"),
     "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
 }
-"""The evaluators, and the forms each can run, the first by default. `straight` is code made for the one plan, `chosen`
-the form of least cost for each block by itself; the others are blocks' forms."""
+"""The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
+the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
 
 
 class Evaluable(Runnable, Protocol):
@@ -77,9 +83,9 @@ class Evaluator:
     form : for ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
         precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
         memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
-        compiled). By default straight for a plan in floats, else chosen. For ``"bits"``:
-        ``"lockstep"`` (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes
-        these too
+        compiled). By default straight; chosen for plans in words of more than 2,000 wires, whose code would take
+        minutes to compile, and where the environment says ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"``
+        (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
     on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
     processors : for ``"parallel"``: how many share the work; by default as many as this process may use
     spread : for ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than
@@ -119,8 +125,8 @@ class Evaluator:
         ):
             what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
             plan_in_words(model.plan, f"the form '{form}'" if form else what, model.name)
-        by_words = kind != "bits" and spread == "states" and model.plan.target != "tables"
-        form = form or ("straight" if by_words else forms[0])
+        by_words = kind != "bits" and spread == "states"
+        form = form or ("straight" if by_words and runs_straight(model.plan) else forms[0])
         if form not in forms:
             how = "" if spread == "states" else f" that spreads {spread}"
             raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
@@ -308,6 +314,20 @@ class Evaluator:
         self._count(outside)
         return found, single
 
+    def warm_up(self, progress: Progress | None = None) -> None:
+        """Compile now what the first calls would: single states, batches in either order, kernels.
+
+        All of it is kept on disk, so that later processes find it; `progress` is told of every step.
+        """
+        steps: dict[str, Callable[[], Any]] = {}
+        if not DISABLE_JIT:
+            steps = {"single states": self._make_single, **self._runner.compiled_later()}
+        progress = progress or NoProgress()
+        with step(progress, f"compiling code for {self.model.name}", len(steps)):
+            for name, compile_step in steps.items():
+                compile_step()
+                progress.advance(name, 1.0, False)
+
     @property
     def program(self) -> Program:
         """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
@@ -351,16 +371,20 @@ class Evaluator:
 
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
+        self._make_single()
+        getattr(self, kind)(*given[:4], self._places)
+
+    def _make_single(self) -> None:
+        """Make the compiled calls for single states."""
         common = common_arrays(self._formats, self._counts, self._unread)
         single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self.on_range == "raise")
         if single is None:
             self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
-            raise ValueError(LEFT)
+            return
         self._single, self._places = single, single.places
         self._one_words, self._one_floats = single.words, single.floats
         self._any_words = taking_any(single.words, _WORD, self._still)
         self._any_floats = taking_any(single.floats, _FLOAT, self._still)
-        getattr(self, kind)(*given[:4], single.places)
 
 
 def _renew_lock() -> None:

@@ -62,10 +62,7 @@ def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], d
     warn_without_fma()
     pool = FloatPool(plan)
     source = FloatSource(plan, formats, pool)
-    note = (
-        f"compiling straight-line code of {len(plan.wires)} wires in {source.parts} functions: this takes a while, once"
-    )
-    module = generated_module(source.text, directory, note if source.parts else "")
+    module = generated_module(source.text, directory, len(plan.wires), source.parts)
     return Straight(
         module.states, module.bare, pool.values(tables), module.tiles, module.columns, source.rows, module.unchecked,
         TILE, plan.precision.dtype,

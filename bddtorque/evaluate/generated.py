@@ -26,14 +26,19 @@ from bddtorque.base.writing import write_whole
 _making = threading.Lock()
 
 
-def generated_module(source: str, directory: Path, note: str = "") -> ModuleType:
-    """Return a module of this source, from its file in `directory`; a `note` is logged if it is not there yet."""
+def generated_module(source: str, directory: Path, wires: int = 0, parts: int = 0) -> ModuleType:
+    """Return a module of this source, from its file in `directory`.
+
+    If it is not there yet, the log says what is waited for: code for so many wires, which seconds are spent on where
+    somebody sees it, and minutes everywhere, where it is cut into parts.
+    """
     source += f"\n# calls bddtorque {_called()}\n"
     name = f"plan_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
     with _making:  # Numba wants a module to be known while it is made, and other threads must not take half of it
         if name in sys.modules:
             return sys.modules[name]
-        path = _written(source, directory, name, note)
+        note = f"compiling code for a plan of {wires} wires: {'minutes' if parts else 'seconds'}, once"
+        path = _written(source, directory, name, note if parts or (wires and _interactive()) else "")
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
             raise ImportError(f"{path} cannot be imported")
@@ -45,6 +50,11 @@ def generated_module(source: str, directory: Path, note: str = "") -> ModuleType
             del sys.modules[name]
             raise
         return module
+
+
+def _interactive() -> bool:
+    """Whether somebody sees the log: a terminal, or a prompt, as notebooks have one too."""
+    return hasattr(sys, "ps1") or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _renew_lock() -> None:

@@ -16,6 +16,7 @@ from numba.np import arrayobj
 make_array: Any = arrayobj.make_array
 populate_array: Any = arrayobj.populate_array
 unpack_tuple: Any = cgutils.unpack_tuple
+alloca_once: Any = cgutils.alloca_once
 
 
 def _array(typing: Any, address: Any, shape: Any, dtype: Any) -> Any:
@@ -101,7 +102,7 @@ def _call(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     """Call a function that Numba compiled, which returns nothing and raises nothing; elements have any type."""
     convention, kinds = context.call_conv, signature.args[1:]
     function = convention.get_function_type(types.none, kinds)
-    returned, raised = (cgutils.alloca_once(builder, kind.pointee) for kind in function.args[:2])
+    returned, raised = (alloca_once(builder, kind.pointee) for kind in function.args[:2])
     arguments = context.get_arg_packer(kinds).as_arguments(builder, given[1:])
     builder.call(builder.inttoptr(given[0], function.as_pointer()), [returned, raised, *arguments])
     return context.get_dummy_value()

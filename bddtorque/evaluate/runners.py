@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -29,7 +29,19 @@ from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import program_book, run_program, run_states
 from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.program import Program, assemble
-from bddtorque.evaluate.single import COUNTED, ENTRIES, PLAN, RUN, TABLE, TILE, TILES, Single, batch_call, plan_single
+from bddtorque.evaluate.single import (
+    COLUMNS,
+    COUNTED,
+    ENTRIES,
+    PLAN,
+    RUN,
+    TABLE,
+    TILE,
+    TILES,
+    Single,
+    batch_call,
+    plan_single,
+)
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.table import Table
@@ -38,6 +50,9 @@ from bddtorque.work.caching import cache_directory
 
 Integers = npt.NDArray[np.int64]
 
+MOST_WIRES = 2_000
+"""Of a plan in words that runs as code of its own by default: about a minute to compile, once. Arms of six and seven
+joints have 350 to 530."""
 MOST_REGISTERS = 1 << 14
 """Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
@@ -89,6 +104,9 @@ class Runner(Protocol):
 
     def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
         """Return the compiled calls for single states, if there are any."""
+
+    def compiled_later(self) -> dict[str, Callable[[], Any]]:
+        """Return what batches and kernels have compiled when they are first used, by name."""
 
 
 UNCHECKED = "checked = False is only valid for target 'float': other kernels always check their words"
@@ -149,6 +167,10 @@ class Interpreted:
             return None
         return plan_single(self.places, (self.book, *self.program), common, raises)
 
+    def compiled_later(self) -> dict[str, Callable[[], Any]]:
+        """Return what batches have compiled."""
+        return {"batches": batch_call}
+
 
 class Compiled:
     """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
@@ -198,6 +220,26 @@ class Compiled:
         """Return the compiled calls for single states."""
         return plan_single(self.places, (self.code.table,), common, raises)
 
+    def compiled_later(self) -> dict[str, Callable[[], Any]]:
+        """Return what batches and kernels have compiled."""
+        code = self.code
+        later: dict[str, Callable[[], Any]] = {"batches": batch_call}
+        if code.tiles is not None:
+            later["batches in rows"] = partial(self._compile, TILES)
+            later["batches in columns"] = partial(self._compile, COLUMNS)
+        later["kernel"] = partial(entry, code.bare, plan_kinds(code.table)[:-1])
+        return later
+
+
+def runs_straight(plan: AnyPlan) -> bool:
+    """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
+
+    Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
+    ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans in floats have no other form. The words are the same.
+    """
+    off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
+    return isinstance(plan, FloatPlan) or (len(plan.wires) <= MOST_WIRES and not off)
+
 
 class Spread:
     """Runs batches of another runner in `threads` threads; single states and short batches in the caller's own."""
@@ -206,7 +248,7 @@ class Spread:
         self.runner = runner
         self.threads = threads
         self.takes_columns, self.counts_unread = runner.takes_columns, runner.counts_unread
-        self.kernel, self.single = runner.kernel, runner.single
+        self.kernel, self.single, self.compiled_later = runner.kernel, runner.single, runner.compiled_later
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
     def pool(self) -> ThreadPoolExecutor:

@@ -259,4 +259,4 @@ def batch_call() -> Callable[..., int]:
     given, made = types.Array(types.int64, 2, "A", readonly=True), types.Array(types.int64, 2, "A")
     counts = types.Array(types.int64, 2, "C")
     signature = types.int64(given, given, given, made, _words, counts, _words)
-    return numba.njit(signature, nogil=True, **OPTIONS)(_plan_batch)  # type: ignore[no-any-return]
+    return numba.njit(signature, nogil=True, **OPTIONS)(_plan_batch)

@@ -66,15 +66,12 @@ class Straight:
 def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: Path, native: bool = True) -> Straight:
     """Return the straight-line code of a plan; with `native` products, or from tables alone.
 
-    It is compiled when first called: in seconds, or a minute and more for the largest plans. Those are announced in the
-    log, unless they were made before and kept in `directory`.
+    It is compiled when first called: in seconds, or a minute and more for the largest plans, unless that was done
+    before and kept in `directory`.
     """
     pool = Pool(plan, blocks_read(plan, native))
     source = Source(plan, formats, pool, native)
-    note = (
-        f"compiling straight-line code of {len(plan.wires)} wires in {source.parts} functions: this takes a while, once"
-    )
-    module = generated_module(source.text, directory, note if source.parts else "")
+    module = generated_module(source.text, directory, len(plan.wires), source.parts)
     return Straight(module.states, module.bare, pool.values(tables))
 
 

@@ -64,7 +64,7 @@ class Team:
     takes_columns = counts_unread = False
 
     def __init__(self, runner: Interpreted, model: Runnable, spreading: Spreading, threads: int) -> None:
-        self.runner, self.kernel = runner, runner.kernel
+        self.runner, self.kernel, self.compiled_later = runner, runner.kernel, runner.compiled_later
         self.spreading = spreading
         self.lists = processor_lists(spreading, runner.program, [wire.name for wire in model.plan.inputs])
         self.threads = min(threads, spreading.processors)

@@ -31,6 +31,7 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.spec import Spec
 from bddtorque.words import Format, Formats
+from bddtorque.work import Progress
 
 _CALLS = ("torque", "torque_words", "value", "words")
 
@@ -176,6 +177,10 @@ class Model:
     def words(self, *words: Any) -> Any:
         """Return output words of a function's input words, one argument per input, of shapes that broadcast."""
         return self._words.words(*words)
+
+    def warm_up(self, progress: Progress | None = None) -> None:
+        """Compile now, and keep on disk, what the first torques would wait for; see `Evaluator.warm_up`."""
+        self._words.warm_up(progress)
 
     def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for an own njit loop.

@@ -18,6 +18,7 @@ from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.sweep.costs import cost_of
 from bddtorque.sweep.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
 from bddtorque.sweep.measuring import joined, measure, percentile, subject_from
@@ -98,8 +99,8 @@ def sweep(
         states, corners, searched = len(path.q), 0, searched or 0
         parts = pieces(path.q, path.qd, path.qdd)
     long = states + corners + searched >= ALONE
-    job = to_bytes(model), evaluator, _form(evaluator, states), seed
-    if job[2] == "straight":
+    job = to_bytes(model), evaluator, _form(model, evaluator, states), seed
+    if job[2] == "straight" and not isinstance(model.plan, FloatPlan):
         _check_forms(job, parts[0])
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
@@ -139,11 +140,11 @@ def _trajectory(given: str | Trajectory | None, model: Model, states: int, seed:
     return BUILT_IN[given](model.formats, states, seed)
 
 
-def _form(evaluator: str, states: int) -> str | None:
-    """Return the form to run: tables as they are, or for long sweeps code made for the plan."""
+def _form(model: Model, evaluator: str, states: int) -> str | None:
+    """Return the form to run: tables as they are, or for long sweeps, and plans in floats, code made for the plan."""
     if evaluator == "bits":
         return None
-    return "straight" if states >= STRAIGHT else "dense"
+    return "straight" if states >= STRAIGHT or isinstance(model.plan, FloatPlan) else "dense"
 
 
 def _check_forms(job: Job, part: Part) -> None:

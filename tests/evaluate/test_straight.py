@@ -12,7 +12,7 @@ import pytest
 from compiled import arm, random_words, reference, some_words
 
 import bddtorque as bt
-from bddtorque.evaluate import cutting
+from bddtorque.evaluate import cutting, runners
 from bddtorque.evaluate.float_straight import TILE
 from bddtorque.evaluate.straight import Source, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
@@ -113,7 +113,70 @@ def test_integers_that_are_cut_into_functions_give_the_same_words_and_are_announ
     code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
     (message,) = [record.message for record in caplog.records]
-    assert message.startswith(f"compiling straight-line code of {len(model.plan.wires)} wires in ")
+    assert message == f"compiling code for a plan of {len(model.plan.wires)} wires: minutes, once"
+
+
+def test_who_sees_the_log_is_told_what_is_waited_for_once(tmp_path, monkeypatch, caplog):
+    model = arm(4, workers=1)
+    straight(model.plan, model.formats, model.tables, tmp_path / "unseen")
+    assert not caplog.records
+    other = arm(5, workers=1)
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    for _ in range(2):
+        straight(other.plan, other.formats, other.tables, tmp_path)
+    (message,) = [record.message for record in caplog.records]
+    assert message == f"compiling code for a plan of {len(other.plan.wires)} wires: seconds, once"
+
+
+def test_words_run_as_code_of_their_own_unless_plans_are_large_or_the_environment_says_off(monkeypatch):
+    model = arm(6, workers=1)
+    assert model.evaluator().form == model.evaluator("parallel").form == "chosen"  # as in all tests: see conftest
+    monkeypatch.delenv("BDDTORQUE_STRAIGHT")
+    for kind in ("words", "parallel"):
+        evaluator = model.evaluator(kind)
+        words = random_words(model, 100)
+        assert evaluator.form == "straight"
+        assert np.array_equal(evaluator.torque_words(*words), reference(model, words))
+    assert model.evaluator("bits").form == "lockstep"
+    assert model.evaluator("parallel", spread="bits").form == "lockstep"
+    monkeypatch.setattr(runners, "MOST_WIRES", len(model.plan.wires) - 1)
+    assert model.evaluator().form == "chosen"
+    assert arm(6, workers=1, target="float").evaluator().form == "straight"
+
+
+WARM = """
+import sys
+import numpy as np, bddtorque as bt
+model = bt.load(sys.argv[1])
+n = len(model.formats.q)
+words, floats = np.zeros((300, n), dtype=np.int64), np.zeros((300, n))
+if sys.argv[2] == "warm up":
+    model.warm_up()
+else:
+    for each in (words, np.asfortranarray(words), words[0]):
+        model.torque_words(each, each, each)
+    for each in (floats, floats[0], floats[0].tolist()):
+        model.torque(each, each, each)
+"""
+
+
+@pytest.mark.parametrize("target", ["float", pytest.param("tables", marks=pytest.mark.everything)])
+def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
+    """What is compiled is kept in files: a process that finds all it needs there writes none."""
+    arm(4, workers=1, target=target).save(tmp_path / "arm.bdt")
+    environment = {**os.environ, "BDDTORQUE_CACHE": str(tmp_path / "kept"), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    environment["BDDTORQUE_STRAIGHT"] = "on"
+
+    def made(what):
+        command = [sys.executable, "-c", WARM, str(tmp_path / "arm.bdt"), what]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert ran.stderr == ""
+        return {path.name: path.stat().st_mtime_ns for path in (tmp_path / "numba").rglob("*.nb[ci]")}
+
+    warmed = made("warm up")
+    plans = [name for name in warmed if name.startswith("plan_")]
+    assert {name.split(".")[1].split("-")[0] for name in plans} >= {"states", "bare"}
+    assert made("first use") == warmed
 
 
 def test_no_function_of_a_large_plan_is_long(model, small_functions, monkeypatch):

@@ -1,0 +1,32 @@
+"""``bddtorque warm-up``: compile ahead what the first torques of a model would wait for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bddtorque.cli import options as opt
+from bddtorque.cli.console import ShownProgress, say
+
+
+@opt.takes(chosen=opt.CHOICES)
+def warm_up_command(
+    source_file: Annotated[
+        str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
+    ],
+    workers: opt.WorkersOption = None,
+    no_cache: opt.NoCacheOption = False,
+    *,
+    chosen: dict[str, Any],
+) -> None:
+    """Compile the code of a model ahead, so that its first torque comes at once.
+
+    Code is kept on disk, for every later process of this user. A robot is compiled first.
+    """
+    if opt.is_compiled(source_file):
+        opt.refuse_choices(source_file, chosen)
+    for model in opt.models(source_file, [chosen], no_cache, workers=workers):
+        progress = ShownProgress()
+        model.warm_up(progress)
+        say(f"{model.name} is ready: {progress.done} functions compiled or found")
