@@ -24,7 +24,7 @@ from pathlib import Path
 from reporting import CHANGED, RESULTS, SKIPPED, overall, show_table, summary, write_csv
 
 FOLDER = Path(__file__).parent
-ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost")
+ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost", "float_errors")
 """Beginnings of names of scripts that must not share the machine: they measure time, or use all its cores."""
 MOST_MINUTES = 20
 """What all experiments together may take on two cores."""
