@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, say
+from bddtorque.cli.console import ShownProgress, output
 
 
 @opt.takes(chosen=opt.CHOICES)
@@ -29,4 +29,4 @@ def warm_up_command(
     for model in opt.models(source_file, [chosen], no_cache, workers=workers):
         progress = ShownProgress()
         model.warm_up(progress)
-        say(f"{model.name} is ready: {progress.done} functions compiled or found")
+        output().print(f"{model.name} is ready: {progress.done} parts of its code compiled or found", soft_wrap=True)

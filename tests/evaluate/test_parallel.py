@@ -110,7 +110,7 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     meeting, seen = threading.Barrier(4, timeout=600), set()
 
     class Meeting:
-        takes_columns, counts_unread, single = False, False, None
+        takes_columns, counts_unread, single, compiled_later = False, False, None, None
 
         def run(self, q, qd, qdd, tau, counts):
             meeting.wait()
@@ -132,7 +132,7 @@ def test_a_large_batch_runs_in_several_threads_at_once():
 
 def test_an_error_in_a_thread_is_raised_to_the_caller():
     class Failing:
-        takes_columns, counts_unread, single, kernel = False, False, None, None
+        takes_columns, counts_unread, single, kernel, compiled_later = False, False, None, None, None
 
         def run(self, q, qd, qdd, tau, counts):
             if q[0, 0] != 0:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiled import arm
 
 import bddtorque as bt
 from bddtorque.sweep import sweep
@@ -174,3 +175,11 @@ def test_pictures_show_what_is_proved(model):
     assert figure.axes[0].lines[1].get_xdata().tolist() == [6, 7]
     many = replace(found, joints=found.joints * 3)
     assert len(error_figure(many).axes) == 7
+
+
+def test_models_in_floats_are_swept_as_others_are():
+    found = sweep(arm(8, workers=1, target="float"), 3000, workers=1)
+    assert found.searched > 0
+    for joint in found.joints:
+        worst = max(joint.tables.largest, joint.corner_largest, joint.search_largest)
+        assert 0.4 < worst <= joint.proved + 1e-9 < 0.51
