@@ -163,3 +163,21 @@ def test_what_stands_in_a_page_of_floats():
     assert "precisionsingle" in text
     assert "iagram" not in text
     assert f">fused multiply-adds</th><td>{model.plan.counts()['fused']}<" in operations_section(model)
+
+
+def test_steps_are_told():
+    """As many as were announced, whatever a page is made of."""
+    steps = {"total": 0.0, "done": 0.0}
+
+    class Told:
+        def start(self, what, total):
+            steps["total"] = total
+
+        def advance(self, name, cost, cached):
+            steps["done"] += cost
+
+        def finish(self):
+            pass
+
+    report_page(rubbing_arm(), Told())
+    assert steps["done"] == steps["total"] > 0
