@@ -23,7 +23,7 @@ from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.table_sizes import look_ups
 from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.evaluate.float_straight import FloatPool
+from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan

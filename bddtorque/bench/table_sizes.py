@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.evaluate.float_straight import FloatPool
-from bddtorque.evaluate.straight import Straight
+from bddtorque.evaluate.code_writer import Straight
+from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_wires import Sine

@@ -12,7 +12,7 @@ from typing import Any
 
 from bddtorque.bench.table_sizes import look_ups, product_look_ups
 from bddtorque.compiler.origin import from_recursion
-from bddtorque.evaluate.float_straight import MOST_TABLE_BITS, FloatPool
+from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Sine

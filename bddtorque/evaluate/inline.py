@@ -23,7 +23,7 @@ from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
 if TYPE_CHECKING:  # its generated modules import this one
-    from bddtorque.evaluate.straight import Straight
+    from bddtorque.evaluate.code_writer import Straight
 
 carray: Any = vars(numba)["carray"]
 OPTIONS: Any = {"nogil": True, "_nrt": False}

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bddtorque.evaluate.float_straight import MOST_TABLE_BITS
+from bddtorque.evaluate.float_code import MOST_TABLE_BITS
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_steps import Steps, angle_sum
 from bddtorque.export.c_text import ConstantArray, integer, real

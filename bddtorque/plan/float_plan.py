@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import choice, fraction, listed, of_type, table, whole
 from bddtorque.base.shown_tables import html_table
-from bddtorque.plan.blocks import Block, LawBlock, block_key
+from bddtorque.plan.blocks import Block, LawBlock
 from bddtorque.plan.float_wires import (
     Add,
     Constant,
@@ -23,75 +22,34 @@ from bddtorque.plan.float_wires import (
     Sine,
     WordWire,
 )
-from bddtorque.plan.plan import Plan, needed_wires
+from bddtorque.plan.plan import BasePlan, Plan, count_rows
 from bddtorque.plan.plan_data import block_from_plain, wire_from_plain
 from bddtorque.plan.wires import AngleSum, Input, T
 from bddtorque.words.ieee import PRECISIONS, Precision
-from bddtorque.words.integer_range import Range
 
 MOST_WORD_BITS = 24
 """Bits of any word of a plan in floats: so many a binary32 holds."""
 TARGET = "float"
 
 
-@dataclass(frozen=True)
-class FloatPlan:
-    """Wires in the order they are computed, the tables of laws that they look up, the outputs they make."""
+@dataclass(frozen=True, repr=False)
+class FloatPlan(BasePlan[FloatWire, FloatOutput]):
+    """Wires that carry words or floats; their blocks are the tables of laws."""
 
-    wires: tuple[FloatWire, ...]
-    blocks: tuple[Block, ...]
-    outputs: tuple[FloatOutput, ...]
-    source: str
     precision: Precision
 
     target: ClassVar[str] = TARGET
 
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The content keys of the blocks."""
-        return tuple(block_key(block) for block in self.blocks)
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        """The input words, in the order of the wires."""
-        return tuple(wire for wire in self.wires if isinstance(wire, Input))
-
-    def range_of(self, wire: int) -> Range:
-        """Return the range of the word of a wire that carries one."""
-        word = self.wires[wire]
-        assert isinstance(word, WordWire)
-        return word.range(self.blocks)
-
-    def bits_of(self, wire: int) -> int:
-        """Return the width of the two's complement word of a wire that carries one."""
-        return self.range_of(wire).bits
-
-    @cached_property
-    def read(self) -> list[int]:
-        """The wires that some output depends on, in the plan's order."""
-        return needed_wires(self.wires, (output.wire for output in self.outputs))
-
     def evaluate(self, algebra: FloatAlgebra[T]) -> list[T]:
         """Return the values of all wires, in whatever they are computed."""
-        values: list[T] = []
-        for wire in self.wires:
-            values.append(wire.evaluate(algebra, values))
-        return values
+        return self._values(algebra)
 
     def counts(self) -> dict[str, int]:
         """Return how many wires of each kind there are, blocks and table rows."""
-        kinds = [wire.kind for wire in self.wires]
-        return {
-            "inputs": kinds.count("input"),
-            "angle_sums": kinds.count("angle_sum"),
-            "lookups": kinds.count("lookup"),
-            "sines": kinds.count("sine"),
-            "products": kinds.count("multiply"),
-            "sums": kinds.count("add"),
-            "fused": kinds.count("fused"),
-            "blocks": len(self.blocks),
-            "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
-        }
+        return self._count(
+            inputs="input", angle_sums="angle_sum", lookups="lookup", sines="sine", products="multiply", sums="add",
+            fused="fused",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         counts = self.counts()
@@ -102,20 +60,12 @@ class FloatPlan:
         )
 
     def _repr_html_(self) -> str:
-        rows = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts().items()]
         title = f"Plan from source {self.source} for target {self.target} in {self.precision.name} precision"
-        return html_table(title, (), rows)
+        return html_table(title, (), count_rows(self.counts()))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the plan as plain data for JSON, in an order that is always the same."""
-        return {
-            "source": self.source,
-            "target": self.target,
-            "precision": self.precision.name,
-            "wires": [wire.to_plain() for wire in self.wires],
-            "blocks": [block.to_plain() for block in self.blocks],
-            "outputs": [output.to_plain() for output in self.outputs],
-        }
+        return self._plain(self.target, precision=self.precision.name)
 
 
 def float_plan_from_plain(plain: object, where: str = "plan") -> FloatPlan:

@@ -6,10 +6,11 @@ rounding may cost. It knows nothing of robots.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.shown_tables import html_table
@@ -23,16 +24,18 @@ MOST_BITS = 62
 """Bits of a product or a sum, with room for rounding."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The cascade: wires in the order they are computed, the blocks they look up, the outputs they make."""
+AnyWire = TypeVar("AnyWire")
+AnyOutput = TypeVar("AnyOutput")
 
-    wires: tuple[Wire, ...]
+
+@dataclass(frozen=True)
+class BasePlan(Generic[AnyWire, AnyOutput]):
+    """Wires in the order they are computed, the blocks they look up, the outputs they make."""
+
+    wires: tuple[AnyWire, ...]
     blocks: tuple[Block, ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[AnyOutput, ...]
     source: str
-    target: str
-    block_bits: int
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -45,21 +48,59 @@ class Plan:
         return tuple(wire for wire in self.wires if isinstance(wire, Input))
 
     def range_of(self, wire: int) -> Range:
-        """Return the range that the plan states of a wire's word."""
-        return self.wires[wire].range(self.blocks)
+        """Return the range that the plan states of the word of a wire that carries one."""
+        word: Any = self.wires[wire]
+        return word.range(self.blocks)  # type: ignore[no-any-return]
 
     def bits_of(self, wire: int) -> int:
-        """Return the width of a wire's two's complement word."""
+        """Return the width of the two's complement word of a wire that carries one."""
         return self.range_of(wire).bits
 
     def needed(self, wires: Iterable[int]) -> list[int]:
         """Return some wires with all that they are computed from, in the plan's order."""
-        return needed_wires(self.wires, wires)
+        every: Any = self.wires
+        needed = set(wires)
+        for place in range(len(every) - 1, -1, -1):
+            if place in needed:
+                needed.update(every[place].sources)
+        return sorted(needed)
 
     @cached_property
     def read(self) -> list[int]:
         """The wires that some output depends on, in the plan's order."""
-        return self.needed(wire for output in self.outputs for wire in output.sources)
+        outputs: Any = self.outputs
+        return self.needed(wire for output in outputs for wire in output.sources)
+
+    def _values(self, algebra: Algebra[T]) -> list[T]:
+        """Return the values of all wires, in whatever they are computed."""
+        wires: Any = self.wires
+        values: list[T] = []
+        for wire in wires:
+            values.append(wire.evaluate(algebra, values))
+        return values
+
+    def _count(self, **kinds: str) -> dict[str, int]:
+        """Return how many wires of some kinds there are, each by its name, blocks and table rows."""
+        wires: Any = self.wires
+        found = Counter(wire.kind for wire in wires)
+        return {
+            **{name: found[kind] for name, kind in kinds.items()},
+            "blocks": len(self.blocks),
+            "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
+        }
+
+    def _plain(self, target: str, **own: Any) -> dict[str, Any]:
+        parts: Any = (self.wires, self.blocks, self.outputs)
+        wires, blocks, outputs = ([each.to_plain() for each in group] for group in parts)
+        return {"source": self.source, "target": target, **own, "wires": wires, "blocks": blocks, "outputs": outputs}
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(BasePlan[Wire, Output]):
+    """The cascade: every wire carries a word."""
+
+    target: str
+    block_bits: int
 
     @property
     def sums(self) -> list[Sum | Output]:
@@ -72,24 +113,12 @@ class Plan:
 
     def evaluate(self, algebra: Algebra[T]) -> list[T]:
         """Return the words of all wires, in whatever they are computed."""
-        words: list[T] = []
-        for wire in self.wires:
-            words.append(wire.evaluate(algebra, words))
-        return words
+        return self._values(algebra)
 
     def counts(self) -> dict[str, int]:
         """Return how many wires of each kind, blocks, table rows and summands there are."""
-        kinds = [wire.kind for wire in self.wires]
-        return {
-            "inputs": kinds.count("input"),
-            "angle_sums": kinds.count("angle_sum"),
-            "lookups": kinds.count("lookup"),
-            "products": kinds.count("product"),
-            "sums": kinds.count("sum"),
-            "blocks": len(self.blocks),
-            "rows": sum(1 << sum(block.input_widths) for block in self.blocks),
-            "summands": sum(len(output.parts) for output in self.outputs),
-        }
+        counts = self._count(inputs="input", angle_sums="angle_sum", lookups="lookup", products="product", sums="sum")
+        return {**counts, "summands": sum(len(output.parts) for output in self.outputs)}
 
     def __repr__(self) -> str:
         counts = self.counts()
@@ -99,21 +128,19 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
-        rows = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts().items()]
+        rows = count_rows(self.counts())
         rows += [(f"summands of {output.name}", f"{len(output.parts):,}") for output in self.outputs]
         title = f"Plan from source {self.source} for target {self.target}, blocks of at most {self.block_bits} bits"
         return html_table(title, (), rows)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the plan as plain data for JSON, in an order that is always the same."""
-        return {
-            "source": self.source,
-            "target": self.target,
-            "block_bits": self.block_bits,
-            "wires": [wire.to_plain() for wire in self.wires],
-            "blocks": [block.to_plain() for block in self.blocks],
-            "outputs": [output.to_plain() for output in self.outputs],
-        }
+        return self._plain(self.target, block_bits=self.block_bits)
+
+
+def count_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
+    """Return counts as rows of a table."""
+    return [(name.replace("_", " "), f"{count:,}") for name, count in counts.items()]
 
 
 def check_widths(plan: Plan, where: str = "plan") -> None:
@@ -149,12 +176,3 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
         fits = fits and max(bits) < widths[0]
     if not fits:
         raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits do not fit their product")
-
-
-def needed_wires(wires: Sequence[Any], asked: Iterable[int]) -> list[int]:
-    """Return the places of some wires with all that they are computed from, in ascending order."""
-    needed = set(asked)
-    for place in range(len(wires) - 1, -1, -1):
-        if place in needed:
-            needed.update(wires[place].sources)
-    return sorted(needed)

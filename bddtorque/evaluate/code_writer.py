@@ -1,0 +1,124 @@
+"""What writes the source of straight-line code, and what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.evaluate.cutting import cut, is_large
+from bddtorque.evaluate.generated import generated_module
+from bddtorque.evaluate.input_code import InputWord, input_words
+from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.words import Formats
+
+DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
+"""No fast-math flag: every operation is rounded as it stands."""
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Straight-line code of a plan, and its tables.
+
+    Attributes
+    ----------
+    states, bare : compiled when first called, as are the others
+    table : what all take as such
+    tiles, columns : many states at once (see `float_straight`); None where words are integers
+    unchecked : as `bare`, for words that are known to be in range; None where there is no such function
+    rows : how many rows of `tile` floats a tile needs
+    tile, kind : states of a tile, and the type of its floats
+    """
+
+    states: Callable[..., None]
+    bare: Callable[..., None]
+    table: npt.NDArray[Any]
+    tiles: Callable[..., None] | None = None
+    columns: Callable[..., None] | None = None
+    unchecked: Callable[..., None] | None = None
+    rows: int = 0
+    tile: int = 1
+    kind: Any = np.float64
+
+
+class CodeWriter:
+    """The module of a plan, function by function.
+
+    Attributes
+    ----------
+    inputs : the inputs of the plan
+    outputs : the places of its outputs
+    functions : what is written to a file, after a header
+    parts : how many functions statements were cut into, 0 if none were
+    """
+
+    def __init__(self, plan: AnyPlan, formats: Formats, header: str) -> None:
+        self.wires = len(plan.wires)
+        self.inputs: list[InputWord] = input_words(plan, formats)
+        self.outputs = range(len(plan.outputs))
+        self.functions = [header]
+        self.parts = 0
+
+    @property
+    def text(self) -> str:
+        """The source of the module."""
+        return "\n\n".join(self.functions)
+
+    def module(self, directory: Path) -> ModuleType:
+        """Return the module, found in `directory` or written to it."""
+        return generated_module(self.text, directory, self.wires, self.parts)
+
+    def add(self, head: str, body: Sequence[str], decorator: str = DECORATOR) -> None:
+        """Add a function."""
+        self.functions.append("\n".join([f"{decorator}def {head}:", *indented(body), ""]))
+
+    def add_parts(self, name: str, arguments: str, bodies: Iterable[Sequence[str]]) -> list[str]:
+        """Add functions, and return the statements that call them."""
+        calls: list[str] = []
+        for body in bodies:
+            calls.append(f"{name}{len(calls)}({arguments})")
+            self.add(calls[-1], body)
+        self.parts += len(calls)
+        return calls
+
+    def state_lines(
+        self, statements: Sequence[str], anywhere: Sequence[str], real: str = ""
+    ) -> tuple[list[str], list[str]]:
+        """Return what is done before a loop over states, and for each: from x<k>, the inputs, to torque words in tau.
+
+        Parameters
+        ----------
+        statements : they set r<k>, the output words; cut into functions if they are many
+        anywhere : statements that each function does for itself (see `cut`)
+        real : the type of what is not named x<k>, i<k> or r<k>; without it all are integers
+        """
+        lines = [*anywhere, *statements, *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
+        if DISABLE_JIT or not is_large(lines):
+            return [], lines
+        names = [f"x{word.wire}" for word in self.inputs]
+        places = {name: f"ints[{k}]" for k, name in enumerate([*names, *(f"r{k}" for k in self.outputs)])}
+        sizes = {"ints": len(places), **({"reals": 0} if real else {})}
+
+        def new_place(name: str) -> str:
+            kind = "ints" if name[0] in "xir" or not real else "reals"
+            sizes[kind] += 1
+            return f"{kind}[{sizes[kind] - 1}]"
+
+        calls = self.add_parts("part", ", ".join([*sizes, "table"]), cut(statements, anywhere, places, new_place))
+        begin = [
+            f"{kind} = array_at(space_of({size}), ({size},), np.{dtype})"
+            for (kind, size), dtype in zip(sizes.items(), ("int64", real), strict=False)
+        ]
+        results = [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
+        return begin, [*(f"{places[name]} = {name}" for name in names), *calls, *results]
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """Return statements as the body of another one."""
+    return [f"    {line}" for line in lines]
