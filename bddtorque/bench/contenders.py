@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -27,6 +27,7 @@ from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.sweep.states import random_words
 from bddtorque.work.caching import cache_directory
@@ -86,15 +87,16 @@ def contenders(model: Model, states: int, seed: int) -> list[Contender]:
 
 
 def _expected(model: Model, words: list[Words]) -> Words:
-    """Return the words that every evaluator must give: by dense tables, or by the plain interpreter of floats."""
-    if not isinstance(model.plan, FloatPlan):
+    """Return the words that every evaluator must give: by dense tables, or by the plain interpreter."""
+    if model.plan.target == "tables":
         return np.asarray(model.evaluator("words", "dense").torque_words(*words))
     inputs = {
         f"{quantity}{joint + 1}": given[:, joint]
         for quantity, given in zip(QUANTITIES, words, strict=True)
         for joint in range(given.shape[1])
     }
-    return np.stack(run_float_plan(model.plan, model.tables, inputs), axis=1)
+    run: Callable[..., Sequence[Words]] = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
+    return np.stack(run(model.plan, model.tables, inputs), axis=1)
 
 
 def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
@@ -120,7 +122,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
         run = partial(torque_words, *given, out=np.empty_like(given[0]))
         yield Contender(name, run, states, True, True, sizes)
-    if isinstance(plan, FloatPlan):
+    if isinstance(plan, FloatPlan) or plan.target != "tables":
         return
     yield _tables_only(plan, model, words)
     for form in ("chosen", "dense"):

@@ -21,7 +21,7 @@ from bddtorque.plan.wires import AngleSum, Output, Product, Sum
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 
-CHIPS = {"tables": "any, also an FPGA", "float": "with an FPU"}
+CHIPS = {"tables": "any, also an FPGA", "integer": "with a multiplier", "float": "with an FPU"}
 """What microcontrollers each target is for."""
 TABLE_BYTES = (50_000, 9_000_000)
 """What tables of the built-in arms take from 8 to 16 bits."""
@@ -97,8 +97,15 @@ def counted_cost(model: Model) -> TargetCost:
     plan = model.plan
     if isinstance(plan, FloatPlan):
         return _of_floats(plan)
-    size = sum(table.values.nbytes for table in model.tables)
-    return TargetCost(plan.target, True, sum(look_ups(plan, native=False).values()), _sums(plan), 0, size, size)
+    size, native = sum(table.values.nbytes for table in model.tables), plan.target == "integer"
+    found = sum(look_ups(plan, native).values())
+    return TargetCost(plan.target, True, found, _sums(plan), _products(plan) if native else 0, size, size)
+
+
+def _products(plan: Plan) -> int:
+    """Return the products of a plan in machine integers: of two words, and with factors that are no powers of two."""
+    factors = (abs(factor) for wire in plan.sums for _, factor in wire.parts)
+    return plan.counts()["products"] + sum(factor & (factor - 1) != 0 for factor in factors)
 
 
 def _sums(plan: Plan) -> int:
@@ -106,7 +113,7 @@ def _sums(plan: Plan) -> int:
     for wire in (*plan.wires, *plan.outputs):
         if isinstance(wire, Sum | Output | AngleSum):
             total += max(len(wire.parts) - 1 + (wire.constant != 0), 0)
-        elif isinstance(wire, Product):
+        elif isinstance(wire, Product) and wire.method != "native":
             total += SQUARE_SUMS if wire.method == "squares" else product_look_ups(plan, wire) - 1
     return total
 
@@ -126,6 +133,13 @@ def _about_tables(recursion: Recursion) -> TargetCost:
     return TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
 
 
+def _about_integers(recursion: Recursion) -> TargetCost:
+    """Every torque is scaled; of 16 or of 32 bits are the words of the one table of a cosine."""
+    products, rows = recursion.products + recursion.joints, recursion.rubbing + (recursion.sines > 0) << recursion.bits
+    found = recursion.sines + recursion.rubbing
+    return TargetCost("integer", False, found, recursion.sums, products, 2 * rows, 4 * rows)
+
+
 def _about_floats(recursion: Recursion) -> TargetCost:
     """Every input but angles, and every torque, is scaled; three sums of four are fused."""
     products = recursion.products + 3 * recursion.joints
@@ -137,4 +151,8 @@ def _about_floats(recursion: Recursion) -> TargetCost:
     return TargetCost("float", False, found, recursion.sums // 4, products, 4 * rows, 4 * rows)
 
 
-ESTIMATES: dict[str, Callable[[Recursion], TargetCost]] = {"tables": _about_tables, "float": _about_floats}
+ESTIMATES: dict[str, Callable[[Recursion], TargetCost]] = {
+    "tables": _about_tables,
+    "integer": _about_integers,
+    "float": _about_floats,
+}

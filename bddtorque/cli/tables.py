@@ -15,6 +15,7 @@ from bddtorque.diagrams.engine import CuddEngine
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bddtorque.bench.target_costs import TargetCost
     from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
+    from bddtorque.plan.plan import Plan
     from bddtorque.words import Format
 
 COLD = 0.05
@@ -40,6 +42,8 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
         summed = ""
     else:
         kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"
+        if plan.target == "integer":
+            how = f"chip {model.spec.chip}, {_beyond_registers(plan)}"
         summed = f"{counted(figures['summands'], 'summands')} from "
     kinds = [name for name in kinds if figures[name]]
     steps = [counted(figures[name], name) for name in kinds]
@@ -66,6 +70,15 @@ def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]
         ("diagrams", nodes),
         ("tables", decimal(figures["table_bytes"])),
     ]
+
+
+def _beyond_registers(plan: Plan) -> str:
+    """Return what to say of products and sums that a 32-bit register does not hold."""
+    wide = wide_operations(plan)
+    if not wide:
+        return "all in 32 bits"
+    most = max(bits for _, bits in wide)
+    return f"{counted(len(wide), 'products_and_sums')} of more than 32 bits, {most} at most"
 
 
 def _beyond_dd(model: Model) -> str:
@@ -269,8 +282,10 @@ def choice_table(choices: list[Choice]) -> Table:
 
 def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
-    if model.plan.target != "tables":
-        return False, f"target '{model.plan.target}' promises none"
+    if model.plan.target == "float":
+        return False, "target 'float' promises none"
+    if model.plan.target == "integer":
+        return True, "look-ups, products and sums only; evaluator 'words'"
     varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
     if varying:
         return False, f"walks of form {', '.join(varying)} end sooner for some words"

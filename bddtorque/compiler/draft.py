@@ -14,8 +14,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.source import FunctionSource, RobotSource, Source
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
 from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.table import Table
 from bddtorque.planner.builder import Target
 from bddtorque.proof.certificate import ROBOT, Certificate, Parts, ProvedBound, Saturation
@@ -52,10 +51,6 @@ class Draft:
     reach: tuple[int, int] | None = None
     assumed: float = 0.0
     spread: float = 0.0
-
-    def word_plan(self, what: str) -> Plan:
-        """Return a plan in words; refuse one in floats, for `what` needs tables."""
-        return plan_in_words(self.plan, what, self.source.name)
 
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""

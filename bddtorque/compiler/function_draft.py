@@ -36,8 +36,11 @@ from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.float_planner import plan_floats
+from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.proof.truth import folding_errors
+from bddtorque.spec.chips import chip_named
 from bddtorque.spec.field_values import as_target
+from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
@@ -64,7 +67,7 @@ class Request:
     accuracy : ``"faithful"``, or the largest error allowed, in units
     assumed_error : how far the values of the function are off themselves, in the unit of the output
     block_bits : input bits of one table, at most
-    target : ``"tables"`` or ``"float"``
+    target : ``"tables"``, ``"integer"`` or ``"float"``
     where : what messages start with; by default the name
     rules, spread : how samples were read, and how far those of the same words lie apart
     products : how tables multiply two words, as in `Spec`; for cascades of a traced function
@@ -130,12 +133,12 @@ class Request:
 
 
 def check_bits(request: Request, why_not: str = "") -> None:
-    """Refuse more input bits than one table may have, with what would do; and tables where floats are asked for."""
-    if request.target == "float":
+    """Refuse more input bits than one table may have, with what would do; and tables where none are asked for."""
+    if request.target != "tables":
         reason = f": {why_not}" if why_not else ""
         raise BddTorqueError(
-            f"{request.where}: target 'float' takes functions that can be traced, others are tables{reason}: use "
-            "target = 'tables'"
+            f"{request.where}: target '{request.target}' takes functions that can be traced, others are tables"
+            f"{reason}: use target = 'tables'"
         )
     total, most = request.bits, request.block_bits
     if total <= most:
@@ -191,6 +194,12 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
         spent = arithmetic / output.lsb * ROOM
         floats = plan_floats(graph, arguments, [target], float(request.accuracy), "traced", "auto", [spent])
         return request.draft(floats, output, "traced", arithmetic, graph, direct=False)
+    if request.target == "integer":
+        words = plan_integers(
+            graph, arguments, [target], float(request.accuracy), request.block_bits, "traced", chip_named(ANY_CHIP),
+            arithmetic / output.lsb * ROOM,
+        )  # fmt: skip
+        return request.draft(words, output, "traced", arithmetic, graph, direct=False)
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
     if request.bits <= request.block_bits and not shifted:
         block = _graph_block(graph, arguments, target, reach)

@@ -13,6 +13,7 @@ from bddtorque.graph.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
@@ -159,10 +160,25 @@ def _methods(plan: Plan) -> Iterator[str]:
         widest = max(own, key=lambda wire: (sum(widths[wire]), max(widths[wire])))
         counts = sorted(Counter(max(pair) for pair in widths.values()).items())
         yield f"  {len(own)} by {method}, wider word: " + ", ".join(f"{count} of {bits} bits" for bits, count in counts)
+        if method == "native":
+            yield f"  the widest has {widths[widest][0]}×{widths[widest][1]} bits"
+            yield from _wide_operations(plan)
+            continue
         yield f"  the widest, {widths[widest][0]}×{widths[widest][1]} bits, could be had by"
         for each in product_candidates(plan, widest):
             loads = f"{each.loads}/{each.depth}"
             yield f"   {_mark(each)} {each.name:8} {each.bytes:>13,} bytes {loads:>6} loads  {each.reason}"
+
+
+def _wide_operations(plan: Plan) -> Iterator[str]:
+    """List what 32-bit registers do not hold."""
+    wide = wide_operations(plan)
+    if not wide:
+        yield "  every product and every sum fits 32 bits"
+        return
+    names = ", ".join(f"{name} {bits}" for name, bits in wide[:MOST_PARTS])
+    more = f" and {len(wide) - MOST_PARTS} more" if len(wide) > MOST_PARTS else ""
+    yield f"  {len(wide)} products and sums need more than 32 bits: {names}{more}"
 
 
 def _mark(candidate: Candidate) -> str:

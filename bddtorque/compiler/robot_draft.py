@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -20,9 +20,15 @@ from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import extra_bits, summand_counts
 from bddtorque.planner.extra_terms import COST, with_term
 from bddtorque.planner.float_planner import LawTerm, plan_floats
+from bddtorque.planner.integer_cost import plan_cycles
+from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
+from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.words.bounded import ROOM
+
+FEW_JOINTS = 3
+"""With more, the separate terms of an arm take a processor longer than the recursion."""
 
 
 def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
@@ -34,10 +40,15 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         )
     if spec.precision is not None and spec.target != "float":
         raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
+    if spec.chip is not None and spec.target != "integer":
+        raise BddTorqueError(f"chip is only valid for target 'integer', got target '{spec.target}'{spec.at('chip')}")
     if spec.accuracy == "paper":
         return _draft_by_paper(spec, robot)
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
+    if spec.target == "integer":
+        chip = chip_named(str(resolved.chip))
+        return _draft_of_integers(source, _origins(spec, robot), chip)
     origin = _origin(spec, robot)
     errors = _arithmetic_errors(source, origin)
     if spec.target == "float":
@@ -53,6 +64,21 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         spent, spec.products,
     )  # fmt: skip
     return Draft(source, _with_friction(plan, source), errors)
+
+
+def _draft_of_integers(source: RobotSource, origins: Sequence[Origin], chip: Chip) -> Draft:
+    """Return the plan that costs a chip least, of those of some sources."""
+    found: list[tuple[Plan, tuple[float, ...]]] = []
+    for origin in origins:
+        errors = _arithmetic_errors(source, origin)
+        spent = max(errors) + (COST if source.robot.has_friction else 0.0)
+        plan = plan_integers(
+            origin.graph, source.arguments, output_targets(source), source.accuracy, source.spec.block_bits,
+            origin.source, chip, spent,
+        )  # fmt: skip
+        found.append((_with_friction(plan, source), errors))
+    best, errors = min(found, key=lambda each: plan_cycles(each[0], chip))
+    return Draft(source, best, errors)
 
 
 def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
@@ -75,13 +101,20 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
 
 
 def _origin(spec: Spec, robot: Robot) -> Origin:
-    """Return the source asked for; else the recursion in floats, and for tables the terms if there are few."""
+    """Return the source asked for; else the recursion, and for tables the terms if there are few."""
     if spec.source == "terms":
         return from_terms(robot)
     if spec.source == "auto" and spec.target == "tables":
         with suppress(BddTorqueError):
             return from_terms(robot)
     return from_recursion(robot)
+
+
+def _origins(spec: Spec, robot: Robot) -> list[Origin]:
+    """Return what may be compiled for a chip: the source asked for, else the recursion, and the terms of small arms."""
+    if spec.source != "auto":
+        return [_origin(spec, robot)]
+    return [from_recursion(robot), *([from_terms(robot)] if robot.degrees_of_freedom <= FEW_JOINTS else [])]
 
 
 def _with_friction(plan: Plan, source: RobotSource) -> Plan:

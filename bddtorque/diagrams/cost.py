@@ -119,7 +119,9 @@ def most_nodes(inputs: int, outputs: int, values: int) -> int:
 
 
 def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
-    """Return the ways to take a product of two words, and why the plan has the one it has."""
+    """Return the ways to take a product of two words, and why the plan has the one it has; none of a native product."""
+    if wire.method == "native":
+        return []
     widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
     together, widest = sum(widths), max(widths)
     limb = wire.limb_bits or min(plan.block_bits // 2, -(-widest // 2))

@@ -26,7 +26,7 @@ from bddtorque.evaluate.state_arrays import (
     taking_any,
 )
 from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.plan.float_plan import FloatPlan, plan_in_words
+from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.words import Format
 from bddtorque.work import Progress, step
 from bddtorque.work.processors import checked_processors, usable_processors
@@ -120,9 +120,7 @@ class Evaluator:
             if kind != "parallel":
                 raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
             forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-        if isinstance(model.plan, FloatPlan) and (
-            kind == "bits" or spread != "states" or form not in (None, "straight")
-        ):
+        if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
             what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
             plan_in_words(model.plan, f"the form '{form}'" if form else what, model.name)
         by_words = kind != "bits" and spread == "states"

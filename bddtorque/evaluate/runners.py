@@ -235,10 +235,11 @@ def runs_straight(plan: AnyPlan) -> bool:
     """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
 
     Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
-    ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans in floats have no other form. The words are the same.
+    ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans for other targets than tables have no other form. The words are
+    the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return isinstance(plan, FloatPlan) or (len(plan.wires) <= MOST_WIRES and not off)
+    return plan.target != "tables" or (len(plan.wires) <= MOST_WIRES and not off)
 
 
 class Spread:

@@ -53,7 +53,7 @@ def _about(model: Model, prefix: str) -> Iterator[str]:
     yield f"{prefix}.h: {'the inverse dynamics of a robot arm' if robot else 'a function of words'} {made}."
     yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
     yield ""
-    source, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "float"))
+    source, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
     yield f"Plan: source {source}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
     if robot:
         joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(model.formats.joint_names)))

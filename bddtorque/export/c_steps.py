@@ -74,6 +74,19 @@ class PlanSteps:
                     indices.add(k)
         return indices
 
+    @cached_property
+    def inlined(self) -> set[int]:
+        """Products that are not rounded and that only sums read."""
+        natives = {
+            k
+            for k in self.plan.read
+            if isinstance(wire := self.plan.wires[k], Product) and wire.method == "native" and not wire.shift
+        }
+        read = {
+            source for k in self.plan.read if not isinstance(wire := self.plan.wires[k], Sum) for source in wire.sources
+        }
+        return natives - read
+
     def value(self, k: int) -> Value:
         """Return the variable of a wire."""
         reach = self.ranges[k]
@@ -100,7 +113,7 @@ class PlanSteps:
         """
         lines = list(inputs)
         for k in self.plan.read:
-            if not isinstance(self.plan.wires[k], Input):
+            if not isinstance(self.plan.wires[k], Input) and k not in self.inlined:
                 lines += self._wire(k)
         late: dict[int, list[int]] = {}
         for k, output in enumerate(self.plan.outputs):
@@ -109,7 +122,7 @@ class PlanSteps:
         taken = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Product)]
         limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
-        blocks = {each.block for each in taken} | {each.block for each in looked}
+        blocks = {each.block for each in taken if each.method != "native"} | {each.block for each in looked}
         return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())))
 
     def _wire(self, k: int) -> list[str]:
@@ -124,11 +137,17 @@ class PlanSteps:
             case Product():
                 return self._product(k, wire, value, declared)
             case Sum():
-                terms = [Term(factor, (self.value(source),)) for source, factor in wire.parts]
+                terms = [term for source, factor in wire.parts for term in self._terms(source, factor)]
                 where = f"'{wire.name:.40}'"
                 return self._summed(declared, value, terms, wire.constant, wire.shift, self.ranges[k], where)
             case _:
                 raise AssertionError(wire)
+
+    def _terms(self, source: int, factor: int) -> list[Term]:
+        """Return a summand: a word times a factor, or a product in its place."""
+        if source in self.inlined:
+            return [Term(factor, tuple(self.value(each) for each in self.plan.wires[source].sources))]
+        return [Term(factor, (self.value(source),))]
 
     def _cast(self, value: Value, bits: int) -> str:
         return f"(int{value.bits}_t)" if value.bits < bits else ""
@@ -162,6 +181,8 @@ class PlanSteps:
         match wire.method:
             case "block":
                 return [f"    {declared}{self._cast(value, 32)}{self._call(block, (wire.left, wire.right))};"]
+            case "native":
+                return self._summed(declared, value, [Term(1, (left, right))], 0, wire.shift, self.ranges[k], where)
             case "squares":
                 call = f"block_{block}(({self._index(block)})({left.as_bits()} {{}} {right.as_bits()}))"
                 pair = [Value(call.format(sign), self.entries[block], 32) for sign in "+-"]
@@ -181,7 +202,7 @@ class PlanSteps:
         ends, kind, result = Range(output.low, output.high), interface.type, interface.result
         if not ends.within(INT32):
             raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
-        terms = [Term(factor, (self.value(source),)) for source, factor in output.parts]
+        terms = [term for source, factor in output.parts for term in self._terms(source, factor)]
         start = Range(output.constant, output.constant)
         reach = sum((term.range for term in terms), start=start).rounded(output.shift)
         before, draft = self.sums.sum(terms, output.constant, output.shift, reach, f"output {k}")

@@ -66,7 +66,7 @@ def function_findings(
     if isinstance(plan, FloatPlan):
         require(stated.relative_to == "traced", "plan: expected a traced function in floats")
     else:
-        require(plan.target == "tables", "plan: expected target tables")
+        require(plan.target in ("tables", "integer"), "plan: expected target tables or integer")
         require(
             all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
             "plan: expected tables of at most block_bits",

@@ -220,13 +220,15 @@ def wire_of(plain: Any, place: int, blocks: int, where: str) -> Wire:
         keys = ("kind", "name", "left", "right", "shift", "method", "block", "limb_bits", "low", "high")
         given = object_of(plain, keys, where)
         low, high = ends_of(given, where)
+        method = text(given["method"], where)
+        tables = (-1, -1) if method == "native" else (0, blocks - 1)  # the processor's own multiplication has none
         return Wire(
             kind,
             text(given["name"], where),
             shift=whole(given["shift"], 0, 62, where),
-            block=whole(given["block"], 0, blocks - 1, where),
+            block=whole(given["block"], *tables, where),
             wires=(whole(given["left"], 0, place - 1, where), whole(given["right"], 0, place - 1, where)),
-            method=text(given["method"], where),
+            method=method,
             limb_bits=whole(given["limb_bits"], 0, 26, where),
             low=low,
             high=high,

@@ -22,9 +22,9 @@ QUANTITIES = {
 }
 """The four words of a joint, with their units where it turns and where it slides."""
 SPEC_KEYS = (
-    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "gravity", "ignore_friction",
-    "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "robot", "snap", "source", "target",
-    "tip",
+    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "gravity",
+    "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "robot",
+    "snap", "source", "target", "tip",
 )  # fmt: skip
 METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
 """What the products of a plan are taken by, where the spec says how."""
@@ -81,11 +81,14 @@ def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
     block_bits = whole(plain.get("block_bits"), 1, 64, "spec, block_bits")
     require(plain.get("target") == plan.target, "spec: expected the target of the plan")
     if isinstance(plan, FloatPlan):
-        require("products" not in plain, "spec: expected no way to multiply by tables")
+        require("products" not in plain and "chip" not in plain, "spec: expected neither products nor a chip")
         asked = text(plain.get("precision", "auto"), "spec, precision")
         require(asked in ("auto", plan.precision.name), "spec: expected the precision of the plan")
         return
-    require(plan.target == "tables" and "precision" not in plain, "spec: expected target tables")
+    require(
+        plan.target in ("tables", "integer") and "precision" not in plain, "spec: expected target tables or integer"
+    )
+    require(("chip" in plain) == (plan.target == "integer"), "spec: expected a chip where the plan is in integers")
     require(block_bits == plan.block_bits, "spec: expected the plan's block_bits")
     require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
             "plan: expected tables of at most block_bits")  # fmt: skip
@@ -96,7 +99,7 @@ def check_products(plain: dict[str, Any], plan: Plan, where: str) -> None:
     """Refuse products that are not taken as was asked for."""
     if "products" in plain:
         way = METHODS.get(text(plain["products"], f"{where}, products"))
-        require(way is not None, f"{where}: expected a way to multiply by tables")
+        require(way is not None and plan.target == "tables", f"{where}: expected a way to multiply by tables")
         ways = {wire.method for wire in plan.wires if wire.kind == "product"}
         require(ways <= {way}, f"plan: expected products as the {where} asks for")
 

@@ -20,7 +20,11 @@ def check_widths(plan: Plan) -> None:
         elif wire.kind == "product":
             bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
             require(sum(bits) <= MOST_BITS, f"{where}: expected a product of at most {MOST_BITS} bits")
-            require(_serves(plan.blocks[wire.block], wire, bits), f"{where}: expected a table that serves the product")
+            if plan.target == "integer":
+                require(wire.method == "native" and not wire.limb_bits, f"{where}: expected a native product")
+            else:
+                fits = wire.block >= 0 and _serves(plan.blocks[wire.block], wire, bits)
+                require(fits, f"{where}: expected a table that serves the product")
     for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
         most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
         require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': expected a sum of at most {MOST_BITS} bits")

@@ -74,7 +74,7 @@ class Model:
         raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
 
     def word_plan(self, what: str) -> Plan:
-        """Return the plan of a model in words; refuse one in floats, for `what` needs tables or diagrams."""
+        """Return the plan of a model for the target ``"tables"``; refuse others, for `what` needs its tables."""
         return plan_in_words(self.plan, what, self.name)
 
     @property

@@ -159,10 +159,10 @@ AnyPlan = Plan | FloatPlan
 
 
 def plan_in_words(plan: AnyPlan, what: str, name: str) -> Plan:
-    """Return a plan in words; refuse one in floats: `what` needs tables or diagrams, and `name` has none."""
-    if isinstance(plan, FloatPlan):
+    """Return a plan for the target ``"tables"``; refuse others: `what` needs its tables or diagrams."""
+    if isinstance(plan, FloatPlan) or plan.target != "tables":
         raise BddTorqueError(
-            f"{what} needs a model for target 'tables', and '{name:.60}' was compiled for target 'float': compile it "
-            'with target = "tables"'
+            f"{what} needs a model for target 'tables', and '{name:.60}' was compiled for target '{plan.target}': "
+            'compile it with target = "tables"'
         )
     return plan

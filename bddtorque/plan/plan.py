@@ -168,7 +168,7 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
 
 def _check_product(plan: Plan, wire: Product, where: str) -> None:
     bits = plan.bits_of(wire.left), plan.bits_of(wire.right)
-    widths = plan.blocks[wire.block].input_widths
+    widths = plan.blocks[wire.block].input_widths if wire.block >= 0 else ()
     fits = sum(bits) <= MOST_BITS
     if wire.method == "block":
         fits = fits and bits[0] <= widths[0] and bits[1] <= widths[1]

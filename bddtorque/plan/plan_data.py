@@ -35,9 +35,12 @@ def plan_from_plain(plain: object, where: str = "plan") -> Plan:
             _output(each, len(wires), f"{where}, output {k}") for k, each in enumerate(listed(given["outputs"], where))
         ),
         of_type(given["source"], str, f"{where}, source"),
-        choice(given["target"], ("tables",), f"{where}, target"),
+        choice(given["target"], ("tables", "integer"), f"{where}, target"),
         whole(given["block_bits"], 1, 64, f"{where}, block_bits"),
     )
+    for k, wire in enumerate(wires):
+        if isinstance(wire, Product) and (wire.method == "native") != (plan.target == "integer"):
+            raise BddTorqueError(f"{where}, wire {k}: target '{plan.target}' does not multiply by '{wire.method}'")
     check_widths(plan, where)
     return plan
 
@@ -84,10 +87,11 @@ def wire_from_plain(plain: object, place: int, blocks: tuple[Block, ...], where:
 def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -> Product:
     keys = ("kind", "name", "left", "right", "shift", "method", "block", "limb_bits", "low", "high")
     given = table(plain, keys, where)
-    block = _at(given["block"], len(blocks), where)
+    native = given["method"] == "native"
+    block = whole(given["block"], -1, -1, where) if native else _at(given["block"], len(blocks), where)
     limb = whole(given["limb_bits"], 0, 26, where)
     shift = whole(given["shift"], 0, LARGEST_SHIFT, where)
-    table_of = blocks[block]
+    table_of = None if native else blocks[block]
     match given["method"]:
         case "block":
             fits = isinstance(table_of, ProductBlock) and table_of.signed and table_of.shift == shift and not limb
@@ -95,6 +99,8 @@ def _product(plain: object, place: int, blocks: tuple[Block, ...], where: str) -
             fits = limb > 0 and table_of == ProductBlock.of_limbs(limb)
         case "squares":
             fits = isinstance(table_of, SquareBlock) and not limb
+        case "native":
+            fits = not limb
         case _:
             fits = False
     if not fits:

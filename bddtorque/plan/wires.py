@@ -142,7 +142,7 @@ class Lookup(PlanPart):
         return algebra.table(self, [words[wire] for wire in self.wires])
 
 
-Method = Literal["block", "limbs", "squares"]
+Method = Literal["block", "limbs", "squares", "native"]
 """How a product is taken: see `Product`. Files say these words; people read those of `Product.way`."""
 
 
@@ -150,14 +150,15 @@ Method = Literal["block", "limbs", "squares"]
 class Product(PlanPart):
     """floor(left·right/2^shift + 1/2), exact, and rounded once.
 
-    Below it lies one way to get it, with tables alone:
+    For the target ``"tables"`` it is got with tables alone, in one of these ways:
 
     - ``block``: one table of both words, rounding included;
     - ``limbs``: partial products: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`,
       added, then the sign;
     - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word.
 
-    All give the same words, so that any may replace another.
+    For the target ``"integer"`` there is one way, ``native``: the processor's own multiplication. No table lies below
+    it, and `block` is −1. All ways give the same words, so that any may replace another.
     """
 
     name: str

@@ -41,12 +41,7 @@ def plan_network(
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
     network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
     scales = {name: argument.scale for name, argument in arguments.items()}
-    wanted = accuracy - RESERVE - spent
-    if wanted <= 0.5:
-        raise BddTorqueError(
-            f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
-            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
-        )
+    wanted = bound_to_keep(accuracy, spent)
     share = wanted - 0.5
     for _ in range(MOST_TRIES):
         sizes = size(network, [float(each.lsb) for each in targets], share)
@@ -61,6 +56,17 @@ def plan_network(
         f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
         "a larger accuracy or fewer bits would do"
     )
+
+
+def bound_to_keep(accuracy: float, spent: float) -> float:
+    """Return what the bound of a plan must be below: the accuracy asked for, less what is spent; refuse too little."""
+    wanted = accuracy - RESERVE - spent
+    if wanted <= 0.5:
+        raise BddTorqueError(
+            f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
+            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
+        )
+    return wanted
 
 
 def plan_by_paper(

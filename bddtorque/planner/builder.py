@@ -43,7 +43,8 @@ class PlanBuilder:
     arguments : what the words of inputs and of sums of angles stand for, by name
     sums : the sums of angles, by name
     block_bits : input bits that a block may have
-    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``
+    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for the target
+        ``"integer"``, ``"native"``
     where : what messages call that which is being laid out
     """
 
@@ -110,7 +111,7 @@ class PlanBuilder:
         low, high = (words[0] * words[1]).rounded(shift)
         widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
-        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares"}
+        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares", "native": "native"}
         method, block = ways.get(self.products) or self.best_method(widths), -1
         if method == "block":
             # the table answers for every pattern of its input bits, also those the wires never carry

@@ -32,13 +32,19 @@ SUM_BITS = 61
 class Part(NamedTuple):
     """A summand on its way into a sum: its word, its factor before that is rounded, and the most its word can be."""
 
+    monomial: Monomial
     wire: int
     ratio: Fraction
     most: int
 
 
 class Layout(PlanBuilder):
-    """Lays out a network, word by word; `share` is what roundings may cost an output."""
+    """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass.
+
+    `share` is what roundings may cost an output.
+    """
+
+    target = "tables"
 
     def __init__(
         self,
@@ -70,10 +76,10 @@ class Layout(PlanBuilder):
             self._find_shifts(-1 - k, form, each.lsb)
         for node in self.sizes.exponents:
             if node in self.network.sums:
-                self._find_shifts(node, self.network.sums[node], self._step_of(node))
+                self._find_shifts(node, self.network.sums[node], self.step_of(node))
         for node in self.network.order:
             if node in self.sizes.exponents:
-                lsb = self._step_of(node)
+                lsb = self.step_of(node)
                 if node in self.network.tables:
                     self.words[node] = self._table(node, self.network.tables[node], lsb)
                 else:
@@ -86,9 +92,9 @@ class Layout(PlanBuilder):
             exact = (total.parts, total.constant, total.constant_error, total.shift)
             outputs.append(Output(each.name, *exact, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self.with_shared_tables()
-        return Plan(wires, blocks, tuple(outputs), source, "tables", self.block_bits)
+        return Plan(wires, blocks, tuple(outputs), source, self.target, self.block_bits)
 
-    def _step_of(self, node: int) -> Fraction:
+    def step_of(self, node: int) -> Fraction:
         """Return the value of one unit of a word."""
         return Fraction(2) ** self.sizes.exponents[node]
 
@@ -96,11 +102,11 @@ class Layout(PlanBuilder):
         """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
         for monomial, coefficient in form.items():
             if len(monomial) == 2 and monomial not in self.sizes.dropped.get(key, frozenset()):
-                self.shifts.setdefault(monomial, set()).add(self._coarser(monomial, coefficient, lsb))
+                self.shifts.setdefault(monomial, set()).add(self.coarser(monomial, coefficient, lsb))
 
-    def _coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
+    def coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return how many bits a product may lose on its way into one sum."""
-        units = math.prod((self._step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
+        units = math.prod((self.step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
         ratio = abs(coefficient * units / lsb)
         return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
 
@@ -153,11 +159,10 @@ class Layout(PlanBuilder):
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
             most = self.range_of(wire).magnitude + math.ceil(self.error[wire] / abs(self.lsb[wire]))
-            parts.append(Part(wire, coefficient * self.lsb[wire] / lsb, most))
+            parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
-        shift = _shift(parts, constant, self.factor_tolerance)
-        factors = [half_up(part.ratio * (1 << shift)) for part in parts]
+        shift, factors = self.factors(key, parts, constant)
         whole = half_up(constant * (1 << shift))
         off = abs(constant - Fraction(whole, 1 << shift))
         exact = Range(whole, whole)
@@ -169,6 +174,11 @@ class Layout(PlanBuilder):
         low, high = exact.rounded(shift)
         return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped / lsb)), error
 
+    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+        """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
+        shift = _shift(parts, constant, self.factor_tolerance)
+        return shift, [half_up(part.ratio * (1 << shift)) for part in parts]
+
     def _monomial(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
         """Return the wire of one word, or of the exact product of two (rounded only where its factor is inexact)."""
         wires = [self.words[word] if not isinstance(word, str) else self.word(word) for word in monomial]
@@ -178,7 +188,7 @@ class Layout(PlanBuilder):
         if len(wires) == 1:
             return wires[0]
         left, right = wires
-        shift = self._shared_shift(monomial, self._coarser(monomial, coefficient, lsb))
+        shift = self._shared_shift(monomial, self.coarser(monomial, coefficient, lsb))
         wire = self.product(left, right, shift)
         most = [self.range_of(each).magnitude * abs(self.lsb[each]) + self.error[each] for each in wires]
         self.lsb[wire] = self.lsb[left] * self.lsb[right] * (1 << shift)

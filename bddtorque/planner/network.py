@@ -79,17 +79,19 @@ def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int,
     Functions of one input word become tables. With `direct_summands`, so does every summand of an output whose input
     words together have at most `block_bits` bits.
     """
-    return _Reader(graph, arguments, block_bits, direct_summands).network()
+    return NetworkReader(graph, arguments, block_bits, direct_summands).network()
 
 
-class _Reader:
+class NetworkReader:
+    """Reads a graph, node by node; which values become words and which tables, a subclass may decide otherwise."""
+
     def __init__(self, graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> None:
         self.graph = graph
         self.arguments = arguments
         self.block_bits = block_bits
         self.support = node_supports(graph)
         self.direct = self._direct_nodes() if direct_summands else set()
-        self.words = self._must_be_words()
+        self.words = self.must_be_words()
         self.result = Network(graph, arguments)
         self.forms: dict[int, Form] = {}
 
@@ -108,7 +110,7 @@ class _Reader:
             index = waiting.pop()
             if index not in needed:
                 needed.add(index)
-                if not self._is_table(index):
+                if not self.is_table(index):
                     waiting += [operand >> 1 for operand in self.graph.nodes[index].operands]
         return sorted(needed)
 
@@ -131,7 +133,7 @@ class _Reader:
             current = self.graph.nodes[current.right >> 1]
         return current.op is Op.INPUT
 
-    def _must_be_words(self) -> set[int]:
+    def must_be_words(self) -> set[int]:
         """Return the nodes that are factors of a product with something else, seen through constant factors."""
         words: set[int] = set()
         readers = [0] * len(self.graph.nodes)
@@ -168,7 +170,7 @@ class _Reader:
         if node.op is Op.INPUT:
             argument = self.arguments[node.name]
             return _added({(node.name,): argument.scale}, {(): argument.centre})
-        if self._is_table(index):
+        if self.is_table(index):
             self.result.tables[index] = self._table(index)
             self.result.order.append(index)
             return {(index,): Fraction(1)}
@@ -182,7 +184,7 @@ class _Reader:
             return {(index,): Fraction(1)}
         return form
 
-    def _is_table(self, index: int) -> bool:
+    def is_table(self, index: int) -> bool:
         """Whether a node is a function that becomes a table, and not just a multiple of a word."""
         node = self.graph.nodes[index]
         if node.op in (Op.SINE, Op.COSINE):

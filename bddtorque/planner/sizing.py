@@ -46,16 +46,16 @@ def size(network: Network, units: Sequence[float], budget: float) -> Sizes:
     `units` is the value of one unit of each output.
     """
     allowed = np.full(len(units), budget)
-    adjoints, dropped = _adjoint_bounds(network, np.asarray(units), allowed)
+    adjoints, dropped = adjoint_bounds(network, np.asarray(units), allowed)
     sources = [node for node in network.order if adjoints[node].any()]
     exponents = _equal_shares(sources, adjoints, allowed)
-    _share_finest(exponents, network)
+    share_finest(exponents, network)
     _fit(network, exponents)
     _give_back(network, exponents, adjoints, allowed)
     return Sizes(exponents, dropped)
 
 
-def _adjoint_bounds(
+def adjoint_bounds(
     network: Network, units: Floats, allowed: Floats
 ) -> tuple[dict[int, Floats], dict[int, frozenset[Monomial]]]:
     """Return the adjoint of each word, (outputs,) in output units per unit of value, and the monomials left out.
@@ -121,7 +121,7 @@ def _equal_shares(sources: Sequence[int], adjoints: Mapping[int, Floats], allowe
     return exponents
 
 
-def _share_finest(exponents: dict[int, int], network: Network) -> None:
+def share_finest(exponents: dict[int, int], network: Network) -> None:
     """Make sines and cosines equally fine, so that they share one table."""
     turned = [node for node in network.turned if node in exponents]
     exponents.update(dict.fromkeys(turned, min((exponents[node] for node in turned), default=0)))

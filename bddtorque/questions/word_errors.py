@@ -18,7 +18,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.enumeration import Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import FloatSubject, Integers, State, Subject, Words, WordSubject
+from bddtorque.questions.subject_kinds import Integers, State, Subject, Words, WordSubject
 from bddtorque.questions.subjects import ASKING, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
@@ -154,7 +154,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(
-            subject_of(model, form=None if isinstance(asked, FloatSubject) else "dense"), 0, asked.place, start, most
+            subject_of(model, form="dense" if model.plan.target == "tables" else None), 0, asked.place, start, most
         )
         words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
         found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]

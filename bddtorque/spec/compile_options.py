@@ -34,8 +34,9 @@ class CompileOptions(UrdfOptions, total=False):
     products: Literal["auto", "blocks", "squares", "partial"] | None
     memory: int | str | None
     source: Literal["auto", "terms", "recursive"] | None
-    target: Literal["tables", "float"] | None
+    target: Literal["tables", "integer", "float"] | None
     precision: Literal["auto", "single", "double"] | None
+    chip: str | None
     position: RangeOption
     velocity: RangeOption
     acceleration: RangeOption

@@ -10,6 +10,7 @@ from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import Vector, choice, describe, is_list, of_type, real, unwrap, vector, whole
 from bddtorque.base.sizes import parse_size
+from bddtorque.spec.chips import chips
 
 Bits = int | tuple[int, ...]
 Lock = str | tuple[tuple[str, float], ...]
@@ -17,7 +18,7 @@ Lock = str | tuple[tuple[str, float], ...]
 Reader = Callable[[Any, str], Any]
 """Takes a value and what messages call it, and returns the value that is kept."""
 
-TARGETS, FORMER_TARGET = ("tables", "float"), "host"
+TARGETS, FORMER_TARGET = ("tables", "integer", "float"), "host"
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
 SMALLEST_MEMORY = 2**20
@@ -75,6 +76,11 @@ def as_target(given: object, name: str) -> str:
         )
         return "float"
     return choice(given, TARGETS, name)
+
+
+def as_chip(given: object, name: str) -> str:
+    """Return the name of a processor that costs are known of."""
+    return choice(given, tuple(chips()), name)
 
 
 def as_whole(low: int, high: int, why: str = "") -> Reader:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ACCELERATION_PER_VELOCITY = 4.0
 """1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
+ANY_CHIP = "generic32"
+"""What machine integers are planned for unless a chip is named."""
 
 PLACEHOLDERS = {"velocity": (60.0, 10.0), "acceleration": (1e4, 1e3)}
 """From so much on, of a revolute and of a prismatic joint, a limit in a robot's file is taken for a placeholder: no
@@ -48,7 +50,8 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
             )
     bits = torque_bits(spec, robot)
     inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
-    return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said)
+    chip = spec.chip or (ANY_CHIP if spec.target == "integer" else None)
+    return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said, chip=chip)
 
 
 def torque_bits(spec: Spec, robot: Robot) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from bddtorque.spec.field_values import (
     Lock,
     as_accuracy,
     as_bits,
+    as_chip,
     as_choice,
     as_flag,
     as_lock,
@@ -74,8 +75,11 @@ class Spec(Record):
         ``"partial"`` (partial products), or ``"auto"``; for target ``"tables"`` only
     memory : budget in bytes (or text such as ``"2 GiB"``)
     source : ``"terms"``, ``"recursive"`` or ``"auto"``
-    target : ``"tables"`` or ``"float"`` (``"host"``, of earlier releases, is taken for ``"float"`` with a warning)
+    target : ``"tables"``, ``"integer"`` or ``"float"`` (``"host"``, of earlier releases, is taken for ``"float"``,
+        with a warning)
     precision : for the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``, single where it keeps `accuracy`
+    chip : for the target ``"integer"``: the processor whose costs the words are chosen by (``"cortex-m0"``, ``"avr"``,
+        ...: those of `bddtorque.spec.chips`); ``"generic32"`` unless given
     ranges : ranges for all joints
     joints : what holds for one joint; all in order from base to tip, or any of them by name
     directory : where a relative robot path starts; no part of what is compiled
@@ -103,6 +107,7 @@ class Spec(Record):
     source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
     target: Annotated[str, as_target] = "tables"
     precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
+    chip: Annotated[str | None, as_chip] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
     directory: Path | None = field(default=None, compare=False)

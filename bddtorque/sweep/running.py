@@ -18,7 +18,6 @@ from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.sweep.costs import cost_of
 from bddtorque.sweep.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
 from bddtorque.sweep.measuring import joined, measure, percentile, subject_from
@@ -100,7 +99,7 @@ def sweep(
         parts = pieces(path.q, path.qd, path.qdd)
     long = states + corners + searched >= ALONE
     job = to_bytes(model), evaluator, _form(model, evaluator, states), seed
-    if job[2] == "straight" and not isinstance(model.plan, FloatPlan):
+    if job[2] == "straight" and model.plan.target == "tables":
         _check_forms(job, parts[0])
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
@@ -141,10 +140,10 @@ def _trajectory(given: str | Trajectory | None, model: Model, states: int, seed:
 
 
 def _form(model: Model, evaluator: str, states: int) -> str | None:
-    """Return the form to run: tables as they are, or for long sweeps, and plans in floats, code made for the plan."""
+    """Return the form to run: tables as they are, or for long sweeps, and other targets, code made for the plan."""
     if evaluator == "bits":
         return None
-    return "straight" if states >= STRAIGHT or isinstance(model.plan, FloatPlan) else "dense"
+    return "straight" if states >= STRAIGHT or model.plan.target != "tables" else "dense"
 
 
 def _check_forms(job: Job, part: Part) -> None:

@@ -1,0 +1,107 @@
+"""Plans for machine integers: words of a network, laid out for the processor's own multiplication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.plan import Plan, check_widths
+from bddtorque.plan.wires import Product
+from bddtorque.planner.angles import Combination, with_angle_sums
+from bddtorque.planner.budget import bound_to_keep
+from bddtorque.planner.builder import Target
+from bddtorque.planner.integer_cost import CycleModel
+from bddtorque.planner.integer_network import integer_network_of
+from bddtorque.planner.integer_search import WordSearch
+from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, Sizer
+from bddtorque.planner.layout import Layout, Part
+from bddtorque.planner.sizing import Sizes
+from bddtorque.spec.chips import Chip
+from bddtorque.words.argument import Argument
+from bddtorque.words.rounding import half_up
+
+MOST_TRIES = 12
+TIGHTER = 0.98
+"""What is left of the budget for each next try."""
+
+
+class IntegerLayout(Layout):
+    """Lays out a network in machine integers."""
+
+    target = "integer"
+
+    def __init__(
+        self, sizer: Sizer, exponents: Mapping[int, int], sums: Mapping[str, Combination], block_bits: int
+    ) -> None:
+        sizes = Sizes(dict(exponents), sizer.dropped)
+        super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
+        self.product_tolerance = PRODUCT_TOLERANCE
+        self.sizer = sizer
+
+    def step_of(self, node: int) -> Fraction:
+        """Return the value of one step of a word."""
+        return self.sizer.units[node] * super().step_of(node)
+
+    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+        """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
+        exponents = self.sizes.exponents
+        own = 0 if key < 0 else exponents[key]
+        # a product that was rounded is coarser than its words say
+        steps = [
+            self.sizer.summand((key, part.monomial), exponents) - own + self._rounded_bits(part.wire) for part in parts
+        ]
+        finest = min([0, *steps])
+        factors = [
+            half_up(part.ratio / Fraction(2) ** step) << (step - finest)
+            for part, step in zip(parts, steps, strict=True)
+        ]
+        return -finest, factors
+
+    def _rounded_bits(self, wire: int) -> int:
+        product = self.wires[wire]
+        return product.shift if isinstance(product, Product) else 0
+
+
+def plan_integers(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    accuracy: float,
+    block_bits: int,
+    source: str,
+    chip: Chip,
+    spent: float = 0.0,
+) -> Plan:
+    """Return a plan in machine integers whose bound is below `accuracy` units for every output.
+
+    Of those found it is the one that takes the chip the fewest cycles. `spent` is what the graph itself can be off, in
+    units of an output: so much less is left for the plan.
+    """
+    rewritten, sums = with_angle_sums(graph, arguments)
+    known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
+    scales = {name: argument.scale for name, argument in arguments.items()}
+    wanted = bound_to_keep(accuracy, spent)
+    sizer = Sizer(integer_network_of(rewritten, known, block_bits), [each.lsb for each in targets], wanted - 0.5)
+    search = WordSearch(sizer, CycleModel(chip))
+    allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
+    choice = search.start(allowed)
+    for _ in range(MOST_TRIES):
+        plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
+        bounds = np.array([bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))])
+        if bounds.max() < wanted and choice.searched:
+            check_widths(plan)
+            return plan
+        # errors to first order are larger than composed ones, by a factor that hardly depends on the words
+        factors = np.divide(choice.errors, bounds - 0.5, out=np.ones(len(targets)), where=choice.errors > 0)
+        tighter *= TIGHTER
+        choice = search.find((wanted - 0.5) * tighter * factors)
+    worst = int(bounds.argmax())
+    raise BddTorqueError(
+        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would do"
+    )
