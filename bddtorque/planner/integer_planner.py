@@ -25,6 +25,8 @@ from bddtorque.spec.chips import Chip
 from bddtorque.words.argument import Argument
 from bddtorque.words.rounding import half_up
 
+FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
+"""Steps that the constant of a sum may be a multiple of, and units that it may be off: the last step is enough."""
 MOST_TRIES = 12
 TIGHTER = 0.98
 """What is left of the budget for each next try."""
@@ -56,6 +58,9 @@ class IntegerLayout(Layout):
             self.sizer.summand((key, part.monomial), exponents) - own + self._rounded_bits(part.wire) for part in parts
         ]
         finest = min([0, *steps])
+        if finest:  # rounded in any case, so that its constant may be as fine as it has to be
+            off = [abs(constant - Fraction(half_up(constant * (1 << -step)), 1 << -step)) for step in FINEST_CONSTANT]
+            finest = min(finest, next(step for step, each in zip(FINEST_CONSTANT, off, strict=True) if each <= SMALL))
         factors = [
             half_up(part.ratio / Fraction(2) ** step) << (step - finest)
             for part, step in zip(parts, steps, strict=True)

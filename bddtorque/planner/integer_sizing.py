@@ -29,6 +29,9 @@ EXACT_BITS = 30
 TABLES = -(1 << 30)
 """Stands for all tables together: sines and cosines share one."""
 
+FAR = 1 << 30
+"""Beyond every exponent."""
+
 Place = tuple[int, Monomial]
 """A summand: the node of its sum (−1 − k for output k), and what is summed."""
 
@@ -90,6 +93,7 @@ class Sizer:
         halves = [self.adjoints[node] * float(self.units[node]) / 2 for node in self.live]
         self._halves = np.array(halves).reshape(len(self.live), len(units))
         self._weight = {node: math.log2(half.max() * 2) for node, half in zip(self.live, self._halves, strict=True)}
+        self._offsets = {node: self._offset(node) for node in self.live if node in network.sums}
         self._is_table = [node in network.tables for node in self.live]
         widest = max((self.sizes[node] for node in self.tables), default=0.0)
         self._finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS
@@ -112,11 +116,16 @@ class Sizer:
             exact = node not in self.multiplied and self.reach[node] - finest <= EXACT_BITS
             wanted = math.floor(allowed - self._weight[node]) + moved.get(node, 0)
             exponents[node] = finest if exact else max(finest, wanted)
+            if exponents[node] > self._offsets[node]:  # an exact sum whose constant would be rounded too far
+                exponents[node] = max(min(exponents[node], wanted), self._offsets[node])
         return exponents
 
     def errors(self, exponents: Mapping[int, int]) -> Floats:
         """Return what the roundings of words cost, by live word and output, to first order in units."""
-        rounded = [self._is_table[k] or exponents[n] > self.finest(n, exponents) for k, n in enumerate(self.live)]
+        rounded = [
+            self._is_table[k] or exponents[node] > min(self.finest(node, exponents), self._offsets[node])
+            for k, node in enumerate(self.live)
+        ]
         steps = np.array([exponents[node] for node in self.live])
         found: Floats = np.where(rounded, 2.0**steps, 0.0)[:, None] * self._halves
         return found
@@ -143,6 +152,14 @@ class Sizer:
     def _factor(self, key: int, monomial: Monomial, coefficient: Fraction) -> float:
         inside = math.prod((self.units[word] for word in monomial if not isinstance(word, str)), start=Fraction(1))
         return abs(float(coefficient * inside / self._unit(key)))
+
+    def _offset(self, node: int) -> int:
+        """Return the largest exponent that the constant of a sum is a multiple of; far away if there is none."""
+        constant = self.forms[node].get((), Fraction(0)) / self.units[node]
+        if not constant:
+            return FAR
+        twos = (constant.numerator & -constant.numerator).bit_length() - constant.denominator.bit_length()
+        return twos if constant.denominator & (constant.denominator - 1) == 0 else -FAR
 
     def _adjoint(self, key: int) -> Floats:
         if key >= 0:

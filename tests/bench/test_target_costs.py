@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 from compiled import arm, compiled, rubbing_arm
 
-from bddtorque.bench.target_costs import Recursion, _about_floats, _about_tables, counted_cost, target_costs
+from bddtorque.bench.target_costs import (
+    Recursion,
+    _about_floats,
+    _about_integers,
+    _about_tables,
+    counted_cost,
+    target_costs,
+)
 from bddtorque.cli import main
 from bddtorque.compiler import robot_draft
 from bddtorque.compiler.origin import from_recursion
@@ -63,6 +70,18 @@ def test_estimates_of_floats(name, bits):
     assert abs(estimate.most_bytes - counted.most_bytes) <= 8
 
 
+@pytest.mark.parametrize("name", ["planar2r", "scara", pytest.param("ur5", marks=pytest.mark.everything)])
+def test_estimates_of_integers(name):
+    counted, estimate = (
+        counted_cost(compiled(name, bits=12, target="integer")),
+        _about_integers(recursion_of(name, 12)),
+    )
+    assert estimate.look_ups == counted.look_ups
+    assert close(estimate.products, counted.products)
+    assert close(estimate.sums, counted.sums)
+    assert estimate.least_bytes <= counted.most_bytes <= estimate.most_bytes
+
+
 def test_figures_of_small_plans():
     """As counted by hand from `bddtorque plan planar2r`, 12 bits."""
     floats = counted_cost(compiled("planar2r", bits=12, target="float"))
@@ -82,7 +101,7 @@ def test_no_other_plan_is_made(monkeypatch):
         raise AssertionError("a plan was made")
 
     models = arm(6), arm(6, target="float")
-    for name in ("plan_floats", "plan_network", "plan_by_paper"):
+    for name in ("plan_floats", "plan_network", "plan_by_paper", "plan_integers"):
         monkeypatch.setattr(robot_draft, name, made)
     found = {cost.target: cost for cost in target_costs(models[0])}
     assert (found["tables"].counted, found["float"].counted) == (True, False)
@@ -97,11 +116,13 @@ def test_compile_shows_them(tmp_path, capsys, monkeypatch):
     arguments = ["compile", "planar2r", "--bits", "6", "--target", "float", "-o", str(tmp_path / "arm.bdt")]
     assert main(arguments) == 0
     table = capsys.readouterr().out.partition("Cost of one state by target")[2].splitlines()
-    assert [line.split()[0] for line in table if line.startswith((" tables", " float"))] == ["tables", "float"]
+    shown = [line.split()[0] for line in table if line.startswith((" tables", " integer", " float"))]
+    assert shown == ["tables", "integer", "float"]
     (row,) = (line for line in table if line.startswith(" float *"))
     assert "fastest" in row
     (row,) = (line for line in table if line.startswith(" tables"))
     assert "× float" in row and "~" in row
     assert main([*arguments, "--json"]) == 0
     targets = json.loads(capsys.readouterr().out)["targets"]
-    assert [(each["target"], each["counted"]) for each in targets] == [("tables", False), ("float", True)]
+    counted = [(each["target"], each["counted"]) for each in targets]
+    assert counted == [("tables", False), ("integer", False), ("float", True)]

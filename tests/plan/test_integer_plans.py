@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.tables import constant_sequence
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.graph.tracer import Tracer
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.integer_widths import exact_bits, wide_operations
@@ -26,12 +28,14 @@ from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.reference import WordArrays, run_wires
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Output, Product, Sum
+from bddtorque.planner.builder import Target
 from bddtorque.planner.integer_cost import plan_cycles
 from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.questions import largest
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.sweep import sweep
+from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import wrap
 
 ARMS = ["planar2r", "planar3r_b", "scara"]
@@ -56,6 +60,15 @@ def test_no_state_errs_more_than_proved(sample: Sample, accuracy: float, chip: s
     found, proved = found_and_proved(sample, plan)
     assert all(error <= bound < accuracy for error, bound in zip(found, proved, strict=True))
     assert plan_from_plain(plan.to_plain()) == plan
+
+
+def test_the_constant_of_an_exact_sum_is_kept() -> None:
+    """2·u·v + 1 is a multiple of 1, though its only product is one of 2."""
+    tracer = Tracer()
+    value = 2.0 * tracer.input("u") * tracer.input("v") + 1.0
+    arguments = {name: Argument("word", 3, Fraction(1), Fraction(0)) for name in "uv"}
+    sample = Sample(tracer.graph([value], ["y"]), arguments, [Target("y", Fraction(1), -64, 63)])
+    assert found_and_proved(sample, planned(sample, 0.6))[1] == [0.0]
 
 
 class Registers(WordArrays):
