@@ -56,7 +56,11 @@ def planned(sample: Sample, accuracy: float = 1.0, chip: str = "generic32") -> P
 @given(samples(), st.sampled_from([0.6, 1.0, 2.0]), st.sampled_from(["cortex-m0", "avr"]))
 def test_no_state_errs_more_than_proved(sample: Sample, accuracy: float, chip: str) -> None:
     """Any function, on every state: within the composed bound, and that within the accuracy asked for."""
-    plan = planned(sample, accuracy, chip)
+    try:
+        plan = planned(sample, accuracy, chip)
+    except BddTorqueError as problem:  # outputs of more than 20 bits, and next to nothing to round by
+        assert "and 62 are the most" in str(problem)
+        return
     found, proved = found_and_proved(sample, plan)
     assert all(error <= bound < accuracy for error, bound in zip(found, proved, strict=True))
     assert plan_from_plain(plan.to_plain()) == plan

@@ -117,7 +117,7 @@ def test_the_example_in_the_documentation_loads() -> None:
             'source = "term"',
             "source must be 'auto', 'terms' or 'recursive', got 'term'; did you mean 'terms'? (my.toml",
         ),
-        ('target = "fpga"', "target must be 'tables' or 'float', got 'fpga' (my.toml, key 'target')"),
+        ('target = "fpga"', "target must be 'tables', 'integer' or 'float', got 'fpga' (my.toml, key 'target')"),
         (
             "[ranges]\nvelocity = [1, 1]",
             "ranges, velocity must be .* or [low, high] with low below high, got [1, 1]; for ±1 and ±1 write "
