@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import sys
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from bddtorque.evaluate.pointers import make_array
 
 WORD = ir.IntType(64)
+HINTS = {
+    **dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", ())),
+    **dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.isb", (15,))),
+}
+"""What tells a processor that a loop only waits: LLVM's name for the instruction, and its operands."""
 ALIGNED = 8
 
 
@@ -72,10 +79,25 @@ def _call(typing: Any, address: Any) -> Any:
     return types.none(types.int64), generate
 
 
+def _relax(typing: Any) -> Any:
+    """Let a core that waits do less: a sibling on the same core, or the clock, gets what it does not need."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        if hint := HINTS.get(platform.machine().lower()):
+            name, options = hint
+            operands = [ir.IntType(32)(option) for option in options]
+            kind = ir.FunctionType(ir.VoidType(), [each.type for each in operands])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
 observe: Any = intrinsic(_observe)
 publish: Any = intrinsic(_publish)
 take: Any = intrinsic(_take)
 call_at: Any = intrinsic(_call)
+relax: Any = intrinsic(_relax)
 
 
 def yielding_function() -> int:

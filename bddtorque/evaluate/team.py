@@ -2,7 +2,7 @@
 
 The lists come from the schedule that the counted model prices (`processor_lists`). A list runs in its own thread, or,
 where there are more lists than cores, a thread goes from one of its lists to another. Between states threads look for
-the next one in shared memory, for about 2 ms; then they sleep until a caller wakes them.
+the next one in shared memory, for 2 to 6 ms; then they sleep until a caller wakes them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ Integers = npt.NDArray[np.int64]
 
 MOMENT = 2e-5
 """Seconds; Python hands the GIL over unasked every 5 ms only."""
-MEETING = 100.0
-"""What a value from another processor is late by, in tests of a bit: decides how finely a state is cut."""
+MEETING = 200.0
+"""What a value from another processor may be late by, in tests of a bit: schedules leave so much time where they can,
+and it decides how finely a state is cut. A meeting takes about 80; the rest is for walks that end early or late."""
 COSTS = {"bits": Costs(1.0, 1.0), "lockstep": Costs(0.25, 1.0)}
 """What a test and an addition take, relative to each other."""
 
@@ -136,7 +137,7 @@ def choose_spreading(model: Runnable, form: str, way: Way, processors: int) -> S
     Forms that give whole words at once are never cut into bits.
     """
     costs = COSTS.get(form, COSTS["lockstep"])
-    coarse = schedule_model(model, processors, way, costs, "wire")
+    coarse = schedule_model(model, processors, way, costs, "wire", MEETING)
     if form not in BIT_FORMS or way == "terms":
         return coarse
     fine = schedule_model(model, processors, way, costs)

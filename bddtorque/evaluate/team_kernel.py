@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.jit import inlined, uncounted
-from bddtorque.evaluate.atomics import call_at, observe, publish, take
+from bddtorque.evaluate.atomics import call_at, observe, publish, relax, take
 from bddtorque.evaluate.machine import look_up, program_at, run_states
 from bddtorque.evaluate.pointers import array_at
 from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, WAIT, WALK
@@ -45,7 +45,9 @@ PATIENCE = 1 << 11
 SHORT_PATIENCE = 1 << 4
 """The same where a thread has other lists to go on with."""
 LIMIT = 1 << 21
-"""Looks for the next state, about 2 ms, before a thread sleeps: more than a control loop at 1 kHz lets it wait."""
+"""Looks for the next state, 2 to 6 ms, before a thread sleeps: more than a control loop at 1 kHz lets it wait."""
+EAGER, RELAXED = 1 << 6, 1 << 4
+"""Looks before a thread relaxes between looks, and what one such look counts for: a pause takes some 20 to 50 ns."""
 
 
 @inlined
@@ -70,6 +72,9 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
             looks = 0
             while observe(shared, book[LISTS] + first * LINE + DONE) < base + last:
                 looks += 1
+                if looks > EAGER:
+                    relax()
+                    looks += RELAXED
                 if looks > patience:
                     shared[note] = place
                     return False
@@ -143,6 +148,9 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
         if thread == 0 and finished:
             return
         looks = 0 if moved else looks + (patience if left else processors)
+        if not left and looks > EAGER:
+            relax()
+            looks += RELAXED
         if looks > PATIENCE:
             looks = 0
             more = take_lists(book, shared, 0, 1, notes, epoch) if thread == 0 else 0
@@ -180,6 +188,9 @@ def attend(book: Any, thread: Any, seen: Any) -> None:
             do_lists(book, thread, epoch)
             seen, looks = epoch, 0
         looks += 1
+        if looks > EAGER:
+            relax()
+            looks += RELAXED
     publish(shared, ASLEEP + thread * LINE, 1)
 
 

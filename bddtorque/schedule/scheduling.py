@@ -219,6 +219,45 @@ def list_schedule(
     return Schedule(tuple(sorted(placements, key=lambda one: (one.start, one.processor, one.end))), processors)
 
 
+def list_schedule_with_latency(tasks: Sequence[Task], processors: int, latency: float) -> Schedule:
+    """Return a list schedule of tasks bound to no processor, where what another processor made comes `latency` late.
+
+    The processor that is free first takes a ready task: of those that wait there the least, the one with the longest
+    path to the end. Where the task could start sooner on another processor, it goes there.
+    """
+    ordered = in_order(tasks)
+    rank, after = tails(ordered), successors(ordered)
+    waiting = {task.name: len(set(task.predecessors)) for task in ordered}
+    position = {task.name: k for k, task in enumerate(ordered)}
+    ends: dict[str, Placement] = {}
+    free = [0.0] * processors
+    arrivals: dict[str, list[float]] = {}  # of ready tasks: when everything is there, on each processor
+
+    def make_ready(task: Task) -> None:
+        made = [ends[name] for name in task.predecessors]
+        arrivals[task.name] = [
+            max((each.end + (latency if each.processor != place else 0.0) for each in made), default=0.0)
+            for place in range(processors)
+        ]
+
+    for task in ordered:
+        if waiting[task.name] == 0:
+            make_ready(task)
+    while arrivals:
+        first = min(range(processors), key=free.__getitem__)
+        name = min(arrivals, key=lambda name: (max(arrivals[name][first], free[first]), -rank[name], position[name]))
+        starts = [max(there, own) for there, own in zip(arrivals.pop(name), free, strict=True)]
+        place = min(range(processors), key=lambda place: (starts[place], place != first))
+        task = ordered[position[name]]
+        ends[name] = Placement(name, place, starts[place], starts[place] + task.duration)
+        free[place] = ends[name].end
+        for successor in after[name]:
+            waiting[successor] -= 1
+            if waiting[successor] == 0:
+                make_ready(ordered[position[successor]])
+    return Schedule(tuple(sorted(ends.values(), key=lambda one: (one.start, one.processor, one.end))), processors)
+
+
 def _ranks(tasks: Sequence[Task], priority: Priority | Mapping[str, float]) -> Mapping[str, float]:
     if priority == "critical_path":
         return tails(tasks)

@@ -21,7 +21,14 @@ from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.schedule.building import operations_by_terms, operations_of
 from bddtorque.schedule.operations import WORD_STEPS, Costs, Operation
-from bddtorque.schedule.scheduling import Placement, Schedule, Task, list_schedule, longest_path
+from bddtorque.schedule.scheduling import (
+    Placement,
+    Schedule,
+    Task,
+    list_schedule,
+    list_schedule_with_latency,
+    longest_path,
+)
 from bddtorque.work.processors import checked_processors
 
 Way = Literal["bits", "terms"]
@@ -98,20 +105,26 @@ def tasks_of(
 
 
 def spread_bits(
-    operations: Sequence[Operation], processors: int, costs: Costs = WORD_STEPS, grain: Grain = "operation"
+    operations: Sequence[Operation],
+    processors: int,
+    costs: Costs = WORD_STEPS,
+    grain: Grain = "operation",
+    latency: float = 0.0,
 ) -> Spreading:
     """Return every operation once, on whichever processor is free: the one with the longest way to the end first.
 
     For walks that wait for nothing, the terms of the paper that are one table each, this is longest processing time.
     With the grain ``"wire"`` all bits of a word are made on one processor: less is spread, and much less is sent.
+    With a `latency` what is sent is not used before so many steps have passed, if there is anything else to do.
     """
     tasks = tasks_of(operations, costs)
-    schedule = _schedule(tasks, processors, [each.owner if grain == "wire" else each.name for each in operations])
+    groups = [each.owner if grain == "wire" else each.name for each in operations]
+    schedule = _schedule(tasks, processors, groups, latency)
     serial = sum(task.duration for task in tasks)
     return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
 
 
-def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str]) -> Schedule:
+def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str], latency: float = 0.0) -> Schedule:
     """Return a list schedule in which the tasks of a group run one after another on one processor."""
     group_of = {task.name: group for task, group in zip(tasks, groups, strict=True)}
     joined: dict[str, list[Task]] = {}
@@ -126,8 +139,9 @@ def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str]) -> 
         )
         for group, mine in joined.items()
     ]
+    made = list_schedule_with_latency(whole, processors, latency) if latency else list_schedule(whole, processors)
     placements = []
-    for placed in list_schedule(whole, processors, "critical_path").placements:
+    for placed in made.placements:
         start = placed.start
         for task in joined[placed.task]:
             placements.append(Placement(task.name, placed.processor, start, start + task.duration))
@@ -187,6 +201,7 @@ def schedule_model(
     way: Way = "bits",
     costs: Costs = WORD_STEPS,
     grain: Grain = "operation",
+    latency: float = 0.0,
 ) -> Spreading:
     """Return how so many processors would compute one state of a compiled model.
 
@@ -196,13 +211,14 @@ def schedule_model(
     way : ``"bits"`` or ``"terms"``, see the module
     costs : steps of each operation
     grain : ``"operation"`` or ``"wire"``: what stays on one processor
+    latency : steps that the schedule leaves for what is sent, if it can; for the way ``"bits"``
     """
     count, plan = checked_processors(processors), plan_in_words(model.plan, "a schedule of processors", "this model")
     if way == "terms":
         return spread_terms(plan, model.diagrams, count, costs, grain)
     if way != "bits":
         raise BddTorqueError(not_among("way of spreading", way, ("bits", "terms")))
-    return spread_bits(operations_of(plan, model.diagrams, costs), count, costs, grain)
+    return spread_bits(operations_of(plan, model.diagrams, costs), count, costs, grain, latency)
 
 
 def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, int]:

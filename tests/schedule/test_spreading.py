@@ -158,6 +158,22 @@ def test_an_operation_too_early_is_noticed():
         run_schedule(operations, Schedule(tuple(moved), 3), compiled.diagrams, inputs)
 
 
+@pytest.mark.parametrize("processors", [1, 2, 3])
+def test_schedules_that_expect_latency_are_lawful_and_lose_less_to_it(processors):
+    compiled = model("terms")
+    operations = operations_of(compiled.plan, compiled.diagrams)
+    plain, ready = (spread_bits(operations, processors, grain="wire", latency=latency) for latency in (0.0, 30.0))
+    ready.schedule.check(tasks_of(operations))
+    assert delayed(ready, 30.0).makespan <= ready.time + 1e-9  # what is sent has 30 steps, wherever it is read
+    assert delayed(ready, 30.0).makespan <= delayed(plain, 30.0).makespan
+    assert ready.messages <= plain.messages
+    if processors == 1:
+        assert ready.time == plain.time
+    words = some_words(compiled, 20)
+    run = run_schedule(operations, ready.schedule, compiled.diagrams, by_name(words))
+    assert np.array_equal(run.torques, reference(compiled, words))
+
+
 def test_latency_delays_what_waits_for_a_message_and_nothing_else():
     spreading = schedule_model(model("terms"), 8)
     same = delayed(spreading, 0.0)
