@@ -29,6 +29,8 @@ PLANS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """By the name of the files: a specification, and what is asked for otherwise."""
 
+SHOWN = Path(__file__).parents[1] / "docs" / "images" / "planar2r_paper.svg"
+"""A copy that docs/papers.md shows."""
 COLOURS = "blue: input words; teal: sums of angles; yellow: tables; violet: products; grey: sums; green: torque words"
 
 
@@ -70,3 +72,4 @@ if __name__ == "__main__":
     for name in PLANS:
         for suffix, text in documents(name).items():
             write_whole(Path(__file__).parent / f"{name}.{suffix}", text)
+    write_whole(SHOWN, (Path(__file__).parent / SHOWN.name).read_bytes())

@@ -32,6 +32,8 @@ FORMULAS = {
     "G2": "49.05 cos(q1 + q2)",
 }
 """What the tables hold, in N·m."""
+SHOWN = FOLDER.parents[1] / "docs" / "images" / "C1_22.svg"
+"""A copy that docs/papers.md shows."""
 MOST_NODES = 120
 """In one drawing."""
 
@@ -70,3 +72,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, data in files().items():
         write_whole(FOLDER / name, data)
+    write_whole(SHOWN, (FOLDER / SHOWN.name).read_bytes())

@@ -20,10 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
 """Where CSV files and pictures go; made when the first is written, not kept under version control."""
+PAGES = Path(__file__).parents[1] / "docs" / "images"
+SHOWN = {"lathrop_timing.svg", "fijany_speed_up.svg", "fijany_ladder.svg", "closed_loop_stability.svg",
+         "comparison_word.svg"}  # fmt: skip
+"""Figures that docs/papers.md shows."""
 CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "open"
 RECORDED, CHANGED, TIMED = "as recorded", "CHANGED", "timed"
 """The verdicts of a regression; `Check(recorded=TIMED)` is a time, which is not judged."""
@@ -226,11 +231,15 @@ def write_csv(name: str, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def save_figure(name: str, figure: Any) -> Path:
-    """Write `results/<name>.png` and return its path."""
+    """Write `results/<name>.png` and return its path; with `--page` also the SVG that a page shows, if one does."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.png"
     figure.savefig(path, dpi=130)
     print(f"wrote {path}")
+    if "--page" in sys.argv and (shown_there := PAGES / f"{name}.svg").name in SHOWN:
+        with matplotlib.rc_context({"svg.hashsalt": name}):  # the same bytes from the same figures
+            figure.savefig(shown_there, metadata={"Date": None})
+        print(f"wrote {shown_there}")
     return path
 
 
@@ -238,6 +247,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     """Return a command line with `--quick` (a few seconds, smaller cases)."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--quick", action="store_true", help="a few seconds: smaller cases")
+    made.add_argument("--page", action="store_true", help="write the figures that docs/papers.md shows to docs/images/")
     return made
 
 

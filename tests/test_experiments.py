@@ -112,6 +112,15 @@ def test_what_a_figure_may_be(reporting: ModuleType) -> None:
         assert not reporting.matches(float("nan"), rule)
 
 
+def test_pages_show_the_figures_that_are_written_for_them(reporting: ModuleType) -> None:
+    page = (FOLDER.parent / "docs" / "papers.md").read_text()
+    assert all(f"(images/{name})" in page and (reporting.PAGES / name).is_file() for name in reporting.SHOWN)
+    drawn = {
+        f"{name}.svg" for path in FOLDER.glob("*.py") for name in re.findall(r'save_figure\("(\w+)"', path.read_text())
+    }
+    assert reporting.SHOWN - drawn == {"comparison_word.svg"}  # one figure a cost model
+
+
 def test_one_refutation_refutes_a_fact(reporting: ModuleType) -> None:
     assert reporting.overall(["confirmed", "refuted", "open"]) == "refuted"
     assert reporting.overall(["confirmed", "open"]) == "open"

@@ -48,6 +48,12 @@ def test_there_is_one_file_of_each_kind_for_every_plan():
         assert sorted(file.stem for file in FOLDER.glob(f"*.{suffix}")) == sorted(write.PLANS)
 
 
+@pytest.mark.parametrize(("shown", "folder"), [(write.SHOWN, FOLDER), (write_terms.SHOWN, TERMS)])
+def test_copies_that_a_page_shows_are_copies(shown, folder):
+    assert shown.read_bytes() == (folder / shown.name).read_bytes()
+    assert f"(images/{shown.name})" in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+
+
 def test_a_committed_plan_is_accepted_by_the_compiler():
     spec, robot, _ = spec_and_robot("scara", {})
     check_pinned(load_plan(FOLDER / "scara.json"), draft_of_robot(spec, robot).plan, "scara.json")

@@ -1,8 +1,8 @@
 """Forward dynamics by FIJ's equations on one processor, over any number type.
 
 The inertia matrix by the variant of the Newton-Euler based algorithm (VNEB, FIJ eqs. 7 to 13 as corrected in
-docs/papers.md), the bias, and the square-root-free Cholesky factors A = L D Lᵀ. All vectors are in the axes of frame
-n + 1.
+docs/papers_misprints.md), the bias, and the square-root-free Cholesky factors A = L D Lᵀ. All vectors are in the axes
+of frame n + 1.
 """
 
 from __future__ import annotations

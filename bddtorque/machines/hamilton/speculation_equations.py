@@ -5,8 +5,8 @@ control iteration or that of an earlier one. So the equations are data here, not
 (`speculation_machine`), one counter prices them (`speculation_costs`), and the dependencies that decide schedules, ages
 and recovery from faults are read off the same expressions (`speculation_methods`, `faults`).
 
-Two recursions are given: `HAMILTON`, HAM Table 1 as corrected in docs/papers.md (rotational joints), and `LATHROP`, LAT
-Table 2 (rotational and translational joints). Frames are those of the robot: R_i turns from link i to
+Two recursions are given: `HAMILTON`, HAM Table 1 as corrected in docs/papers_misprints.md (rotational joints), and
+`LATHROP`, LAT Table 2 (rotational and translational joints). Frames are those of the robot: R_i turns from link i to
 link i-1, the joint axis is b_i = [0, 0, 1] in link i, and O_i is the origin of joint i+1, a point of link i.
 """
 
