@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
 from bddtorque.evaluate.pointers import make_array
@@ -87,7 +87,8 @@ def _relax(typing: Any) -> Any:
             name, options = hint
             operands = [ir.IntType(32)(option) for option in options]
             kind = ir.FunctionType(ir.VoidType(), [each.type for each in operands])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+            insert: Any = get_or_insert_function
+            builder.call(insert(builder.module, kind, name), operands)
         return context.get_dummy_value()
 
     return types.none(), generate
