@@ -12,7 +12,7 @@ from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import Choices, cover
 from bddtorque.planner.layout import Layout
-from bddtorque.planner.network import network_of
+from bddtorque.planner.network import DIRECT_BITS, network_of
 from bddtorque.planner.sizing import size
 from bddtorque.words.argument import Argument
 
@@ -39,7 +39,9 @@ def plan_network(
     """
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
-    network = network_of(rewritten, known, block_bits, direct_summands=source == "terms")
+    # who multiplies by blocks alone wants them as large as they go
+    direct_bits = block_bits if products == "blocks" else DIRECT_BITS
+    network = network_of(rewritten, known, block_bits, source == "terms", direct_bits)
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = bound_to_keep(accuracy, spent)
     share = wanted - 0.5

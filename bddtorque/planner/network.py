@@ -23,6 +23,10 @@ from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Interval
 
+DIRECT_BITS = 16
+"""Input bits of the table of a summand of two words, at most: beyond, their product from quarter squares takes a
+fraction of the rows. Every further word saves one more product, and may bring two bits more."""
+
 Monomial = tuple[int | str, ...]
 """A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
 Form = dict[Monomial, Fraction]
@@ -73,22 +77,36 @@ class Network:
         return [node for node in self.order if self.graph.nodes[node].op in (Op.SINE, Op.COSINE)]
 
 
-def network_of(graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> Network:
+def network_of(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    block_bits: int,
+    direct_summands: bool,
+    direct_bits: int = DIRECT_BITS,
+) -> Network:
     """Return the network of a graph.
 
     Functions of one input word become tables. With `direct_summands`, so does every summand of an output whose input
-    words together have at most `block_bits` bits.
+    words together have at most `block_bits` bits, at most `direct_bits` for two words, two more for each further.
     """
-    return NetworkReader(graph, arguments, block_bits, direct_summands).network()
+    return NetworkReader(graph, arguments, block_bits, direct_summands, direct_bits).network()
 
 
 class NetworkReader:
     """Reads a graph, node by node; which values become words and which tables, a subclass may decide otherwise."""
 
-    def __init__(self, graph: Graph, arguments: Mapping[str, Argument], block_bits: int, direct_summands: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        arguments: Mapping[str, Argument],
+        block_bits: int,
+        direct_summands: bool,
+        direct_bits: int = DIRECT_BITS,
+    ) -> None:
         self.graph = graph
         self.arguments = arguments
         self.block_bits = block_bits
+        self.direct_bits = direct_bits
         self.support = node_supports(graph)
         self.direct = self._direct_nodes() if direct_summands else set()
         self.words = self.must_be_words()
@@ -122,7 +140,9 @@ class NetworkReader:
                 inputs = self.support[summand]
                 if self.graph.nodes[summand].op is Op.PRODUCT and self._linear(summand):
                     continue  # a constant times an input needs no table
-                if inputs and sum(self.arguments[name].bits for name in inputs) <= self.block_bits:
+                bits = sum(self.arguments[name].bits for name in inputs)
+                most = self.block_bits if len(inputs) < 2 else self.direct_bits + 2 * (len(inputs) - 2)
+                if inputs and bits <= min(self.block_bits, most):
                     found.add(summand)
         return found
 

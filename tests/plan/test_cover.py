@@ -86,7 +86,7 @@ def test_blocks_keep_to_block_bits_and_terms_are_direct_where_they_fit(bits, sou
         assert words_of(plan, plan.wires.index(product)) == {"q2", "qd1", "qd2"}
     if source == "cover" and bits > 10:
         assert len(products) >= 6  # two words fit no table any more
-    if source == "terms" and bits <= 10:
+    if source == "terms" and bits <= 8:  # beyond, products of quarter squares take less
         tables = [words_of(plan, k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup)]
         pairs = [{"q2", "qdd1"}, {"q2", "qdd2"}, {"q2", "qd2"}, {"q2", "qdd1"}, {"q2", "qd1"}]
         assert all(tables.count(pair) >= pairs.count(pair) for pair in pairs)
@@ -218,3 +218,12 @@ def test_a_plan_is_the_same_every_time():
     plans = [draft_of_robot(spec, bt.load_robot("planar2r")).plan for _ in range(2)]
     assert plans[0] == plans[1] and plans[0].to_plain() == plans[1].to_plain()
     assert isinstance(plans[0].blocks[0].graph, Graph)
+
+
+def test_fewer_bits_do_not_take_larger_tables():
+    robot, spec = bt.load_robot("planar2r"), load_spec("planar2r")
+    plans = {bits: draft_of_robot(spec.with_options(bits=bits), robot).plan for bits in (9, 10, 11)}
+    rows = {bits: plan.counts()["rows"] for bits, plan in plans.items()}
+    assert rows[9] < rows[10] < rows[11]
+    blocks = draft_of_robot(spec.with_options(bits=9, products="blocks", accuracy=20.0), robot).plan
+    assert blocks.counts()["rows"] > 2**18  # who asks for blocks gets them
