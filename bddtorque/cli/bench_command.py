@@ -29,6 +29,11 @@ def bench_command(
     latency: Annotated[
         bool, typer.Option("--latency", help="Time single calls too: worst, 99.9 %, and with empty caches.")
     ] = False,
+    chip: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Count cycles on emulated chips instead: cortex-m0,avr,..."),
+    ] = None,
+    io: Annotated[int, typer.Option("--io", metavar="BITS", help="On chips: pass words as int16_t or int32_t.")] = 32,
     plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
@@ -45,10 +50,13 @@ def bench_command(
     if rounds < 1:
         raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
     opt.check_outputs({"--plot": plot})
-    from bddtorque.bench.timing import machine, measure
-
     if opt.is_compiled(source_file):
         opt.refuse_choices(source_file, chosen)
+    if chip is not None:
+        _bench_chips(source_file, [each.strip() for each in chip.split(",")], seed, io, chosen, workers, as_json)
+        return
+    from bddtorque.bench.timing import machine, measure
+
     variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
     models = opt.models(source_file, variants, no_cache, workers=workers)
     found = [measure(model, states, rounds, seed, latency) for model in models]
@@ -70,6 +78,45 @@ def bench_command(
             console.print(_latency_table(report))
     if plot is not None:
         console.print(f"written: {plot}", soft_wrap=True)
+
+
+def _bench_chips(
+    source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
+) -> None:
+    """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
+    from bddtorque.export.chip_bench import STATES, bench_chips
+
+    if chosen["target"] == "integer":
+        groups = [([name], {**chosen, "chip": name}) for name in chips]
+    else:
+        groups = [(chips, chosen)]
+    found = []
+    for names, choice in groups:
+        for model in opt.models(source, [choice], no_cache=False, workers=workers):
+            found += [(model, each) for each in bench_chips(model, names, STATES, seed, io)]
+    if as_json:
+        figures = [{"target": model.plan.target, **each.to_plain()} for model, each in found]
+        write_json({"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures})
+        return
+    model = found[0][0]
+    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
+    table = plain_table(
+        f"{model.name}, {bits} bits, target {model.plan.target}: cycles of one call with input checks (-Os or -O2, the "
+        "faster), bytes that it adds to a program, largest error found, in units. X: fixed point tuned on "
+        "random states, unproved. F: float32 with a sine table",
+        *("|chip", "|way", "|flags", ">mean", ">min", ">max", ">flash", ">RAM", ">stack", ">error", "proved"),
+    )
+    for _, each in found:
+        if each.problem:
+            table.add_row(each.chip, each.way, "", *([""] * 7), each.problem)
+            continue
+        counts = (each.lowest, each.highest, each.flash, each.ram, each.stack)
+        proved = "no" if each.bound is None else f"{each.bound:.3f}"
+        table.add_row(
+            each.chip, each.way, each.flags, f"{each.mean:,.0f}", *(f"{count:,}" for count in counts),
+            f"{each.error:.3f}", proved,
+        )  # fmt: skip
+    output().print(table)
 
 
 def _timing_table(report: Report) -> Table:

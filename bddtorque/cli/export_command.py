@@ -59,6 +59,9 @@ def export_command(
         ),
     ] = None,
     io: Annotated[int, typer.Option("--io", metavar="BITS", help="Pass words as int16_t or int32_t: 16 or 32.")] = 32,
+    package: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Write a library instead: arduino or cmake, with an example.")
+    ] = None,
     vectors: Annotated[int, typer.Option(metavar="N", help="States of the self-test.")] = 256,
     cc: Annotated[
         str | None,
@@ -110,6 +113,7 @@ def export_command(
         compiler=cc,
         chip=chip,
         io=io,
+        package=package,
     )
     if as_json:
         write_json(
@@ -173,5 +177,5 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     return [
         *lines,
         ("files", ", ".join(exported.files)),
-        ("folder", f"{exported.directory}; `make check` in it tries it"),
+        ("folder", f"{exported.directory}{'; `make check` in it tries it' * ('Makefile' in exported.files)}"),
     ]

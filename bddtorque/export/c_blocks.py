@@ -117,7 +117,7 @@ def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
     """Return a block as tests of the bits of its words: there is no index to put together."""
     words = [f"x{place}" for place in range(len(widths))]
     tests = [
-        f"{word} & UINT32_C({1 << bit})"
+        f"({word} & UINT32_C({1 << bit})) != 0u"
         for word, width in zip(reversed(words), reversed(widths), strict=True)
         for bit in range(width)
     ]
@@ -206,7 +206,7 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
     lines = [f"{index} place = 0u;", f"{index} word;"]
     signed = any(-1 in (first, second) for _, _, _, first, second in rules)
     if signed:
-        lines.append("int negative = 0;")
+        lines.append("int32_t negative = 0;")
     for bits, length, centre, first, second in rules:
         shift -= bits
         lines.append("")
@@ -218,16 +218,16 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
             # above half a turn stand the negative words; the lowest of them has no mirror and is not above
             lines.append(f"if (word > {unsigned(half)}) {{")
             lines.append(f"    word = ({index})({unsigned(full)} - word);")
-            lines += ["    negative = !negative;"] if first < 0 else []
+            lines += ["    negative = 1 - negative;"] if first < 0 else []
             lines.append("}")
             if second:
                 lines.append(f"if (word > {unsigned(half >> 1)}) {{")
                 lines.append(f"    word = ({index})({unsigned(half)} - word);")
-                lines += ["    negative = !negative;"] if second < 0 else []
+                lines += ["    negative = 1 - negative;"] if second < 0 else []
                 lines.append("}")
         lines.append(f"place = ({index})((place * {unsigned(length)}) + word);")
     word = f"(int32_t){words.name}[place]"
-    lines += ["", f"return negative ? -{word} : {word};" if signed else f"return {word};"]
+    lines += ["", f"return (negative != 0) ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines
 
 
@@ -260,7 +260,7 @@ def _multi_terminal(name: str, form: MultiTerminal) -> tuple[tuple[ConstantArray
         f"uint32_t node = UINT32_C({form.root});",
         "",
         f"while (node < UINT32_C({nodes})) {{",
-        f"    node = {follows.name}[2 * node + ((index >> {tests.name}[node]) & 1)];",
+        f"    node = {follows.name}[(2u * node) + ((index >> {tests.name}[node]) & 1u)];",
         "}",
         f"return (int32_t){words.name}[node - UINT32_C({nodes})];",
     ]
@@ -275,13 +275,15 @@ def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...]
     adds = constant_array(f"{name}_adds", weights)
     assert low <= form.offset <= high
     return (tests, follows, adds), [
-        f"uint32_t node = UINT32_C({form.root}), total = UINT32_C({form.offset % 2**32}), side, weight;",
+        f"uint32_t node = UINT32_C({form.root});",
+        f"uint32_t total = UINT32_C({form.offset % 2**32});",
         "",
-        "while (node != 0) {",
-        f"    side = (index >> {tests.name}[node]) & 1;",
-        f"    weight = (uint32_t){adds.name}[node];",
+        "while (node != 0u) {",
+        f"    const uint32_t side = (index >> {tests.name}[node]) & 1u;",
+        f"    const uint32_t weight = (uint32_t){adds.name}[node];",
+        "",
         "    total += side * weight;",
-        f"    node = {follows.name}[2 * node + side];",
+        f"    node = {follows.name}[(2u * node) + side];",
         "}",
         "return signed32(total);",
     ]
@@ -295,14 +297,16 @@ def _bits(name: str, form: Bits) -> tuple[tuple[ConstantArray, ...], list[str]]:
     roots = constant_array(f"{name}_roots", form.roots)
     top = 1 << (count - 1)
     return (tests, follows, roots), [
-        "uint32_t word = 0, edge, side;",
-        "unsigned bit;",
+        "uint32_t word = 0u;",
+        "uint32_t bit;",
         "",
-        f"for (bit = 0; bit < {count}; bit++) {{",
-        f"    edge = {roots.name}[bit];",
-        "    while (edge > 1) {",
-        f"        side = (index >> {tests.name}[edge >> 1]) & 1;",
-        f"        edge = {follows.name}[(edge & ~UINT32_C(1)) | side] ^ (edge & 1);",
+        f"for (bit = 0u; bit < {count}u; bit++) {{",
+        f"    uint32_t edge = {roots.name}[bit];",
+        "",
+        "    while (edge > 1u) {",
+        f"        const uint32_t side = (index >> {tests.name}[edge >> 1u]) & 1u;",
+        "",
+        f"        edge = {follows.name}[(edge & ~UINT32_C(1)) | side] ^ (edge & 1u);",
         "    }",
         "    word |= edge << bit;",
         "}",

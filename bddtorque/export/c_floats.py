@@ -23,17 +23,25 @@ CODE = """\
 
 struct format {
     int angle;
-    double words, centre, lsb, sign, offset, low, high;
+    double words;
+    double centre;
+    double lsb;
+    double sign;
+    double offset;
+    double low;
+    double high;
 };
 
 /* Rounds to the nearest whole number, ties away from zero; |x| is below 2^32. */
 static int64_t half_away(double x)
 {
-    const double size = x < 0 ? -x : x;
+    const double size = (x < 0.0) ? -x : x;
     int64_t whole = (int64_t)size;
 
-    whole += size - (double)whole >= 0.5;
-    return x < 0 ? -whole : whole;
+    if ((size - (double)whole) >= 0.5) {
+        whole++;
+    }
+    return (x < 0.0) ? -whole : whole;
 }
 
 /* The remainder of x by the float TURN, with the sign of x, exactly. turns * TURN_HIGH and turns * TURN_LOW have at
@@ -42,16 +50,18 @@ static int64_t half_away(double x)
  * to a whole number leaves a small negative remainder: one turn less was meant. */
 static double remainder_of_turn(double x)
 {
-    const double size = x < 0 ? -x : x;
+    const double size = (x < 0.0) ? -x : x;
     const double turns = (double)(int64_t)(size / TURN);
-    double rest = (size - turns * TURN_HIGH) - turns * TURN_LOW;
+    double rest = (size - (turns * TURN_HIGH)) - (turns * TURN_LOW);
 
-    if (rest < 0) {
+    if (rest < 0.0) {
         rest += TURN;
     } else if (rest >= TURN) {
         rest -= TURN;
+    } else {
+        /* it is there */
     }
-    return x < 0 ? -rest : rest;
+    return (x < 0.0) ? -rest : rest;
 }
 
 /* The angle within half a turn of zero, of up to 2^24 turns; TURN itself is a little less than a turn. */
@@ -59,43 +69,49 @@ static double wrapped_turn(double x)
 {
     double rest = remainder_of_turn(x);
 
-    if (rest > TURN / 2) {
+    if (rest > (TURN / 2.0)) {
         rest -= TURN;
-    } else if (rest < -TURN / 2) {
+    } else if (rest < (-TURN / 2.0)) {
         rest += TURN;
+    } else {
+        /* it is there */
     }
-    return rest - (double)half_away((x - rest) / TURN) * TURN_REST;
+    return rest - ((double)half_away((x - rest) / TURN) * TURN_REST);
 }
 
 /* The words of n values; returns how many were out of range, or -1. */
 static int quantised(const double *x, const struct format *formats, int32_t *words)
 {
-    int joint, outside = 0;
+    int joint;
+    int outside = 0;
 
     for (joint = 0; joint < JOINTS; joint++) {
         const struct format *format = &formats[joint];
-        const double most = format->angle ? MOST_ANGLE : DBL_MAX;
-        const double half = format->words / 2;
-        double raw, units;
+        const double most = (format->angle != 0) ? MOST_ANGLE : DBL_MAX;
+        const double half = format->words / 2.0;
+        double raw;
 
-        if (!(x[joint] >= -most && x[joint] <= most)) {
+        if (!((x[joint] >= -most) && (x[joint] <= most))) {
             return -1;
         }
         raw = format->sign * (x[joint] - format->offset);
-        if (format->angle) {
-            int64_t word = half_away(wrapped_turn(raw) / TURN * format->words);
+        if (format->angle != 0) {
+            int64_t word = half_away((wrapped_turn(raw) / TURN) * format->words);
 
             if ((double)word >= half) {
                 word -= (int64_t)format->words;
             } else if ((double)word < -half) {
                 word += (int64_t)format->words;
+            } else {
+                /* it is there */
             }
             words[joint] = (int32_t)word;
-            outside += raw < format->low || raw > format->high;
+            outside += ((raw < format->low) || (raw > format->high)) ? 1 : 0;
         } else {
-            units = (raw - format->centre) / format->lsb;
-            outside += units < -half - 0.5 || units > half - 0.5;
-            units = units < -half ? -half : units > half - 1 ? half - 1 : units;
+            double units = (raw - format->centre) / format->lsb;
+
+            outside += ((units < (-half - 0.5)) || (units > (half - 0.5))) ? 1 : 0;
+            units = (units < -half) ? -half : ((units > (half - 1.0)) ? (half - 1.0) : units);
             words[joint] = (int32_t)half_away(units);
         }
     }
@@ -128,20 +144,23 @@ def floats_text(model: Model, prefix: str, kind: str) -> str:
 {tables}
 int {prefix}_torque(const double q[JOINTS], const double qd[JOINTS], const double qdd[JOINTS], double tau[JOINTS])
 {{
-    {kind} q_words[JOINTS], qd_words[JOINTS], qdd_words[JOINTS], tau_words[JOINTS];
+    {kind} q_words[JOINTS];
+    {kind} qd_words[JOINTS];
+    {kind} qdd_words[JOINTS];
+    {kind} tau_words[JOINTS];
     const int beyond[3] = {{
         quantised(q, q_formats, q_words), quantised(qd, qd_formats, qd_words), quantised(qdd, qdd_formats, qdd_words)
     }};
     int joint;
 
-    if (beyond[0] < 0 || beyond[1] < 0 || beyond[2] < 0) {{
+    if ((beyond[0] < 0) || (beyond[1] < 0) || (beyond[2] < 0)) {{
         return -1;
     }}
     (void){prefix}_torque_words(q_words, qd_words, qdd_words, tau_words);
     for (joint = 0; joint < JOINTS; joint++) {{
         const struct format *format = &tau_formats[joint];
 
-        tau[joint] = format->sign * (format->centre + tau_words[joint] * format->lsb) + format->offset;
+        tau[joint] = (format->sign * (format->centre + ((double)tau_words[joint] * format->lsb))) + format->offset;
     }}
     return beyond[0] + beyond[1] + beyond[2];
 }}

@@ -63,6 +63,7 @@ def measure(files: Mapping[str, str], names: Sequence[str], call: CCall, command
     with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
         here = Path(folder)
         for name, text in files.items():
+            (here / name).parent.mkdir(parents=True, exist_ok=True)
             (here / name).write_text(text, encoding="ascii")
         (here / "stub.c").write_text(call.stub_text())
         (here / "main.c").write_text(f"{call.call_text()}\nint main(void) {{ for (;;) call(); }}\n")
@@ -74,7 +75,7 @@ def measure(files: Mapping[str, str], names: Sequence[str], call: CCall, command
                 problem = _run([compiler, *FLAGS, *given, "-c", name], here)
             if isinstance(problem, str):
                 return problem
-        frames = "".join(path.read_text() for path in sorted(here.glob("*.su"))) if told else ""
+        frames = "".join(path.read_text() for path in sorted(here.rglob("*.su"))) if told else ""
         sizes = []
         for program, sources in (("whole", names), ("empty", ["stub.c"])):
             problem = _run([compiler, *FLAGS, *given, *LINK, "main.c", *sources, "-o", program, "-lm"], here)

@@ -240,10 +240,12 @@ class SumWriter:
         name, bits = f"{value.name}_{cut}", 16 if self.small else 32
         reach = Range(value.range.low >> cut, value.range.high >> cut)
         kind = bits if reach.within(word_range(bits)) else 32
-        text = f"(int{kind}_t)floor32({value.as_bits()}, {integer(1 << cut, 32)})"
+        cast = f"(int{kind}_t)" if kind < 32 else ""
+        text = f"{cast}floor32({value.as_bits()}, {integer(1 << cut, 32)})"
         high = Value(f"h{name}", reach, kind, True, f"const int{kind}_t h{name} = {text};", self.costs.shift_by(cut))
         kind = bits if cut < bits else 32
-        text = f"(int{kind}_t)({value.as_bits()} & {unsigned((1 << cut) - 1)})"
+        cast = f"(int{kind}_t)" if kind < 32 else ""
+        text = f"{cast}signed32({value.as_bits()} & {unsigned((1 << cut) - 1)})"
         cost = self.costs.add[1] + self.costs.constant * (cut > 8)
         return high, Value(
             f"l{name}", Range(0, (1 << cut) - 1), kind, True, f"const int{kind}_t l{name} = {text};", cost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of, safe_name
+from bddtorque.export.c_packages import packaged
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
@@ -111,6 +112,7 @@ def export_c(
     compiler: str | None = None,
     chip: str | None = None,
     io: int = 32,
+    package: str | None = None,
 ) -> Exported:
     """Write a model as C99: integers, or IEEE floats, const tables, no heap, no libm; see docs/c.md.
 
@@ -142,6 +144,8 @@ def export_c(
         made for, or any of 32 bits.
     io
         Bits that words are passed in: 16 or 32.
+    package
+        ``"arduino"`` or ``"cmake"``: a library for such a project, with an example, instead of a plain folder.
 
     Raises
     ------
@@ -155,7 +159,16 @@ def export_c(
     target = Path(directory)
     check_folder(target.resolve(), force)
     code = c_files(
-        model, name=name, term=term, form=form, memory=memory, floats=floats, vectors=vectors, chip=chip, io=io
+        model,
+        name=name,
+        term=term,
+        form=form,
+        memory=memory,
+        floats=floats,
+        vectors=vectors,
+        chip=chip,
+        io=io,
+        package=package,
     )
     measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
     write_folder(target, code.files, force)
@@ -213,12 +226,15 @@ def c_files(
     vectors: int = VECTORS,
     chip: str | None = None,
     io: int = 32,
+    package: str | None = None,
 ) -> CFiles:
     """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
     if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
         raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
     profile = chip_of(model, chip)
     alone = None if term is None else TermFunction.of(model, term)
+    if alone and package:
+        raise BddTorqueError("package is only valid for a whole model, not for one term")
     if floats and (alone or not isinstance(model.source, RobotSource)):
         raise BddTorqueError("floats is only valid for a whole robot, not for one term or a function")
     prefix = prefix_of(model.name, name)
@@ -240,17 +256,21 @@ def c_files(
     if floats:
         files[f"{prefix}_float.c"] = floats_text(model, prefix, interface.type)
     call = (alone or interface).call(prefix)
+    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
+    if package is not None:
+        files = packaged(package, files, prefix, interface, steps.libraries)
+        sources = [f"src/{name}" for name in sources]
+        call = replace(call, header=f"src/{call.header}", sources=tuple(f"src/{name}" for name in call.sources))
     manifest = {
         "written_by": f"bddtorque {__version__}",
         "digest": model.digest,
         **({"term": alone.name} if alone else {}),
         "forms": {str(block.number): block.form for block in blocks},
         "files": sorted([*files, MANIFEST]),
-        "built": f"{prefix}_selftest",
+        "built": "build" if package else f"{prefix}_selftest",
         "call": call.to_plain(),
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
-    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
     called = prefix if alone else f"{prefix}_{interface.function}"
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)

@@ -24,7 +24,7 @@ def check_folder(directory: Path, force: bool) -> None:
         raise BddTorqueError(one_line(f"{directory}: there is no folder '{directory.parent}' to make it in"))
     foreign = foreign_files(directory)
     for path in directory.iterdir() if directory.is_dir() else ():
-        if path.name not in foreign:  # it will be replaced
+        if path.name not in foreign:  # it will be replaced, or looked into
             refuse_overwriting(path)
     if foreign and not force:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
@@ -41,11 +41,14 @@ def foreign_files(directory: Path) -> list[str]:
     if not directory.is_dir():
         return []
     ours = _listed(directory / MANIFEST)
-    return sorted(
-        each.name
-        for each in directory.iterdir()
-        if each.name not in ours and not (ours and each.suffix in BUILT and each.is_file())
-    )
+    folders = {folder for name in ours for folder in map(str, Path(name).parents)}
+    found = []
+    for folder in sorted({".", *folders}):
+        for each in (directory / folder).iterdir() if (directory / folder).is_dir() else ():
+            name = each.relative_to(directory).as_posix()
+            if name not in ours | folders and not (ours and each.suffix in BUILT and each.is_file()):
+                found.append(name)
+    return sorted(found)
 
 
 def _listed(manifest: Path) -> set[str]:
@@ -71,6 +74,7 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
         try:
             temporary.mkdir()
             for name, text in files.items():
+                (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 (temporary / name).write_text(text, encoding="ascii", newline="\n")
             _put(temporary, target, list(files))
         finally:
@@ -89,6 +93,7 @@ def _put(temporary: Path, target: Path, names: list[str]) -> None:
         for name in names:
             refuse_overwriting(target / name)
         for name in names:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
             (temporary / name).replace(target / name)
         return
     if not target.exists():

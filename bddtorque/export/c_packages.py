@@ -1,0 +1,128 @@
+"""Exported C as a library that a stock project takes: for the Arduino IDE, or for CMake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bddtorque.base.plain import choice
+from bddtorque.base.version import __version__
+from bddtorque.export.c_interface import Interface
+
+PACKAGES = ("arduino", "cmake")
+
+
+def packaged(
+    package: str, files: Mapping[str, str], prefix: str, interface: Interface, libraries: str
+) -> dict[str, str]:
+    """Return the files of a library from those of a plain export: sources in ``src/``, and an example."""
+    choice(package, PACKAGES, "package")
+    sources = {f"src/{name}": text for name, text in files.items() if name.endswith((".c", ".h"))}
+    selftest = sources.pop(f"src/{prefix}_selftest.c")
+    if package == "arduino":
+        return {
+            "library.properties": _properties(prefix),
+            "keywords.txt": f"{prefix}_{interface.function}\tKEYWORD2\n",
+            **sources,
+            f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, interface),
+        }
+    names = " ".join(name for name in sources if name.endswith(".c"))
+    return {
+        "CMakeLists.txt": _cmake(prefix, names, libraries),
+        **sources,
+        f"tests/{prefix}_selftest.c": selftest,
+        "examples/main.c": _main(prefix, interface),
+    }
+
+
+def _properties(prefix: str) -> str:
+    return f"""\
+name={prefix}
+version=1.0.0
+author=bddtorque {__version__}
+maintainer=bddtorque
+sentence=Fixed-point words in, fixed-point words out, with a proved error.
+paragraph=Written by bddtorque export; the header says what the words mean and what is proved of them.
+category=Data Processing
+url=https://github.com/
+architectures=*
+includes={prefix}.h
+"""
+
+
+def _arrays(prefix: str, interface: Interface) -> tuple[str, str]:
+    """Return declarations of all arrays of a call, zeros but for the output, and the arguments."""
+    declared = [
+        f"static const {interface.type} {array}[{interface.count(prefix, array)}] = {{0}};"
+        for array in interface.arrays
+    ]
+    declared.append(f"static {interface.type} {interface.result}[{interface.count(prefix, interface.result)}];")
+    return "\n".join(declared), ", ".join([*interface.arrays, interface.result])
+
+
+def _sketch(prefix: str, interface: Interface) -> str:
+    declared, given = _arrays(prefix, interface)
+    return f"""\
+/* Computes the words of one state, again and again, and prints them with the time that a call took. */
+#include <{prefix}.h>
+
+{declared}
+
+void setup()
+{{
+    Serial.begin(115200);
+}}
+
+void loop()
+{{
+    const unsigned long begun = micros();
+    const int outside = {prefix}_{interface.function}({given});
+    const unsigned long taken = micros() - begun;
+
+    for (unsigned k = 0; k < sizeof {interface.result} / sizeof {interface.result}[0]; k++) {{
+        Serial.print({interface.result}[k]);
+        Serial.print(' ');
+    }}
+    Serial.print(outside);
+    Serial.print(" out of range, ");
+    Serial.print(taken);
+    Serial.println(" us");
+    delay(1000);
+}}
+"""
+
+
+def _main(prefix: str, interface: Interface) -> str:
+    declared, given = _arrays(prefix, interface)
+    return f"""\
+/* Computes the words of one state; a debugger, or a loop of your own, looks at them. */
+#include "{prefix}.h"
+
+{declared}
+
+int main(void)
+{{
+    return {prefix}_{interface.function}({given});
+}}
+"""
+
+
+def _cmake(prefix: str, names: str, libraries: str) -> str:
+    linked = f"target_link_libraries({prefix} PUBLIC m)\n" if libraries else ""
+    return f"""\
+# Written by bddtorque. In your project: add_subdirectory(this folder), target_link_libraries(firmware {prefix}).
+cmake_minimum_required(VERSION 3.13)
+project({prefix} LANGUAGES C)
+
+add_library({prefix} STATIC {names})
+target_include_directories({prefix} PUBLIC src)
+set_target_properties({prefix} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+{linked}
+if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT CMAKE_CROSSCOMPILING)
+  enable_testing()
+  add_executable({prefix}_example examples/main.c)
+  target_link_libraries({prefix}_example {prefix})
+  add_executable({prefix}_selftest tests/{prefix}_selftest.c)
+  target_link_libraries({prefix}_selftest {prefix})
+  add_test(NAME {prefix}_selftest COMMAND {prefix}_selftest)
+endif()
+"""

@@ -1,0 +1,178 @@
+"""Measure a model on emulated chips, beside what else could compute the same torques there.
+
+F is the recursion in float32 with a sine table (`float_baseline`). X is fixed point that is tuned, not proved: a plan
+in integers whose words are made coarser as long as the error that is found on random states stays below a unit. Both
+take the same words and make the same checks. Each is built at -Os and at -O2, and the faster one is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.bench.c_call import MANIFEST, CCall
+from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.compiler.compiling import finish_model
+from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.export.c_interface import Interface
+from bddtorque.export.exporter import ROM, c_files
+from bddtorque.export.float_baseline import float_files
+from bddtorque.model.model import Model
+from bddtorque.spec.chips import chip_named
+
+STATES = 200
+"""Random states that cycles are counted on."""
+LEVELS = ("-Os", "-O2")
+TRIED = 100_000
+"""States that the error of X is looked for on."""
+COARSER = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""Proved errors, in units, that X is tried with."""
+UNTUNED: dict[str, Any] = {"target": "integer", "source": "auto", "products": "auto", "precision": None}
+Words = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChipFigures:
+    """What one way to compute the torques takes on a chip.
+
+    Attributes
+    ----------
+    chip, way : which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``
+    flags : of the compiler
+    mean, lowest, highest : cycles of a call, less those of an empty function
+    flash, ram, stack : bytes that it adds to a program
+    error : the largest found, in units of the last bit
+    bound : the largest proved; None if nothing is
+    problem : why there are no figures; else empty
+    """
+
+    chip: str
+    way: str
+    flags: str = ""
+    mean: float = 0.0
+    lowest: int = 0
+    highest: int = 0
+    flash: int = 0
+    ram: int = 0
+    stack: int = 0
+    error: float = 0.0
+    bound: float | None = None
+    problem: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+
+def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = 32) -> Iterator[ChipFigures]:
+    """Yield the figures of a robot's model on each chip, and of the baselines, on `count` random states.
+
+    Raises
+    ------
+    BddTorqueError
+        If a chip is unknown, or the tools of all of them are missing.
+    """
+    model.robot_source("bench")
+    profiles = [chip_named(name) for name in chips]
+    lacking = [problem for profile in profiles if (problem := missing_tools(profile))]
+    if len(lacking) == len(profiles):
+        raise BddTorqueError("; ".join(dict.fromkeys(lacking)))
+    states = _states(model, count, seed)
+    truth = true_units(model, states)
+    for profile in profiles:
+        if problem := missing_tools(profile):
+            yield ChipFigures(profile.name, "bddtorque", problem=problem)
+            continue
+        expected = model.torque_words(*states)
+        bound = max(model.certificate.bounds)
+        try:
+            code = c_files(model, chip=profile.name, io=io, vectors=1)
+        except BddTorqueError as problem:
+            yield ChipFigures(profile.name, "bddtorque", problem=str(problem))
+        else:
+            own = _measured("bddtorque", profile.name, code.files, states, truth, expected)
+            yield replace(own, bound=bound)
+        yield _tuned(model, profile.name, states, truth, io)
+        interface = Interface.of(model, io, profile.register)
+        files = float_files(model, interface, ROM)
+        files[MANIFEST] = json.dumps({"call": interface.call("baseline").to_plain()})
+        yield _measured("F", profile.name, files, states, truth)
+
+
+def true_units(model: Model, words: Sequence[Words]) -> npt.NDArray[np.float64]:
+    """Return the torques of a robot at words (N, n) in units of their words, clamped to these."""
+    formats = model.formats
+    values = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
+    torques = np.asarray(inverse_dynamics(model.robot, *values))
+    units = [
+        np.clip((word.sign * (torques[:, k] - word.offset) - word.centre) / word.lsb, word.lowest, word.highest)
+        for k, word in enumerate(formats.tau)
+    ]
+    return np.stack(units, axis=1)
+
+
+def _states(model: Model, count: int, seed: int) -> list[Words]:
+    rng = np.random.default_rng(seed)
+    return [
+        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
+        for kind in model.formats.inputs
+    ]
+
+
+def _measured(
+    way: str, chip: str, files: Mapping[str, str], states: Sequence[Words], truth: Any, expected: Any = None
+) -> ChipFigures:
+    """Build files at each level and return the figures of the fastest; words must be those `expected`."""
+    found: list[ChipFigures] = []
+    problem = ""
+    with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
+        for name, text in files.items():
+            Path(folder, name).write_text(text, encoding="ascii")
+        CCall.read(Path(folder))
+        for level in LEVELS:
+            try:
+                run = measure(folder, chip, np.concatenate(states, axis=1), (level,))
+            except BddTorqueError as reason:
+                problem = str(reason).replace(folder, way)
+                continue
+            if expected is not None and not np.array_equal(run.words, expected):
+                raise BddTorqueError(f"chip '{chip}', {level}: other words than the model's")
+            error = float(np.abs(run.words - truth).max())
+            net = run.net
+            cycles = float(net.mean()), int(net.min()), int(net.max())
+            found.append(ChipFigures(chip, way, level, *cycles, run.flash, run.ram, run.stack, error))
+    return min(found, key=lambda each: each.mean) if found else ChipFigures(chip, way, problem=problem)
+
+
+def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of X: the coarsest words whose error on many random states stays below a unit."""
+    many = _states(model, TRIED, seed=1)
+    exact = true_units(model, many)
+    best: tuple[float, Model] | None = None
+    for accuracy in (1.0, *COARSER):
+        try:
+            spec = replace(model.spec, **UNTUNED, chip=chip, accuracy=accuracy)
+            draft = draft_of_robot(spec, model.robot)
+            coarse = finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
+        except BddTorqueError as problem:
+            if best is None:
+                return ChipFigures(chip, "X", problem=str(problem))
+            break
+        error = float(np.abs(coarse.torque_words(*many) - exact).max())
+        if error >= 1.0 and best is not None:
+            break
+        best = error, coarse
+    assert best is not None
+    error, coarse = best
+    figures = _measured("X", chip, c_files(coarse, chip=chip, io=io, vectors=1).files, states, truth)
+    return replace(figures, error=error)

@@ -1,0 +1,72 @@
+"""`bench --chip`: our cycles beside soft float and tuned fixed point, on emulated chips; the words are the model's."""
+
+import json
+
+import numpy as np
+import pytest
+from compiled import arm, random_words
+
+import bddtorque as bt
+from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.cli import main
+from bddtorque.export import chip_bench
+from bddtorque.export.chip_bench import bench_chips, true_units
+from bddtorque.spec.chips import chips
+
+
+def needs(chip: str) -> None:
+    """Skip a test where the tools of a chip are missing, in the words that a user gets."""
+    lacking = missing_tools(chip)
+    if lacking:
+        pytest.skip(lacking)
+
+
+CHIPS = ["avr", "cortex-m0", "cortex-m4", "rv32imc"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("count", [40, pytest.param(10_000, marks=pytest.mark.everything)])
+def test_integer_plans_give_the_words_of_the_evaluator(chip, count, tmp_path):
+    needs(chip)
+    model = arm(12, target="integer", chip=chip)
+    words = random_words(model, count)
+    bt.export_c(model, tmp_path / "c", vectors=1, io=16)
+    found = measure(tmp_path / "c", chip, np.concatenate(words, axis=1), ("-O2",))
+    assert np.array_equal(found.words, model.torque_words(*words))
+    assert found.ram == 0
+
+
+def test_the_baselines_stand_beside_the_model(monkeypatch):
+    needs("cortex-m0")
+    monkeypatch.setattr(chip_bench, "TRIED", 2_000)
+    monkeypatch.setattr(chip_bench, "COARSER", (2.0,))
+    monkeypatch.setattr(chip_bench, "LEVELS", ("-Os",))
+    own, tuned, floats = bench_chips(arm(8, target="integer", chip="cortex-m0"), ["cortex-m0"], 20, seed=0)
+    assert [each.way for each in (own, tuned, floats)] == ["bddtorque", "X", "F"]
+    assert own.error <= own.bound < 1.0 and tuned.bound is floats.bound is None
+    assert tuned.error < 1.0 and floats.error < 0.51
+    assert 10 * own.mean < floats.mean and own.lowest <= own.mean <= own.highest
+    assert own.ram == tuned.ram == floats.ram == 0 and own.flash < floats.flash
+    json.dumps(own.to_plain())
+
+
+def test_true_units_are_what_the_words_are_compared_with():
+    model = arm(6, workers=1)
+    words = random_words(model, 500)
+    error = np.abs(model.torque_words(*words) - true_units(model, words)).max()
+    assert 0.3 < error <= max(model.certificate.bounds)
+
+
+def test_missing_tools_are_named(monkeypatch, tmp_path, capsys):
+    file = tmp_path / "arm.bdt"
+    arm(6, workers=1).save(file)
+    assert main(["bench", str(file), "--chip", "cortex-m9"]) == 2
+    assert "chip must be 'cortex-m0'" in (said := capsys.readouterr().err) and "did you mean 'cortex-m" in said
+    monkeypatch.setattr(chip_bench, "missing_tools", lambda chip: f"chip '{chip.name}' needs avr-gcc")
+    assert main(["bench", str(file), "--chip", "avr,attiny"]) == 2
+    assert "chip 'avr' needs avr-gcc; chip 'attiny' needs avr-gcc" in capsys.readouterr().err
+
+
+def test_every_chip_has_a_line_in_the_manual(pytestconfig):
+    page = (pytestconfig.rootpath / "docs/chips.md").read_text()
+    assert all(f"`{name}`" in page for name in chips())
