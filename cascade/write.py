@@ -45,7 +45,8 @@ def documents(name: str) -> dict[str, bytes]:
         except BddTorqueError as reason:
             spec, why_not = spec.with_options(source="recursive"), f"\nWhy not terms\n  {reason}\n"
     draft = draft_of_robot(spec, robot)
-    plan = draft.word_plan("a cascade")
+    plan = draft.plan
+    assert isinstance(plan, Plan), "cascades are of tables"
     bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
     title = f"{robot.name}, {bits} bits"
     return {
