@@ -12,9 +12,8 @@ from itertools import groupby
 from bddtorque.evaluate.program import limits
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
-from bddtorque.export.c_text import integer, statement, unsigned
+from bddtorque.export.c_text import statement, unsigned
 from bddtorque.words import Format
-from bddtorque.words.integer_range import INT32, Range
 
 
 def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:
@@ -30,7 +29,7 @@ def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[s
         lines = [
             line
             for place, (word, name) in enumerate(zip(formats, interface.names[array], strict=True))
-            for line in _input(f"{given}[{place}]", word, values.get(name))
+            for line in _input(f"{given}[{place}]", word, values.get(name), interface.register < 32)
         ]
         yield from lines
         if not lines:
@@ -79,7 +78,7 @@ def raised(word: str, bits: int, interface: Interface) -> str:
     return f"((uint32_t){word} + {half})"
 
 
-def _input(given: str, word: Format, value: Value | None) -> Iterator[str]:
+def _input(given: str, word: Format, value: Value | None, small: bool) -> Iterator[str]:
     """Yield what takes one word, which is in range by now unless it is an angle; nothing if nobody reads it."""
     first, last = limits(word)
     kind = "" if value is None else f"{'' if value.signed else 'u'}int{value.bits}_t"
@@ -88,11 +87,20 @@ def _input(given: str, word: Format, value: Value | None) -> Iterator[str]:
         taken = held if value.signed else given  # what is only an index is masked where it is looked up
         yield f"    const {kind} {value.name} = {taken if kind == 'int32_t' else f'({kind}){taken}'};"
     if word.kind == "angle" and (first, last) != (word.lowest, word.highest):
-        yield f"    outside += {_beyond(value.name if value and value.signed else held, first, last)};"
+        yield f"    outside += {_beyond(given, word.bits, first, last, small)};"
 
 
-def _beyond(word: str, first: int, last: int) -> str:
-    """Return 1 if a word is not from first to last or, where last is below first, lies between them; else 0."""
-    both = "||" if first <= last else "&&"
-    ends = [integer(end, 32 if Range(end, end).within(INT32) else 64) for end in (first, last)]
-    return f"(({word} < {ends[0]}) {both} ({word} > {ends[1]})) ? 1 : 0"
+def _beyond(word: str, bits: int, first: int, last: int, small: bool) -> str:
+    """Return 1 if an angle is not from first on to last, over half a turn if need be; else 0."""
+    turn = 1 << bits
+    if first >= turn // 2:  # there is no such word
+        return "1"
+    span = (last - first) % turn
+    if small and bits <= 16:
+        moved = f"(uint16_t)((uint16_t)((uint16_t){word} - {unsigned(first % turn)}) & {unsigned(turn - 1)})"
+        return f"({moved} > {unsigned(span)}) ? 1 : 0"
+    # bits above those of the word are shifted out
+    moved = f"((uint32_t){word} - {unsigned(first % turn)})"
+    if bits < 32:
+        moved = f"({moved} << {32 - bits}u)"
+    return f"({moved} > {unsigned(span << (32 - bits))}) ? 1 : 0"

@@ -35,7 +35,7 @@ STATES = 200
 LEVELS = ("-Os", "-O2")
 TRIED = 100_000
 """States that the error of X is looked for on."""
-COARSER = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+COARSER = (1.5, 2.5, 4.0)
 """Proved errors, in units, that X is tried with."""
 UNTUNED: dict[str, Any] = {"target": "integer", "source": "auto", "products": "auto", "precision": None}
 Words = npt.NDArray[np.int64]

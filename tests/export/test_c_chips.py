@@ -1,7 +1,9 @@
 """C for chips: what `--chip` and `--io` change, functions of words, and what is refused."""
 
+import ctypes
 import math
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +12,11 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.c_helpers import used_helpers
+from bddtorque.export.c_inputs import take_inputs
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.exporter import c_files
+from bddtorque.export.selftest import _outside
 
 
 def check(model: bt.Model, folder, **options) -> str:
@@ -56,6 +62,39 @@ def test_functions_and_measured_data(tmp_path):
     assert "words(const int32_t in[" in check(measured, tmp_path / "samples")
     with pytest.raises(BddTorqueError, match="floats is only valid for a whole robot"):
         c_files(model, floats=True)
+
+
+@needs_compiler
+@pytest.mark.parametrize("register", [32, 8])
+def test_angles_beyond_the_limits_of_their_joint_are_counted(register, tmp_path):
+    """Limits on one side of zero, on both, on both sides of half a turn, at a single word, between two words."""
+    angle = arm(6, workers=1).formats.q[0]
+    ends = [(-1.0, 2.0), (0.5, 1.0), (2.5, 4.0), (-3.5, -2.0), (-0.01, 0.01), (0.01, 0.02)]
+    formats = tuple(replace(angle, low=low, high=high) for low, high in ends)
+    interface = Interface({"q": formats}, {"q": tuple("abcdef")}, register=register)
+    lines = [
+        line.replace("outside +=", f"out[{k}] =")
+        for k, line in enumerate(line for line in take_inputs(interface, {}) if "outside" in line)
+    ]
+    body = "\n".join(lines)
+    code = f"void f(const int32_t *q, int32_t *out);\nvoid f(const int32_t *q, int32_t *out)\n{{\n{body}\n}}\n"
+    (tmp_path / "f.c").write_text(f"#include <stdint.h>\n{used_helpers(code, interface)}\n{code}")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", "f.so", "f.c"], cwd=tmp_path, check=True)
+    function = ctypes.CDLL(str(tmp_path / "f.so")).f
+    for given in (*range(-200, 200), -(2**31), 2**31 - 1, 123456789):
+        found = (ctypes.c_int32 * 6)()
+        function((ctypes.c_int32 * 6)(*([given] * 6)), found)
+        assert list(found) == [int(_outside(word, np.array([given]))[0]) for word in formats]
+
+
+def test_another_chip_than_the_plan_was_made_for_is_told(tmp_path):
+    model = arm(12, target="integer", chip="cortex-m0")
+    assert bt.export_c(model, tmp_path / "same", vectors=1).note == ""
+    other = bt.export_c(model, tmp_path / "other", vectors=1, chip="avr")
+    assert (other.chip, other.note.split(":")[0]) == ("avr", "planned for chip 'cortex-m0'")
+    assert "compile with --chip avr" in other.to_plain()["note"]
+    assert bt.export_c(arm(6, workers=1), tmp_path / "tables", vectors=1, chip="avr").note == ""
 
 
 def test_what_is_refused():

@@ -204,7 +204,7 @@ def lying(model: bt.Model, low: int, high: int) -> bt.Model:
 
 
 @needs_compiler
-@pytest.mark.parametrize("options", [{}, {"source": "recursive"}, {"block_bits": 6}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"source": "recursive"}, {"block_bits": 6}, {"target": "integer"}], ids=str)
 def test_a_plan_that_lies_of_its_ranges_gives_code_without_overflow(options, tmp_path):
     """The sanitizers end the program at any overflow; what words come out is another matter."""
     model = arm(6, workers=1, **options)
