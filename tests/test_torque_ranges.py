@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -82,6 +83,15 @@ def test_ranges_are_near_what_an_arm_needs() -> None:
     assert found == [(-170.0, 170.0), (-73.0, 73.0)]  # ±152.54 and ±69.12 N·m are reached
     heavier = resolve_spec(spec, load_robot("planar2r").with_payload(5.0, (0.0, 0.0, 0.0))).joints
     assert [joint.torque for joint in heavier] == [(-290.0, 290.0), (-130.0, 130.0)]
+
+
+def test_ranges_beyond_floats_are_refused_in_a_line() -> None:
+    for velocity in (1e160, 1e300):
+        spec = load_spec("planar2r").with_options(torque="auto", velocity=velocity)
+        with pytest.raises(
+            bt.BddTorqueError, match=r"^robot 'planar2r': parameters and ranges must give values within"
+        ):
+            resolve_spec(spec, load_robot("planar2r"))
 
 
 def test_effort_limits_that_are_placeholders_do_not_enter() -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.draft import within_floats
 from bddtorque.compiler.origin import from_recursion, from_terms
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
@@ -31,10 +32,11 @@ def resolve_spec(spec: Spec, robot: Robot) -> Spec:
     said = stated_joints(spec, robot)
     if all(joint.torque != "auto" for joint in said):
         return spec.resolve(robot)
-    joints = []
-    for joint, needed, bits in zip(said, torque_reach(robot, said), torque_bits(spec, robot), strict=True):
-        high = round_up(_with_room(needed.magnitude, bits))
-        joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
+    lengths, joints = torque_bits(spec, robot), []
+    with within_floats("robot", robot.name):
+        for joint, needed, bits in zip(said, torque_reach(robot, said), lengths, strict=True):
+            high = round_up(_with_room(needed.magnitude, bits))
+            joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
     return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
 
 
@@ -79,6 +81,8 @@ def round_up(number: float) -> float:
     """Return the next number of `DIGITS` significant digits; 1 for a torque that is always zero."""
     if number == 0:
         return 1.0
+    if not math.isfinite(number):
+        raise OverflowError("a torque is beyond all floats")
     exponent = math.floor(math.log10(number)) - DIGITS + 1
     digits = math.ceil(number / 10.0**exponent)
     rounded = float(f"{digits}e{exponent}")

@@ -29,6 +29,7 @@ from fuzz_trees import mutated_tree
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.state_files import column_names, read_states
 from bddtorque.compiler.pinning import load_plan
+from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
 from bddtorque.laws.samples import law_of, merged, read_samples
@@ -228,7 +229,7 @@ def check_spec(path: Path) -> None:
     if not spec.bare and from_toml(str(spec)) != spec:
         raise WrongError("a specification that is another one when written and read")
     spec, robot, _ = spec_and_robot(path, {})
-    spec.formats(robot)
+    resolve_spec(spec, robot).formats(robot)
 
 
 def check_states(path: Path) -> None:

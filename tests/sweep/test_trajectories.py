@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_trajectory(model):
 
 def test_a_range_to_one_side_of_zero_is_refused():
     spec = bt.spec.from_toml(
-        'robot = "planar2r"\nbits = 4\n[ranges]\nvelocity = [1.0, 2.0]\nacceleration = 1.0\ntorque = 200.0\n'
+        'robot = "planar2r"\nbits = 4\n[ranges]\nvelocity = [[1, 2], [1, 2]]\nacceleration = 1.0\ntorque = 200.0\n'
     )
     one_sided = bt.compile(spec, workers=1)
     with pytest.raises(bt.BddTorqueError, match="joint 'shoulder': a trajectory needs a range on both sides"):
