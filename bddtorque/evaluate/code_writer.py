@@ -87,6 +87,20 @@ class CodeWriter:
         self.parts += len(calls)
         return calls
 
+    def add_block(
+        self, name: str, arguments: Sequence[str], statements: Sequence[str], results: Sequence[str] = ()
+    ) -> str:
+        """Add statements as a function of words and arrays (see `llvm_code`), and return the call."""
+        call = f"{name}({', '.join(arguments)})"
+        if DISABLE_JIT:
+            self.add(call, [*statements, f"return {', '.join(results)}," if results else "return"], "")
+            return call
+        given = ", ".join(f"{each}={each}" for each in arguments)
+        lines = "\n".join(["", *statements])
+        block = f'return emitted("""{lines}""", {tuple(results)}, real, dict({given}))'
+        self.functions.append(f"@intrinsic\ndef {name}(typing, {', '.join(arguments)}):\n    {block}\n")
+        return call
+
     def state_lines(
         self, statements: Sequence[str], anywhere: Sequence[str], real: str = ""
     ) -> tuple[list[str], list[str]]:
@@ -98,10 +112,11 @@ class CodeWriter:
         anywhere : statements that each function does for itself (see `cut`)
         real : the type of what is not named x<k>, i<k> or r<k>; without it all are integers
         """
-        lines = [*anywhere, *statements, *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
-        if DISABLE_JIT or not is_large(lines):
-            return [], lines
         names = [f"x{word.wire}" for word in self.inputs]
+        if DISABLE_JIT or not is_large([*anywhere, *statements]):
+            results = [f"r{k}" for k in self.outputs]
+            call = self.add_block("state", ["table", *names], [*anywhere, *statements], results)
+            return [], [f"{', '.join(results)}, = {call}", *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
         places = {name: f"ints[{k}]" for k, name in enumerate([*names, *(f"r{k}" for k in self.outputs)])}
         sizes = {"ints": len(places), **({"reals": 0} if real else {})}
 

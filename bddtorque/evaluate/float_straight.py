@@ -31,9 +31,11 @@ TILE = 128
 
 HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
 from numba import int32, int64, njit
+from numba.extending import intrinsic
 import numpy as np
 
 from bddtorque.evaluate.ieee_code import fma, fold_cosine, fold_sine, lrint, rint
+from bddtorque.evaluate.llvm_code import emitted
 from bddtorque.evaluate.pointers import array_at, space_of
 
 real = np.{dtype}
@@ -95,17 +97,18 @@ class FloatSource(CodeWriter):
         if is_large(body) and not DISABLE_JIT:
             compute = self.add_parts("compute", "rows", map(_tile, cut(body, [], dict(places), self._new_row)))
         else:
-            compute = _tile([*(f"{name} = {place}" for name, place in places.items()), *body])
+            loads = [f"{name} = {place}" for name, place in places.items()]
+            compute = _tile([self.add_block("compute", ["rows", "i"], [*loads, *body])])
+        names = [f"x{word.wire}" for word in self.counted]
+        clamps = [f"{x} = min(max({x}, {-word.half}), {word.half - 1})"
+                  for x, word in zip(names, self.counted, strict=True) if not word.wraps]  # fmt: skip
+        makes = [f"{places[each]} = {value}" for each, value in code.words.items()]
+        clamp = self.add_block("clamp", ["table", "rows", "i", *names], [*clamps, *makes])
         for name, load, store in (
             ("tiles", "{}[first + i, {}]", "tau[first + i, {}]"),
             ("columns", "{}[{}, first + i]", "tau[{}, first + i]"),
         ):
             given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.counted}
-            clamped = given | {
-                f"x{word.wire}": f"min(max({given[f'x{word.wire}']}, {-word.half}), {word.half - 1})"
-                for word in self.counted
-                if not word.wraps
-            }
             waiting = {f"x{word.wire}": word for word in self.counted if not (word.wraps and word.whole)}
             tile = ["outside = int64(0)", *(f"n{word.wire} = int64(0)" for word in waiting.values() if word.wraps)]
             for each, value in code.words.items():
@@ -114,17 +117,14 @@ class FloatSource(CodeWriter):
                 tile += _tile([*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}", *checks])
             for x, word in waiting.items():  # what no torque depends on
                 tile += _tile([f"{x} = {given[x]}", _check(word)])
-            again = []
-            for word in self.counted:
-                x, place = f"x{word.wire}", f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+            again = [f"{x} = {value}" for x, value in given.items()]
+            for x, word in zip(names, self.counted, strict=True):
+                place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
                 if word.wraps and not word.whole:
                     tile.append(f"{place} += n{word.wire}")
                 elif not word.wraps:
-                    again += _tile([f"{place} += int64({given[x]} != {clamped[x]})"])
-            for each, value in code.words.items():
-                loads = [f"{x} = {clamped[x]}" for x in _loads(value)]
-                again += _tile([*loads, f"{places[each]} = {value}"])
-            tile += ["if outside:", *indented(again or ["pass"]), *compute]
+                    again.append(f"{place} += int64({x} < {-word.half} or {x} >= {word.half})")
+            tile += ["if outside:", *indented(_tile([*again, clamp])), *compute]
             for k, place in results.items():
                 tile += _tile([f"{store.format(k)} = int64({code.word_kind}({place}))"])
             head = f"{name}(q, qd, qdd, tau, table, counts, rows, end)"

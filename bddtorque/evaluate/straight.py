@@ -23,9 +23,13 @@ from bddtorque.words import Formats
 
 HEADER = '''"""A compiled plan, written by bddtorque; made anew whenever it is missing."""
 from numba import int64, njit
+from numba.extending import intrinsic
 import numpy as np
 
+from bddtorque.evaluate.llvm_code import emitted
 from bddtorque.evaluate.pointers import array_at, space_of
+
+real = np.float64
 '''
 
 
