@@ -20,6 +20,7 @@ from bddtorque.words import Formats
 
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 """No fast-math flag: every operation is rounded as it stands."""
+Tiled = Callable[[Sequence[str]], list[str]]
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,15 @@ class CodeWriter:
         """Add a function."""
         self.functions.append("\n".join([f"{decorator}def {head}:", *indented(body), ""]))
 
-    def add_parts(self, name: str, arguments: str, bodies: Iterable[Sequence[str]]) -> list[str]:
-        """Add functions, and return the statements that call them."""
+    def add_parts(
+        self, name: str, arguments: Sequence[str], bodies: Iterable[Sequence[str]], tiled: Tiled | None = None
+    ) -> list[str]:
+        """Add functions, and return the statements that call them; with `tiled` each is a loop over i."""
         calls: list[str] = []
-        for body in bodies:
-            calls.append(f"{name}{len(calls)}({arguments})")
-            self.add(calls[-1], body)
+        for number, body in enumerate(bodies):
+            calls.append(f"{name}{number}({', '.join(arguments)})")
+            block = self.add_block(f"block_{name}{number}", [*arguments, *(["i"] if tiled else [])], body)
+            self.add(calls[-1], tiled([block]) if tiled else [block])
         self.parts += len(calls)
         return calls
 
@@ -125,7 +129,7 @@ class CodeWriter:
             sizes[kind] += 1
             return f"{kind}[{sizes[kind] - 1}]"
 
-        calls = self.add_parts("part", ", ".join([*sizes, "table"]), cut(statements, anywhere, places, new_place))
+        calls = self.add_parts("part", [*sizes, "table"], cut(statements, anywhere, places, new_place))
         begin = [
             f"{kind} = array_at(space_of({size}), ({size},), np.{dtype})"
             for (kind, size), dtype in zip(sizes.items(), ("int64", real), strict=False)

@@ -163,8 +163,10 @@ class FloatCode:
         wide = angle_bits(bits, turn, precision)
         if turn:
             half, unit = 1 << (wide - 1), self.number(2.0 ** (2 - wide))
-            angle = wrapped(f"({self.word(wire.word)} << {wide - bits}) + {turn}", wide)
-            folded = f"fold_cosine({angle}, {half})" if wire.cosine else f"fold_sine({angle}, {half})"
+            angle = f"({wrapped(f'({self.word(wire.word)} << {wide - bits}) + {turn}', wide)})"
+            folded = f"max(min({angle}, {half} - {angle}), {-half} - {angle})"
+            if wire.cosine:
+                folded = f"{half // 2} - abs({angle})"
             self._from_words(f"y{k}", f"real({folded}) * {unit}")
         else:
             # a word at the upper end of an integer wraps by itself

@@ -34,7 +34,7 @@ from numba import int32, int64, njit
 from numba.extending import intrinsic
 import numpy as np
 
-from bddtorque.evaluate.ieee_code import fma, fold_cosine, fold_sine, lrint, rint
+from bddtorque.evaluate.ieee_code import fma, lrint, rint
 from bddtorque.evaluate.llvm_code import emitted
 from bddtorque.evaluate.pointers import array_at, space_of
 
@@ -95,7 +95,7 @@ class FloatSource(CodeWriter):
         self.rows = len(places) + len(results)
         body = [*code.body, *(f"{place} = rint({code.clamped(k)})" for k, place in results.items())]
         if is_large(body) and not DISABLE_JIT:
-            compute = self.add_parts("compute", "rows", map(_tile, cut(body, [], dict(places), self._new_row)))
+            compute = self.add_parts("compute", ["rows"], cut(body, [], dict(places), self._new_row), _tile)
         else:
             loads = [f"{name} = {place}" for name, place in places.items()]
             compute = _tile([self.add_block("compute", ["rows", "i"], [*loads, *body])])

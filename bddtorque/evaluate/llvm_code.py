@@ -156,15 +156,6 @@ class _Writer:
             return self._intrinsic("llvm.fabs", a.type, a)
         return self.builder.select(self._less(a, ir.Constant(INT64, 0)), self.builder.neg(a), a)
 
-    def _fold_sine(self, angle: Any, half: Any) -> Any:
-        """Return an angle, `half` being half a turn, within a quarter of a turn: of the same sine."""
-        below = self._min(angle, self.builder.sub(half, angle))
-        return self._max(below, self.builder.sub(self.builder.neg(half), angle))
-
-    def _fold_cosine(self, angle: Any, half: Any) -> Any:
-        """Return the angle within a quarter of a turn whose sine is the cosine of an angle."""
-        return self.builder.sub(self.builder.ashr(half, ir.Constant(INT64, 1)), self._abs(angle))
-
 
 def _literal(node: ast.expr) -> float | None:
     """Return the float that is written there, if one is."""

@@ -182,7 +182,7 @@ def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
 def test_no_function_of_a_large_plan_is_long(model, small_functions, monkeypatch):
     monkeypatch.setattr(cutting, "PART_CHARACTERS", 200)
     source = Source(model.plan, model.formats, Pool(model.plan, blocks_read(model.plan, True)), True)
-    parts = [text for text in source.text.split("@njit") if re.search(r"def part\d", text)]
+    parts = re.findall(r'def block_part\d+.*?"""(.*?)"""', source.text, re.DOTALL)
     longest = max(map(len, source.text.splitlines()))
     statements = [[line for line in text.splitlines() if not re.search(r"\w = ints", line)] for text in parts]
     assert len(parts) == source.parts >= 4
