@@ -18,7 +18,7 @@ from bddtorque.planner.network import Form, Monomial, Network, TableValue
 from bddtorque.planner.sizing import Sizes
 from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import Range
-from bddtorque.words.rounding import half_up
+from bddtorque.words.rounding import half_up, nearest_words
 
 FACTOR_TOLERANCE = Fraction(1, 64)
 """Units: what rounding the factors of one sum may cost it."""
@@ -61,6 +61,8 @@ class Layout(PlanBuilder):
         # a small budget wants finer factors as well as finer words; powers of two, so that plans do not change with it
         finer = Fraction(2) ** min(0, math.floor(math.log2(share)) + 3)
         self.factor_tolerance, self.product_tolerance = FACTOR_TOLERANCE * finer, PRODUCT_TOLERANCE * finer
+        self.nothing: set[int] = set()
+        """Nodes whose tables would be all zeros: they are left out, and charged."""
         self.words: dict[int, int] = {}
         """By node."""
         self.lsb: dict[int, Fraction] = {}
@@ -72,13 +74,14 @@ class Layout(PlanBuilder):
 
     def plan(self, targets: Sequence[Target], source: str) -> Plan:
         """Lay out every word that matters, then the outputs."""
+        self.nothing = {node for node in self.network.tables if self._is_nothing(node)}
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
             self._find_shifts(-1 - k, form, each.lsb)
         for node in self.sizes.exponents:
             if node in self.network.sums:
                 self._find_shifts(node, self.network.sums[node], self.step_of(node))
         for node in self.network.order:
-            if node in self.sizes.exponents:
+            if node in self.sizes.exponents and node not in self.nothing:
                 lsb = self.step_of(node)
                 if node in self.network.tables:
                     self.words[node] = self._table(node, self.network.tables[node], lsb)
@@ -98,10 +101,19 @@ class Layout(PlanBuilder):
         """Return the value of one unit of a word."""
         return Fraction(2) ** self.sizes.exponents[node]
 
+    def _is_nothing(self, node: int) -> bool:
+        """Whether a table would be all zeros: its value is below half a unit of its word, whatever its inputs."""
+        reach = self.network.ranges[node]
+        return node in self.sizes.exponents and nearest_words(reach.low, reach.high, self.step_of(node)) == (0, 0)
+
+    def _is_left_out(self, key: int, monomial: Monomial) -> bool:
+        """Whether a monomial is left out of a form: it is too small to matter, or a table in it would be all zeros."""
+        return monomial in self.sizes.dropped.get(key, frozenset()) or not self.nothing.isdisjoint(monomial)
+
     def _find_shifts(self, key: int, form: Form, lsb: Fraction) -> None:
         """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
         for monomial, coefficient in form.items():
-            if len(monomial) == 2 and monomial not in self.sizes.dropped.get(key, frozenset()):
+            if len(monomial) == 2 and not self._is_left_out(key, monomial):
                 self.shifts.setdefault(monomial, set()).add(self.coarser(monomial, coefficient, lsb))
 
     def coarser(self, monomial: Monomial, coefficient: Fraction, lsb: Fraction) -> int:
@@ -147,13 +159,12 @@ class Layout(PlanBuilder):
 
     def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction]:
         """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
-        left_out = self.sizes.dropped.get(key, frozenset())
         parts: list[Part] = []
         dropped, error = Fraction(0), Fraction(0)
         for monomial, coefficient in form.items():
             if not monomial:
                 continue
-            if monomial in left_out:
+            if self._is_left_out(key, monomial):
                 dropped += abs(coefficient) * math.prod(Fraction(self.network.size_of(word)) for word in monomial)
                 continue
             wire = self._monomial(monomial, coefficient, lsb)

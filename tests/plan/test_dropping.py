@@ -11,10 +11,14 @@ from plan_samples import Sample, found_and_proved
 from strategies import random_robot
 
 import bddtorque as bt
+from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.graph.tracer import Tracer
+from bddtorque.plan.blocks import Block, FunctionBlock
 from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.plan import Plan
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
+from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {
@@ -94,3 +98,26 @@ def test_a_feather_on_a_heavy_arm_is_dropped(source):
     errors = np.abs(words - np.clip(units, -128, 127)).max(axis=0)
     assert (errors <= model.certificate.bounds).all() and model.certificate.faithful
     assert (words[:, 1] == 0).all()
+
+
+def zero_tables(plan: Plan) -> list[Block]:
+    return [block for block in plan.blocks if isinstance(block, FunctionBlock) and block.low == block.high == 0]
+
+
+def test_no_table_is_all_zeros_and_what_is_left_out_is_charged():
+    charged = 0
+    for tiny in 10.0 ** -np.arange(1, 6, 0.25):
+        sample = sample_with(float(tiny))
+        plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "terms")
+        assert not zero_tables(plan)
+        found, proved = found_and_proved(sample, plan)
+        assert all(error <= bound < 1.0 for error, bound in zip(found, proved, strict=True))
+        charged += plan.outputs[0].dropped > 0 and "b" in {wire.name for wire in plan.wires}
+    assert charged  # the summand of an output alone is left out, where the word inside the other must be finer
+
+
+def test_arms_have_no_table_that_is_all_zeros():
+    spec, robot, _ = spec_and_robot("scara", {"bits": 4})
+    draft = draft_of_robot(spec, robot)
+    assert not zero_tables(draft.plan)
+    assert any(output.dropped for output in draft.plan.outputs)
