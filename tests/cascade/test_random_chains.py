@@ -121,8 +121,8 @@ def assert_compiles(case: Case, states: int) -> None:
 
 
 @pytest.mark.slow
-@relaxed(6)
-@given(cases(most=3, least_bits=3, most_bits=6))
+@relaxed(4)
+@given(cases(most=3, least_bits=3, most_bits=5))
 def test_short_chains_are_compiled_and_keep_their_bound(case):
     assert_compiles(case, 20_000)
 

@@ -181,7 +181,12 @@ def test_a_limit_of_the_system_is_a_full_disk(arm: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("kind", "lines"),
-    [("file", 20), pytest.param("folder", 100, marks=pytest.mark.slow), ("new_folder", 50), ("cache", 50)],
+    [
+        ("file", 20),
+        pytest.param("folder", 100, marks=pytest.mark.slow),
+        pytest.param("new_folder", 50, marks=pytest.mark.everything),
+        ("cache", 50),
+    ],
 )
 def test_ctrl_c_at_every_line_of_writing(kind: str, lines: int, tmp_path: Path) -> None:
     folder = tmp_path / "work"

@@ -17,7 +17,7 @@ ROUNDING = 1e-6
     "name", ["planar2r", *(pytest.param(name, marks=pytest.mark.everything) for name in ("ur5", "puma560"))]
 )
 def test_tables_are_within_their_bound_of_the_array(name: str) -> None:
-    model = compiled(name, bits=8)
+    model = compiled(name, bits=6 if name == "planar2r" else 8)
     words = random_words(model, 2000, 8)
     q, qd, qdd = values_of(model, words)
     run = run_array(model.robot, q, qd, np.zeros_like(q))
