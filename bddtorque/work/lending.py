@@ -11,10 +11,12 @@ import contextlib
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, runtime_checkable
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.work.interrupts import interrupts_held
 from bddtorque.work.pool import received, submit
 from bddtorque.work.tasks import Task
 
@@ -78,7 +80,8 @@ def lend(
             for future in loan.finished():
                 task = loan.running.pop(future)
                 try:
-                    result = received(future)
+                    with interrupts_held():
+                        result = received(future)
                 except BaseException as problem:
                     loan.failed(task, problem)
                 else:
@@ -95,6 +98,7 @@ class _Loan:
         self.executor, self.renew = executor, renew
         self.waiting, self.suspects = deque(tasks), deque[Task]()
         self.running: dict[Future[Any], Task] = {}
+        self.told: SimpleQueue[Future[Any]] = SimpleQueue()
         self.tries = Counter[str]()
         self.suspected = set[str]()
         self.broken = False
@@ -106,7 +110,8 @@ class _Loan:
                 self.executor, self.broken = self.renew(), False
             task = (self.suspects or self.waiting).popleft()
             try:
-                future = submit(self.executor, task)
+                with interrupts_held():
+                    future = submit(self.executor, task)
             except Exception as problem:
                 self.refused(task, problem)
                 if self.running:  # it may have had enough for now
@@ -119,14 +124,17 @@ class _Loan:
                     f"{type(self.executor).__qualname__} returned {type(future).__qualname__}"
                 )
             self.running[future] = task
+            with interrupts_held():
+                future.add_done_callback(self.told.put)
 
     def finished(self) -> set[Future[Any]]:
         """Wait until something is done, and return what is; look after an executor that can be looked at."""
         if not self.running:
             return set()
-        wait(self.running, timeout=LOOK, return_when=FIRST_COMPLETED)
-        # those too that an executor which was shut down cancelled without a word: `wait` never tells of them
-        done = {future for future in self.running if future.done()}
+        with contextlib.suppress(Empty):  # unlike `concurrent.futures.wait`, this holds no lock that Ctrl-C could leave
+            self.told.get(timeout=LOOK)
+        with interrupts_held():  # those too that an executor which was shut down cancelled without a word
+            done = {future for future in self.running if future.done()}
         if not done and isinstance(self.executor, Watched):
             self.executor.check()
         return done
@@ -178,11 +186,12 @@ class _Loan:
 
     def abandon(self, deliver: Deliver) -> None:
         """Keep what is finished, cancel the rest."""
-        try:
-            for future, task in self.running.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    deliver(task, received(future))
-        finally:
-            for future in self.running:
-                with contextlib.suppress(Exception):  # an executor that is gone cannot cancel
-                    future.cancel()
+        with interrupts_held():
+            try:
+                for future, task in self.running.items():
+                    if future.done() and not future.cancelled() and future.exception() is None:
+                        deliver(task, received(future))
+            finally:
+                for future in self.running:
+                    with contextlib.suppress(Exception):  # an executor that is gone cannot cancel
+                        future.cancel()
