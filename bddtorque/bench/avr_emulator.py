@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.bench.binaries import SECONDS, Binary, Run, run_tool
 from bddtorque.bench.c_call import CCall
 from bddtorque.spec.chips import Chip
+from bddtorque.work.interrupts import scratch_folder
 
 LIBRARY = "libsimavr-dev libelf-dev"
 """Debian packages of simavr as a library."""
@@ -22,8 +22,8 @@ LIBRARY = "libsimavr-dev libelf-dev"
 @cache
 def runner() -> bytes:
     """Return the program that runs AVR code, built once per process."""
-    with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
-        program = Path(folder, "avr_runner")
+    with scratch_folder() as folder:
+        program = folder / "avr_runner"
         source = Path(__file__).with_name("avr_runner.c")
         try:
             run_tool(["cc", "-O2", "-o", str(program), str(source), "-lsimavr", "-lelf"])

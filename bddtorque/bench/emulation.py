@@ -9,7 +9,6 @@ Nothing is measured with a clock: figures are the same on every machine that has
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -26,6 +25,7 @@ from bddtorque.bench.binaries import Binary, run_tool
 from bddtorque.bench.c_call import CCall
 from bddtorque.bench.unicorn_emulator import LINKER_SCRIPT, run_unicorn
 from bddtorque.spec.chips import Chip, chip_named
+from bddtorque.work.interrupts import scratch_folder
 
 Words = npt.NDArray[np.int64]
 
@@ -110,8 +110,7 @@ def measure(
     rows = np.ascontiguousarray(states, dtype=call.dtype)
     if rows.ndim != 2 or rows.shape[1] != call.inputs or not len(rows):
         raise BddTorqueError(f"states must have shape (N, {call.inputs}), N > 0, got {rows.shape}")
-    with tempfile.TemporaryDirectory(prefix="bddtorque-") as made:
-        here = Path(made)
+    with scratch_folder() as here:
         stub = here / "stub.c"
         stub.write_text(call.stub_text())
         nothing = _build(chip, call, source, here, "empty", [stub], flags)

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.bench.c_call import CCall
 from bddtorque.spec.chips import Chip
+from bddtorque.work.interrupts import scratch_folder
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
 """Tables by which a debugger or C++ would unwind the stack are no part of what runs."""
@@ -60,8 +60,7 @@ def find_compiler(wanted: str | None, chip: Chip | None = None) -> list[str] | N
 def measure(files: Mapping[str, str], names: Sequence[str], call: CCall, command: Sequence[str]) -> Measured | str:
     """Link the files `names` among others into a program and return what they add to it, or why that is not known."""
     compiler, given = command[0], list(command[1:])
-    with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
-        here = Path(folder)
+    with scratch_folder() as here:
         for name, text in files.items():
             (here / name).parent.mkdir(parents=True, exist_ok=True)
             (here / name).write_text(text, encoding="ascii")

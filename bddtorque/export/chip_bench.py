@@ -8,11 +8,9 @@ take the same words and make the same checks. Each is built at -Os and at -O2, a
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +27,7 @@ from bddtorque.export.exporter import ROM, c_files
 from bddtorque.export.float_baseline import float_files
 from bddtorque.model.model import Model
 from bddtorque.spec.chips import chip_named
+from bddtorque.work.interrupts import scratch_folder
 
 STATES = 200
 """Random states that cycles are counted on."""
@@ -135,10 +134,10 @@ def _measured(
     """Build files at each level and return the figures of the fastest; words must be those `expected`."""
     found: list[ChipFigures] = []
     problem = ""
-    with tempfile.TemporaryDirectory(prefix="bddtorque-") as folder:
+    with scratch_folder() as folder:
         for name, text in files.items():
-            Path(folder, name).write_text(text, encoding="ascii")
-        CCall.read(Path(folder))
+            (folder / name).write_text(text, encoding="ascii")
+        CCall.read(folder)
         for level in LEVELS:
             try:
                 run = measure(folder, chip, np.concatenate(states, axis=1), (level,))

@@ -1,11 +1,14 @@
-"""Ctrl-C held back for as long as it could leave a lock taken."""
+"""Ctrl-C held back for as long as it could leave something behind: a lock that is taken, a folder that is half removed."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 
 @contextlib.contextmanager
@@ -27,3 +30,17 @@ def interrupts_held() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give an empty folder, which is gone afterwards, whenever Ctrl-C comes."""
+    folder = None
+    try:
+        with interrupts_held():
+            folder = Path(tempfile.mkdtemp(prefix="bddtorque-"))
+        yield folder
+    finally:
+        if folder is not None:
+            with interrupts_held():
+                shutil.rmtree(folder, ignore_errors=True)

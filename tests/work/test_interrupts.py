@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import tempfile
 import threading
 from concurrent.futures import Future
 
 import pytest
 
-from bddtorque.work.interrupts import interrupts_held
+from bddtorque.work.interrupts import interrupts_held, scratch_folder
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +57,22 @@ def test_other_threads_leave_the_handler_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+@pytest.mark.parametrize("step", ["mkdtemp", "rmtree", None])
+def test_a_scratch_folder_is_gone_whenever_ctrl_c_comes(step, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    home = {"mkdtemp": tempfile, "rmtree": shutil}.get(step)
+    if home is not None:
+        work = getattr(home, step)
+
+        def interrupted(*given, **options):
+            signal.raise_signal(signal.SIGINT)
+            return work(*given, **options)
+
+        monkeypatch.setattr(home, step, interrupted)
+    with pytest.raises(KeyboardInterrupt), scratch_folder() as folder:
+        (folder / "file").write_text("written")
+        if step is None:
+            signal.raise_signal(signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []
