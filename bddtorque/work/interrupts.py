@@ -1,4 +1,4 @@
-"""Ctrl-C held back for as long as it could leave something behind: a lock that is taken, a folder that is half removed."""
+"""Ctrl-C held back for as long as it could leave something behind: a lock taken, a folder half removed."""
 
 from __future__ import annotations
 
