@@ -142,7 +142,7 @@ def _measured(
             try:
                 run = measure(folder, chip, np.concatenate(states, axis=1), (level,))
             except BddTorqueError as reason:
-                problem = str(reason).replace(folder, way)
+                problem = str(reason).replace(str(folder), way)
                 continue
             if expected is not None and not np.array_equal(run.words, expected):
                 raise BddTorqueError(f"chip '{chip}', {level}: other words than the model's")
