@@ -83,6 +83,9 @@ class Tracer:
         for whole, part in ((second, first), (first, second)):
             rest = self._rest(whole, part)
             if rest is not None:
+                node = self.nodes[rest >> 1]
+                if node.op is Op.CONSTANT:  # a number again, so that what is made of it is folded too
+                    return -node.value if rest & 1 else node.value
                 return self.kind(self, rest)
         # the leading operand is taken positive: −a + b is −(a − b), so that a − b and b − a are one node
         flip = first & 1

@@ -121,6 +121,8 @@ def test_who_sees_the_log_is_told_what_is_waited_for_once(tmp_path, monkeypatch,
     straight(model.plan, model.formats, model.tables, tmp_path / "unseen")
     assert not caplog.records
     other = arm(5, workers=1)
+    for name in [name for name in sys.modules if name.startswith("plan_")]:  # other tests may have had its code
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     for _ in range(2):
         straight(other.plan, other.formats, other.tables, tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bddtorque.graph.graph import Graph, Op
@@ -126,6 +126,7 @@ def value_of(expression: Any, names: dict[str, Any], arithmetic: Any) -> Any:
     return getattr(arithmetic, operation)(values[0])
 
 
+@example(("-", -2.0, ("-", "y", ("+", "y", -2.0))), (0.0, 0.0, 0.0))  # a constant that is left over is folded again
 @given(expressions, st.tuples(*[st.floats(-2, 2)] * 3))
 def test_a_trace_computes_what_was_written(expression: Any, point: tuple[float, float, float]) -> None:
     tracer = Tracer()
