@@ -34,6 +34,7 @@ from bddtorque.cli.compile_command import compile_command
 from bddtorque.cli.console import say
 from bddtorque.cli.eval_command import eval_command
 from bddtorque.cli.export_command import export_command
+from bddtorque.cli.help_text import HelpAllOption, PlainHelpCommand, PlainHelpGroup
 from bddtorque.cli.info_command import info_command
 from bddtorque.cli.machines_command import machines_command
 from bddtorque.cli.plan_command import plan_command
@@ -110,25 +111,24 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
 
 app = typer.Typer(
     name="bddtorque",
+    cls=PlainHelpGroup,
     help="Compile a robot arm's inverse dynamics into fixed-point Boolean tables, "
     "proved within one unit of the last bit.",
     epilog="Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _flowing(text: str) -> str:
-    """Return a docstring with each paragraph on one line: typer keeps the ends of lines after the first paragraph."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
-
-
 def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``."""
+    """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``.
+
+    It takes ``--help-all`` too.
+    """
     flags: dict[str, str] = {}
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+    own = inspect.signature(command, eval_str=True)
+    for parameter in own.parameters.values():
         (option, *_) = parameter.annotation.__metadata__
         if isinstance(option, OptionInfo):  # typer takes the first flag for the default until it builds the command
             texts = [str(text) for text in (option.default, *(option.param_decls or ()))]
@@ -136,7 +136,7 @@ def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             flags[parameter.name] = (declared or [f"--{parameter.name.replace('_', '-')}"])[0]
 
     @functools.wraps(command)
-    def run(**given: Any) -> Any:
+    def run(help_all: bool, **given: Any) -> Any:
         try:
             return command(**given)
         except BddTorqueError as problem:
@@ -147,12 +147,15 @@ def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
                 raise BddTorqueError(flags[name] + message[len(name) :]) from None
             raise
 
+    shows_all = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAllOption)
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    run.__signature__ = own.replace(parameters=[*parameters, shows_all])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in (*parameters, shows_all)}
     return run
 
 
 for _name, (_function, _example) in COMMANDS.items():
-    _how: dict[str, Any] = {"help": _flowing(_function.__doc__ or ""), "epilog": _example, "no_args_is_help": False}
-    app.command(_name, **_how)(_naming_flags(_function))
+    app.command(_name, cls=PlainHelpCommand, epilog=_example)(_naming_flags(_function))
 
 
 def _show_version(wanted: bool) -> None:

@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-EngineOption = Annotated[str, typer.Option(metavar="NAME", help="What reduces the diagrams: auto, cudd or autoref.")]
-WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Processes; all processors unless given.")]
+EngineOption = Annotated[str, typer.Option(metavar="NAME", help="Decision-diagram engine: auto, cudd or autoref.")]
+WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Number of processes; default: all processors.")]
 DaskOption = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster: its scheduler, such as tcp://host:8786.")
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, such as tcp://host:8786."),
 ]
-NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep finished blocks.")]
-PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="For programs: the result as JSON on standard output.")]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Write a plot: .png, .pdf or .svg.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-PANEL = "What to compile (each takes the place of what the specification says)"
-ROBOT_PANEL = "The robot (each takes the place of what the specification says)"
+PANEL = "What to compile (overrides the specification)"
+ROBOT_PANEL = "The robot (overrides the specification)"
 
 
 def option_table(panel: str, *rows: Any) -> dict[str, Any]:
@@ -51,50 +52,43 @@ def option_table(panel: str, *rows: Any) -> dict[str, Any]:
     }
 
 
-_EACH = ': 1.5 or -1:2 for all joints, one per joint: 1.5,-1:2, or some by name: elbow=-1:2. Units as in "20 deg/s".'
-_TORQUE = f"auto (what the robot can need), limits (its effort limits), or a range (N·m, N){_EACH}"
+_TORQUE = "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE."
 _INPUTS = (
-    "Word length of the inputs: 12, or 12,10 (one per joint), or position=14 (may be repeated: velocity=, "
-    "acceleration=). As --bits unless given."
+    "Input word length: 12, 12,10 (one per joint), or position=14 (repeat for velocity=, acceleration=). "
+    "Same as --bits if omitted."
 )
-_LOCK = "URDF: hold a joint still, at a position in rad or m (may be repeated); or others."
-_PAYLOAD = "A point mass at the tip, kg; its place in the tip frame, m."
+_LOCK = "URDF: lock a joint at a position in rad or m (may be repeated), or others: all not on the way to --tip."
+_PAYLOAD = "A point mass (kg) at the tip, and its place (m) in the tip frame."
 
 CHOICES = {
     **option_table(
         PANEL,
-        ("bits", str, "BITS", "Word length of the torques: 12, or one per joint."),
+        ("bits", str, "BITS", "Torque word length: 12, or one per joint such as 12,10."),
         ("input_bits", list[str], "BITS", _INPUTS),
-        ("accuracy", str, "GOAL", "faithful, paper, or units of the last bit above 0.5."),
-        ("block_bits", int, "N", "Input bits of one table, at most."),
+        ("accuracy", str, "GOAL", "faithful (below one unit of the last bit), paper, or a number of units above 0.5."),
+        ("block_bits", int, "N", "Largest number of input bits of one table."),
         ("products", str, "WAY", "How tables multiply two words: auto, blocks, squares or partial."),
-        ("memory", str, "SIZE", "Budget, such as 2GiB or 500MB."),
-        ("source", str, "NAME", "auto, terms or recursive."),
-        ("target", str, "NAME", "tables, integer or float."),
-        ("precision", str, "NAME", "auto, single or double; for --target float."),
-        ("chip", str, "NAME", "cortex-m0, avr, ...: whose costs to plan by; for --target integer."),
-        ("position", str, "RANGE", f"Range of the position (rad, m){_EACH}", "--q-max"),
-        ("velocity", str, "RANGE", f"Range of the velocity (rad/s, m/s){_EACH}", "--qd-max"),
-        ("acceleration", str, "RANGE", f"Range of the acceleration (rad/s², m/s²){_EACH}", "--qdd-max"),
-        (
-            "torque",
-            str,
-            "RANGE",
-            _TORQUE,
-            "--tau-max",
-        ),
+        ("memory", str, "SIZE", "Memory budget, such as 2GiB or 500MB."),
+        ("source", str, "NAME", "Form of the dynamics: auto, terms or recursive."),
+        ("target", str, "NAME", "Arithmetic: tables, integer or float."),
+        ("precision", str, "NAME", "auto, single or double, for --target float."),
+        ("chip", str, "NAME", "Processor to plan for, such as cortex-m0 or avr, for --target integer."),
+        ("position", str, "RANGE", "Position range (rad, m).", "--q-max"),
+        ("velocity", str, "RANGE", "Velocity range (rad/s, m/s).", "--qd-max"),
+        ("acceleration", str, "RANGE", "Acceleration range (rad/s², m/s²).", "--qdd-max"),
+        ("torque", str, "RANGE", _TORQUE, "--tau-max"),
     ),
     **option_table(
         ROBOT_PANEL,
-        ("base", str, "LINK", "URDF: the link that is held still."),
-        ("tip", str, "LINK", "URDF: the link at which the chain ends."),
+        ("base", str, "LINK", "URDF: the link that is fixed."),
+        ("tip", str, "LINK", "URDF: the last link of the chain."),
         ("lock", list[str], "JOINT=POSITION", _LOCK),
-        ("gravity", str, "X,Y,Z", "m/s² in base axes: 0,0,-9.81."),
+        ("gravity", str, "X,Y,Z", "Gravity in base axes (m/s²), such as 0,0,-9.81."),
         ("payload", str, "MASS[,X,Y,Z]", _PAYLOAD),
-        ("snap", float, "X", "URDF: make rotations exact to within this."),
-        ("ignore_friction", bool, None, "URDF: leave <dynamics> out of the torques."),
-        ("allow_massless", bool, None, "URDF: accept moving bodies without mass."),
-        ("allow_unphysical", bool, None, "URDF: accept inertias that no body has."),
+        ("snap", float, "X", "URDF: round rotations that are this close to exact ones."),
+        ("ignore_friction", bool, None, "URDF: ignore friction and damping (<dynamics>)."),
+        ("allow_massless", bool, None, "URDF: accept moving links without mass."),
+        ("allow_unphysical", bool, None, "URDF: accept inertias that no real body can have."),
     ),
 }
 _RANGES = ("position", "velocity", "acceleration", "torque")

@@ -1,14 +1,15 @@
 """The application itself: help, version, bad use, interruption, start-up."""
 
 import io
-import itertools
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli import help_text
 from bddtorque.cli.app import COMMANDS
 from bddtorque.cli.console import ShownProgress
 
@@ -34,18 +35,44 @@ def test_every_command_has_help_with_an_example(run, command):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_paragraphs_of_help_flow(run, monkeypatch, command):
-    """No line ends before the next word has no room, as one does where the end of a line of the source is kept."""
+@pytest.mark.parametrize("option", ["--help", "--help-all"])
+def test_help_fits_eighty_columns_and_pads_nothing(run, monkeypatch, command, option):
     monkeypatch.setenv("COLUMNS", "80")
-    above = run(command, "--help").out.partition("\u256d")[0].splitlines()
-    lines = [line.strip() for line in above]
-    for line, after in itertools.pairwise(lines):
-        if line and after:
-            assert len(line) + 1 + len(after.split()[0]) > 78, (line, after)
+    lines = run(command, option).out.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert [line for line in lines if "<bool>" in line or "\x1b" in line] == []
+
+
+def test_help_of_compile_fits_a_screen_and_help_all_has_the_rest(run):
+    short, whole = run("compile", "--help").out, run("compile", "--help-all").out
+    assert len(short.splitlines()) <= 50
+    assert "--bits BITS" in short
+    assert "--snap" not in short
+    assert "--help-all shows every option, also for: measured data instead of a robot" in short
+    assert all(flag in whole for flag in ("--bits BITS", "--snap X", "--samples FILE", "RANGE is 1.5"))
+
+
+def test_help_all_of_a_command_without_groups_is_its_help(run):
+    assert run("info", "--help-all").out == run("info", "--help").out
+
+
+def test_help_is_coloured_on_a_terminal_only(monkeypatch):
+    monkeypatch.setattr(help_text.sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert help_text._styled("Options", 1) == "\x1b[1mOptions\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert help_text._styled("Options", 1) == "Options"
+
+
+def test_completion_can_be_installed(run):
+    shown = run("--help").out
+    assert "--install-completion" in shown
+    assert "--show-completion" in shown
 
 
 def test_sweep_has_help_of_its_own(run):
-    shown = " ".join(run("sweep", "--help").out.replace("\u2502", " ").split())
+    shown = " ".join(run("sweep", "--help").out.split())
     assert "Threads that measure" in shown
     assert "Neither read nor keep what was found" in shown
 

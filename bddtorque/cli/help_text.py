@@ -1,0 +1,145 @@
+"""What ``--help`` shows: plain text that fits 80 columns, the options people use daily first, all with ``--help-all``.
+
+Options that many commands take stand in groups (`option_table` in options.py). ``--help`` shows a command's own options
+and, of the groups, only those in `DAILY`; it says what else ``--help-all`` lists.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+DAILY = {"bits", "target", "chip", "quantity", "velocity", "acceleration", "torque"}
+"""Options of the shared groups that ``--help`` shows too."""
+RANGE = (
+    "RANGE is 1.5 (that is ±1.5) or -1:2 for all joints, 1.5,-1:2 for one per joint, or elbow=-1:2 by name; "
+    'units such as "20 deg/s" are accepted.'
+)
+ALL = "help_all"
+"""Where a context keeps that everything is to be shown."""
+NARROWEST, WIDEST, INDENT, GAP = 60, 100, 2, 2
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        context.meta[ALL] = True
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HelpAllOption = Annotated[bool, typer.Option("--help-all", is_eager=True, callback=_show_all, hidden=True)]
+"""Hidden because ``--help`` names it below its options, where there is more to show."""
+
+
+class PlainHelpCommand(TyperCommand):
+    """A command that shows its help as plain text."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of one command."""
+        formatter.write("\n".join(_command_lines(self, ctx)) + "\n")
+
+
+class PlainHelpGroup(TyperGroup):
+    """The application: shows its commands, one line or two each, as plain text."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the whole application."""
+        rows = [(name, command.get_short_help_str(300)) for name, command in self.commands.items()]
+        lines = [f"Usage: {ctx.command_path} COMMAND ...", "", *_paragraphs(self.help), "", _heading("Commands")]
+        lines += [*_columns(rows), "", _heading("Options"), *_columns(_rows(self.get_params(ctx), ctx))]
+        formatter.write("\n".join([*lines, "", *_paragraphs(self.epilog)]) + "\n")
+
+
+def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
+    parameters = command.get_params(ctx)
+    arguments = [each for each in parameters if each.param_type_name == "argument"]
+    groups: dict[str, list[Any]] = {}
+    for option in parameters:
+        if option.param_type_name == "option" and not option.hidden:
+            groups.setdefault(getattr(option, "rich_help_panel", None) or "Options", []).append(option)
+    whole = ctx.meta.get(ALL) or len(groups) == 1
+    shown = groups if whole else {name: _daily(name, options) for name, options in groups.items()}
+    usage = [each.metavar if each.required else f"[{each.metavar}]" for each in arguments]
+    yield " ".join(["Usage:", ctx.command_path, *usage, "[options]"])
+    yield ""
+    yield from _paragraphs(command.help)
+    if arguments:
+        yield ""
+        yield from _columns([(each.metavar, each.help or "") for each in arguments])
+    for name, options in shown.items():
+        if options:
+            yield ""
+            yield _heading(name)
+            yield from _columns(_rows(options, ctx))
+    if any(option.metavar == "RANGE" for options in shown.values() for option in options):
+        yield ""
+        yield from _paragraphs(RANGE)
+    if not whole:
+        left = [f"{name.partition(' (')[0].lower()}" for name in groups if len(shown[name]) < len(groups[name])]
+        yield ""
+        yield from _paragraphs(f"--help-all shows every option, also for: {', '.join(left)}.")
+    yield ""
+    yield from _paragraphs(command.epilog)
+
+
+def _daily(group: str, options: list[Any]) -> list[Any]:
+    return options if group == "Options" else [each for each in options if each.name in DAILY]
+
+
+def _rows(options: list[Any], ctx: Any) -> list[tuple[str, str]]:
+    """Return flags and what they do, with the default of those that have one."""
+    rows = []
+    for option in options:
+        flags = ", ".join(sorted(option.opts, key=lambda flag: flag.startswith("--")))
+        text, default = option.help or "", option.get_default(ctx, call=False)
+        if not option.is_flag:
+            flags += f" {option.metavar or option.name.upper()}"
+            text += "" if default is None or isinstance(default, list | tuple) else f" Default: {default}."
+        rows.append((flags, text))
+    return rows
+
+
+def _width() -> int:
+    """Return the columns to fill: those of the terminal within reason, 80 where there is none."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, NARROWEST), WIDEST)
+
+
+def _columns(rows: list[tuple[str, str]]) -> Iterator[str]:
+    """Give names and texts in two columns; a name too long for the first stands on a line of its own."""
+    left = min(max((len(name) for name, _ in rows), default=0), 24)
+    indent = " " * (INDENT + left + GAP)
+    for name, text in rows:
+        lines = textwrap.wrap(" ".join(text.split()), _width() - len(indent), break_on_hyphens=False) or [""]
+        if len(name) > left:
+            yield f"{' ' * INDENT}{_styled(name, 36)}"
+        else:
+            yield f"{' ' * INDENT}{_styled(name, 36)}{' ' * (left - len(name) + GAP)}{lines.pop(0)}".rstrip()
+        yield from (indent + line for line in lines if line)
+
+
+def _paragraphs(text: str | None) -> Iterator[str]:
+    """Give paragraphs as lines, each wrapped; examples that follow each other stand without a gap."""
+    paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(text or "").split("\n\n")]
+    for number, paragraph in enumerate(paragraphs):
+        if number and not paragraph.startswith("Example:"):
+            yield ""
+        yield from textwrap.wrap(
+            paragraph, _width(), break_on_hyphens=False, subsequent_indent="  " * ("Example:" in paragraph)
+        )
+
+
+def _heading(text: str) -> str:
+    return _styled(text, 1)
+
+
+def _styled(text: str, code: int) -> str:
+    """Return text in bold or colour; what prints it takes that away where no terminal shows it."""
+    return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
