@@ -89,7 +89,7 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz/run.py
 
 docs: $(READY)
-	$(BIN)/mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 clean:
 	rm -rf $(VENV) out build dist site
