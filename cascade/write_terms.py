@@ -15,7 +15,7 @@ from bddtorque.export.pla import pla_text
 from bddtorque.plan.wires import Lookup
 from bddtorque.report.diagram_picture import diagram_picture, drawable_part
 from bddtorque.report.standalone import DIAGRAM_NOTES, standalone_svg
-from bddtorque.sweep.term_errors import term_summands
+from bddtorque.sweeps.term_errors import term_summands
 
 FOLDER = Path(__file__).parents[1] / "tables" / "planar2r_terms"
 BITS = 4

@@ -15,7 +15,7 @@ import numpy as np
 from reporting import Check, at_most, below, finish, near, parser, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.sweep import Sweep, sweep
+from bddtorque.sweeps import Sweep, sweep
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.bench.contenders import BASELINE
 from bddtorque.bench.timing import Report
-from bddtorque.sweep.drawing import new_figure, save_figure
+from bddtorque.sweeps.drawing import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,7 +29,7 @@ from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Link, Robot
-from bddtorque.sweep.states import random_words
+from bddtorque.sweeps.states import random_words
 from bddtorque.work.caching import cache_directory
 
 Words = npt.NDArray[np.int64]

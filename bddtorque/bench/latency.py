@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
 from bddtorque.model.model import Model
-from bddtorque.sweep.states import random_words
+from bddtorque.sweeps.states import random_words
 
 FLUSHED = 64 << 20
 """Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""

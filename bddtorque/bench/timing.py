@@ -17,7 +17,7 @@ from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, con
 from bddtorque.bench.latency import Latency, latency
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.model.model import Model
-from bddtorque.sweep.states import random_words
+from bddtorque.sweeps.states import random_words
 
 LONG = 0.005
 """Seconds of a run beyond which it is not repeated."""

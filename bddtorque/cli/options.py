@@ -158,7 +158,7 @@ def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path |
             raise BddTorqueError(f"{option} and {first} both name {path}: choose another name for one of them")
         will_write(option, path)
         if option == "--plot":
-            from bddtorque.sweep.drawing import check_plot
+            from bddtorque.sweeps.drawing import check_plot
 
             check_plot(path)
     for file in inputs:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.model.model import Model
-    from bddtorque.sweep import ErrorFigures, Sweep, Trajectory
+    from bddtorque.sweeps import ErrorFigures, Sweep, Trajectory
 
 BUILT_IN = ("quintic", "sine")
 ERRORS = {
@@ -78,7 +78,7 @@ def sweep_command(
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
     _check_sources(sources, lengths, chosen)
-    from bddtorque.sweep import sweep
+    from bddtorque.sweeps import sweep
 
     several = len(sources) > 1 or len(lengths or ()) > 1
     progress = ShownProgress()
@@ -125,14 +125,14 @@ def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -
     written = []
     if csv_file is not None:
         from bddtorque.base.writing import write_whole
-        from bddtorque.sweep.figures import to_csv
+        from bddtorque.sweeps.figures import to_csv
 
         write_whole(csv_file, to_csv(found).encode())
         written.append(csv_file)
     if plot is not None:
-        from bddtorque.sweep.comparison_figures import figure_of
-        from bddtorque.sweep.drawing import save_figure
-        from bddtorque.sweep.error_figures import terms_figure
+        from bddtorque.sweeps.comparison_figures import figure_of
+        from bddtorque.sweeps.drawing import save_figure
+        from bddtorque.sweeps.error_figures import terms_figure
 
         save_figure(partial(figure_of, found), plot)
         written.append(plot)
@@ -154,7 +154,7 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
     import numpy as np
 
     from bddtorque.cli.state_files import read_states
-    from bddtorque.sweep import from_states
+    from bddtorque.sweeps import from_states
 
     joints = model.formats.joint_names
     read = [rows for _, rows in read_states(path, joints, words=False)]

@@ -30,7 +30,7 @@ from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product, Sum
 from bddtorque.spec.chips import Chip
-from bddtorque.sweep.term_errors import TermSummands, term_summands
+from bddtorque.sweeps.term_errors import TermSummands, term_summands
 from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM
 from bddtorque.words.integer_range import INT32, Range, word_range, wrap

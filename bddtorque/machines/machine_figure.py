@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.machines.cost_model import Machine
-from bddtorque.sweep.drawing import new_figure, save_figure
+from bddtorque.sweeps.drawing import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

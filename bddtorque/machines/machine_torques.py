@@ -33,7 +33,7 @@ from bddtorque.machines.lathrop.vector_program import Program, Times, run
 from bddtorque.machines.table_machines import table_machines
 from bddtorque.robots.robot import Robot
 from bddtorque.schedule.scheduling import list_schedule
-from bddtorque.sweep.states import random_words
+from bddtorque.sweeps.states import random_words
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model

@@ -16,7 +16,7 @@ from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.questions.subject_kinds import FloatSubject, Subject, WordSubject
-from bddtorque.sweep.term_errors import term_summands
+from bddtorque.sweeps.term_errors import term_summands
 
 ASKING = "a question"
 """What messages call it."""

@@ -22,8 +22,8 @@ from bddtorque.questions.subject_kinds import Integers, State, Subject, Words, W
 from bddtorque.questions.subjects import ASKING, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
-from bddtorque.sweep.measuring import subject_of
-from bddtorque.sweep.searching import climb
+from bddtorque.sweeps.measuring import subject_of
+from bddtorque.sweeps.searching import climb
 from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import Bounded
 

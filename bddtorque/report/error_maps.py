@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.model.model import Model
-from bddtorque.sweep.measuring import subject_of
+from bddtorque.sweeps.measuring import subject_of
 from bddtorque.words import Format
 
 Floats = npt.NDArray[np.float64]

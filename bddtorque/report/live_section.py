@@ -12,7 +12,7 @@ from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.error_maps import Axis
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
-from bddtorque.sweep.measuring import subject_of
+from bddtorque.sweeps.measuring import subject_of
 from bddtorque.words import Format
 
 QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))

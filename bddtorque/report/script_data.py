@@ -22,7 +22,7 @@ from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.report.view import View
 from bddtorque.robots.robot import Robot
-from bddtorque.sweep.states import Batch, states_of
+from bddtorque.sweeps.states import Batch, states_of
 from bddtorque.words import Format
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
 from bddtorque.words.integer_range import Range

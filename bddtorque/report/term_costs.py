@@ -26,7 +26,7 @@ from bddtorque.schedule.building import operations_of
 from bddtorque.schedule.operations import WORD_STEPS
 from bddtorque.schedule.scheduling import earliest_ends
 from bddtorque.schedule.spreading import tasks_of
-from bddtorque.sweep.term_errors import Motions, motions_of
+from bddtorque.sweeps.term_errors import Motions, motions_of
 
 FORM_NAMES = tuple(reversed(FORMS))
 """All forms, those that give whole words first."""

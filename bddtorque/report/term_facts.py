@@ -17,7 +17,7 @@ from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
 from bddtorque.plan.wires import Input, Lookup, Product
-from bddtorque.sweep.term_errors import kind_of, name_of, term_summands
+from bddtorque.sweeps.term_errors import kind_of, name_of, term_summands
 from bddtorque.words.bounded import Interval
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from compiled import random_words, reference, true_units
 
 from bddtorque.model.model import Model
-from bddtorque.sweep.states import special_words
+from bddtorque.sweeps.states import special_words
 
 BATCH = 1 << 16
 

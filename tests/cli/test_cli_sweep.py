@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-import bddtorque.sweep
-from bddtorque.sweep.drawing import check_plot
+import bddtorque.sweeps
+from bddtorque.sweeps.drawing import check_plot
 
 QUICK = ["--states", "2000"]
 
@@ -34,13 +34,13 @@ def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, comman
 
 
 def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
-    swept = bddtorque.sweep.sweep
+    swept = bddtorque.sweeps.sweep
 
     def broken(*arguments, **named):
         result = swept(*arguments, **named)
         return replace(result, joints=(replace(result.joints[0], proved=0.1), *result.joints[1:]))
 
-    monkeypatch.setattr("bddtorque.sweep.sweep", broken)
+    monkeypatch.setattr("bddtorque.sweeps.sweep", broken)
     ran = run("sweep", model_file, *QUICK)
     assert ran.code == 1
     assert "EXCEEDS" in ran.out

@@ -14,7 +14,7 @@ from bddtorque.model.source import RobotSource
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.sweep.term_errors import name_of
+from bddtorque.sweeps.term_errors import name_of
 
 KINDS = {
     "J11": "inertial",

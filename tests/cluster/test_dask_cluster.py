@@ -22,7 +22,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
 from bddtorque.model.model import to_bytes
-from bddtorque.sweep import sweep
+from bddtorque.sweeps import sweep
 from bddtorque.work import Cache, NoProgress, Task
 from bddtorque.work.cluster import ClusterExecutor, connected
 

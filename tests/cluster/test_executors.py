@@ -26,7 +26,7 @@ from bddtorque.compiler.function_tracing import traced
 from bddtorque.compiler.verify import verify
 from bddtorque.laws.extended import rounded_exactly
 from bddtorque.model.model import to_bytes
-from bddtorque.sweep import sweep
+from bddtorque.sweeps import sweep
 from bddtorque.words.argument import Argument
 from bddtorque.work import Task, lending
 

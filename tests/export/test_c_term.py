@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.exporter import c_files
 from bddtorque.plan.reference import run_plan
-from bddtorque.sweep.term_errors import term_summands
+from bddtorque.sweeps.term_errors import term_summands
 
 PLANAR = {
     "J11": lambda q, qd, qdd: (15.75 + 10 * np.cos(q[1])) * qdd[0],

@@ -19,7 +19,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
 from bddtorque.robots import from_toml, from_urdf
 from bddtorque.spec import from_toml as spec_from_toml
-from bddtorque.sweep import sweep
+from bddtorque.sweeps import sweep
 from bddtorque.words.bounded import Bounded
 
 STRIBECK = bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05)

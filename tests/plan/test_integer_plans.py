@@ -34,7 +34,7 @@ from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.questions import largest
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.sweep import sweep
+from bddtorque.sweeps import sweep
 from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import wrap
 

@@ -24,7 +24,7 @@ from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
 from bddtorque.report.term_costs import term_costs
 from bddtorque.report.view import placed_joints, start_words, view_of
 from bddtorque.schedule import schedule_model
-from bddtorque.sweep.term_errors import motions_of
+from bddtorque.sweeps.term_errors import motions_of
 
 
 def unpack(packed: dict) -> np.ndarray:

@@ -7,10 +7,10 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.model.model import to_bytes
-from bddtorque.sweep import sweep
-from bddtorque.sweep.comparison_figures import bits_figure, comparable, figure_of, models_figure
-from bddtorque.sweep.error_figures import terms_figure
-from bddtorque.sweep.figures import to_csv
+from bddtorque.sweeps import sweep
+from bddtorque.sweeps.comparison_figures import bits_figure, comparable, figure_of, models_figure
+from bddtorque.sweeps.error_figures import terms_figure
+from bddtorque.sweeps.figures import to_csv
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.sweep import sweep
-from bddtorque.sweep.measuring import measure_subject, subject_of
-from bddtorque.sweep.searching import CANDIDATES, climb
-from bddtorque.sweep.states import Batch
+from bddtorque.sweeps import sweep
+from bddtorque.sweeps.measuring import measure_subject, subject_of
+from bddtorque.sweeps.searching import CANDIDATES, climb
+from bddtorque.sweeps.states import Batch
 
 START = np.zeros((3, 2), dtype=np.int64)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.sweep import sweep
+from bddtorque.sweeps import sweep
 from bddtorque.work import Cache, NoProgress
 
 STATES = 4_000
@@ -29,8 +29,8 @@ class Stops(NoProgress):
 @pytest.fixture(autouse=True)
 def long_sweeps(monkeypatch):
     """Sweeps of a few thousand states are long ones, in batches of 500."""
-    monkeypatch.setattr("bddtorque.sweep.states.BATCH", 500)
-    monkeypatch.setattr("bddtorque.sweep.running.ALONE", 1_000)
+    monkeypatch.setattr("bddtorque.sweeps.states.BATCH", 500)
+    monkeypatch.setattr("bddtorque.sweeps.running.ALONE", 1_000)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -66,12 +66,12 @@ def test_a_short_sweep_keeps_nothing(model, tmp_path):
 @pytest.mark.slow
 def test_long_sweeps_run_code_made_for_the_plan_and_find_the_same(model, monkeypatch):
     tables = sweep(model, 3_000)
-    monkeypatch.setattr("bddtorque.sweep.running.STRAIGHT", 3_000)
+    monkeypatch.setattr("bddtorque.sweeps.running.STRAIGHT", 3_000)
     assert sweep(model, 3_000) == tables
 
 
 def test_code_that_differs_from_the_tables_is_refused(model, monkeypatch):
-    from bddtorque.sweep import running
+    from bddtorque.sweeps import running
 
     honest = running.subject_from
 

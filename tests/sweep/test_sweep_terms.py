@@ -8,8 +8,8 @@ from compiled import random_words
 
 import bddtorque as bt
 from bddtorque.plan.wires import Lookup, Sum
-from bddtorque.sweep import sweep
-from bddtorque.sweep.term_errors import ROUNDINGS, Motions, _rows, motions_of, term_errors
+from bddtorque.sweeps import sweep
+from bddtorque.sweeps.term_errors import ROUNDINGS, Motions, _rows, motions_of, term_errors
 
 
 def torque_errors(model, words):

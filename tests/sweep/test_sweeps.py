@@ -7,12 +7,12 @@ import pytest
 from compiled import arm
 
 import bddtorque as bt
-from bddtorque.sweep import sweep
-from bddtorque.sweep.comparison_figures import bits_figure
-from bddtorque.sweep.error_figures import error_figure
-from bddtorque.sweep.figures import PERCENTILES, to_csv
-from bddtorque.sweep.measuring import BINS, joined, measure_subject, percentile, subject_of
-from bddtorque.sweep.states import BATCH, Batch, batches, special_words, states_of
+from bddtorque.sweeps import sweep
+from bddtorque.sweeps.comparison_figures import bits_figure
+from bddtorque.sweeps.error_figures import error_figure
+from bddtorque.sweeps.figures import PERCENTILES, to_csv
+from bddtorque.sweeps.measuring import BINS, joined, measure_subject, percentile, subject_of
+from bddtorque.sweeps.states import BATCH, Batch, batches, special_words, states_of
 from bddtorque.words import Format
 
 
@@ -70,9 +70,9 @@ def test_workers_do_not_matter(model):
 
 
 def test_how_batches_are_grouped_does_not_matter(model, monkeypatch):
-    monkeypatch.setattr("bddtorque.sweep.states.BATCH", 500)
+    monkeypatch.setattr("bddtorque.sweeps.states.BATCH", 500)
     whole = sweep(model, 4_000)
-    monkeypatch.setattr("bddtorque.sweep.running.MOST_TASKS", 2)
+    monkeypatch.setattr("bddtorque.sweeps.running.MOST_TASKS", 2)
     grouped = sweep(model, 4_000)
     assert [joint.found for joint in whole.joints] == [joint.found for joint in grouped.joints]
     assert [joint.picture for joint in whole.joints] == [joint.picture for joint in grouped.joints]

@@ -5,8 +5,8 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.sweep import from_states, quintic, sine, sweep
-from bddtorque.sweep.comparison_figures import figure_of
+from bddtorque.sweeps import from_states, quintic, sine, sweep
+from bddtorque.sweeps.comparison_figures import figure_of
 
 MADE = {"quintic": quintic, "sine": sine}
 

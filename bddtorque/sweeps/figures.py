@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bddtorque.sweep.costs import ModelCost
-from bddtorque.sweep.term_errors import TermError
-from bddtorque.sweep.trajectories import Floats
+from bddtorque.sweeps.costs import ModelCost
+from bddtorque.sweeps.term_errors import TermError
+from bddtorque.sweeps.trajectories import Floats
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ERRORS = ("tables", "inputs", "total")

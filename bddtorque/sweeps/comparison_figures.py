@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
-from bddtorque.sweep.error_figures import error_figure, trajectory_figure
-from bddtorque.sweep.figures import Sweep
+from bddtorque.sweeps.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
+from bddtorque.sweeps.error_figures import error_figure, trajectory_figure
+from bddtorque.sweeps.figures import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

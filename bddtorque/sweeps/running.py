@@ -18,13 +18,13 @@ from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
 from bddtorque.evaluate.evaluator import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
-from bddtorque.sweep.costs import cost_of
-from bddtorque.sweep.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
-from bddtorque.sweep.measuring import joined, measure, percentile, subject_from
-from bddtorque.sweep.searching import search
-from bddtorque.sweep.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
-from bddtorque.sweep.term_errors import term_errors
-from bddtorque.sweep.trajectories import BUILT_IN, Trajectory
+from bddtorque.sweeps.costs import cost_of
+from bddtorque.sweeps.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces
+from bddtorque.sweeps.measuring import joined, measure, percentile, subject_from
+from bddtorque.sweeps.searching import search
+from bddtorque.sweeps.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
+from bddtorque.sweeps.term_errors import term_errors
+from bddtorque.sweeps.trajectories import BUILT_IN, Trajectory
 from bddtorque.work import Cache, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.sweep.measuring import Subject, subject_from
-from bddtorque.sweep.states import special_words
+from bddtorque.sweeps.measuring import Subject, subject_from
+from bddtorque.sweeps.states import special_words
 from bddtorque.words import Format
 
 Floats = npt.NDArray[np.float64]

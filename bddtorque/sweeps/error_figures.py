@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bddtorque.sweep.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, new_figure
-from bddtorque.sweep.figures import JointSweep, Sweep
-from bddtorque.sweep.term_errors import ROUNDINGS
+from bddtorque.sweeps.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, new_figure
+from bddtorque.sweeps.figures import JointSweep, Sweep
+from bddtorque.sweeps.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

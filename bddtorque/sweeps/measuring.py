@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.model.model import Model, from_bytes
 from bddtorque.robots.robot import Robot
-from bddtorque.sweep.states import Given, Part, State, states_of
+from bddtorque.sweeps.states import Given, Part, State, states_of
 from bddtorque.words import Formats
 
 Floats = npt.NDArray[np.float64]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bddtorque.sweep.costs import ModelCost
-from bddtorque.sweep.figures import ErrorFigures, JointSweep, Sweep
-from bddtorque.sweep.running import sweep
-from bddtorque.sweep.term_errors import TermError
-from bddtorque.sweep.trajectories import Trajectory, from_states, quintic, sine
+from bddtorque.sweeps.costs import ModelCost
+from bddtorque.sweeps.figures import ErrorFigures, JointSweep, Sweep
+from bddtorque.sweeps.running import sweep
+from bddtorque.sweeps.term_errors import TermError
+from bddtorque.sweeps.trajectories import Trajectory, from_states, quintic, sine
 
 __all__ = [
     "ErrorFigures",

@@ -10,7 +10,7 @@ from typing import Any
 
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.model.model import Model
-from bddtorque.sweep.states import random_words
+from bddtorque.sweeps.states import random_words
 
 STATES, ROUNDS = 8192, 7
 
