@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _UNSEEN = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
+_PADDING = re.compile(r" +\n")
 PIPE_WIDTH = 160
 """Columns where there is no terminal to ask: files and pipes do not wrap."""
 
@@ -32,6 +33,7 @@ class Shown:
     """A stream for people: names from files cannot move the cursor, rename the window or run backwards.
 
     What is not printable is written as its escape; line ends, and the colours that rich sets on a terminal, pass.
+    Spaces that fill up a line are dropped.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -39,7 +41,8 @@ class Shown:
 
     def write(self, text: str) -> int:
         """Write text, with everything in it visible."""
-        self._stream.write(_UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text))
+        visible = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+        self._stream.write(_PADDING.sub("\n", visible))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

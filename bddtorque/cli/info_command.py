@@ -75,10 +75,11 @@ def info_command(
         *((("of diagrams", model.diagram_digest),) if model.diagrams else ()),
     ]
     console.print(grid(lines))
-    tables = (say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)) if blocks else ()
-    for shown in (say.range_table(ranges), say.word_table(say.model_words(model)), str(model.certificate), *tables):
-        console.print()
-        console.print(shown, soft_wrap=isinstance(shown, str))
+    parts = [say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)] if blocks else []
     if levels and blocks:
+        parts.append(say.level_table(blocks))
+    # what people look for comes last: it stays on the screen
+    parts += [say.word_table(say.model_words(model)), str(model.certificate), say.range_table(ranges)]
+    for part in parts:
         console.print()
-        console.print(say.level_table(blocks))
+        console.print(part, soft_wrap=isinstance(part, str))

@@ -215,6 +215,8 @@ def spec_from_plain(plain: object, where: str = "spec", directory: Path | None =
         raise BddTorqueError(f"{where} must be a table with {', '.join(known)}, got {describe(plain)}")
     for name in plain:
         if name not in known:
+            if name in Ranges.__dataclass_fields__:
+                raise BddTorqueError(f"key '{name}' belongs in the table [ranges] ({where})")
             raise BddTorqueError(f"{unknown('key', name, known)} ({where})")
     if "robot" not in plain:
         raise BddTorqueError(f"{where}: key 'robot', the name or the file of a robot, is missing")

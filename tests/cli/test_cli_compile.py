@@ -162,6 +162,9 @@ def test_info_shows_everything(run, model, model_file):
     for block in model.tables:
         assert block.content_key[:12] in ran.out
     assert " ".join(map(str, model.diagrams[0].level_widths)) in ran.out
+    assert [line for line in ran.out.splitlines() if line != line.rstrip()] == []
+    assert "effective bits" in ran.out.rpartition("Torques")[2]
+    assert ran.out.index("Blocks") < ran.out.index("Proved for every input word") < ran.out.rindex("Torques")
 
 
 def test_info_as_json(run, model, model_file):

@@ -15,6 +15,7 @@ from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.robots import Joint, Link, Robot, load_robot
 from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
 from bddtorque.spec.resolve import stated_joints
+from bddtorque.spec.spec import spec_from_plain
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -358,3 +359,8 @@ def test_accelerations_are_assumed_aloud() -> None:
         "joints 'a', 'b', 'c': acceleration ±8 rad/s² assumed (4/s times their velocity), since neither robot nor spec "
         "gives one",
     )
+
+
+def test_a_range_outside_its_table_is_told_where_it_belongs():
+    with pytest.raises(BddTorqueError, match=r"^key 'velocity' belongs in the table \[ranges\] \(arm.toml\)$"):
+        spec_from_plain({"robot": "planar2r", "velocity": 2}, "arm.toml")
