@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,7 +75,7 @@ def info_command(
         *((("of diagrams", model.diagram_digest),) if model.diagrams else ()),
     ]
     console.print(grid(lines))
-    parts = [say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)] if blocks else []
+    parts: list[Any] = [say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)] if blocks else []
     if levels and blocks:
         parts.append(say.level_table(blocks))
     # what people look for comes last: it stays on the screen
