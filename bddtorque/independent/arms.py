@@ -44,7 +44,7 @@ def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts
     )
     require(len(stated) == len(composition.outputs), "certificate: expected a torque for every output")
     limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
-    comparison = compare(plan, robot, words, set(composition.unproved), limits)
+    comparison = compare(plan, robot, words, composition.unproved, limits)
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
     for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):
         check_difference(each, bound, difference, f"certificate, '{each.name:.40}'")

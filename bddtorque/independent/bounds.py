@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from .findings import require
 from .graph import Angle
 from .ideals import ideal_product, ideal_sum
 from .known import PARTS, UP, Errors, Known, Turning, turning_of
 from .plan import Block, Plan, Wire
+from .spans import Span
 from .tables import Facts
 
 
@@ -33,20 +35,20 @@ class OutputBound:
 
 @dataclass(frozen=True)
 class Composition:
-    """All outputs, and the wires whose stated range does not follow from the words before it, with what they claim.
+    """All outputs, and the wires whose stated range does not follow from the words before it.
 
-    `unproved` holds, for each such wire, what roundings can move its word by.
+    `unproved` holds, for each such wire, between which values it must stay before any rounding.
     """
 
     outputs: list[OutputBound]
-    unproved: dict[int, float]
+    unproved: dict[int, Span]
 
 
 def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composition:
     """Carry ranges and errors from the tables to the outputs."""
     turnings = {k: found for k in range(len(plan.wires)) if (found := turning_of(plan, k, angles)) is not None}
     known: list[Known] = []
-    unproved: dict[int, float] = {}
+    unproved: dict[int, Span] = {}
     for place, wire in enumerate(plan.wires):
         if wire.kind in ("input", "angle_sum"):
             low, high = -(1 << (wire.bits - 1)), (1 << (wire.bits - 1)) - 1
@@ -66,7 +68,10 @@ def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composi
             low = max(each.low, math.ceil(ideal[0] - moved))
             high = min(each.high, math.floor(ideal[1] + moved))
             if not (wire.low <= low and high <= wire.high):
-                unproved[place] = moved
+                unproved[place] = (
+                    math.nextafter(float(wire.low - 1 + Fraction(moved)), math.inf),
+                    math.nextafter(float(wire.high + 1 - Fraction(moved)), -math.inf),
+                )
             ideal = max(ideal[0], wire.low - moved), min(ideal[1], wire.high + moved)
             known.append(Known(max(each.low, wire.low), min(each.high, wire.high), each.errors, ideal=ideal))
     outputs = []
@@ -161,14 +166,14 @@ def _ends(wire: Wire, known: list[Known]) -> tuple[int, int]:
     return low, high
 
 
-def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, tuple[float, float]]) -> str:
+def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, Span]) -> str:
     """Refuse ranges of sums that neither the words before them nor the waves of their values prove; say how many."""
-    for place, moved in composition.unproved.items():
+    for place, (least, most) in composition.unproved.items():
         wire, (low, high) = plan.wires[place], reaches[place]
         require(
-            wire.low <= math.ceil(low - moved) and math.floor(high + moved) <= wire.high,
+            least <= low and high <= most,
             f"plan, wire {place}: the range {wire.low} to {wire.high} does not follow: {low:.6g} to "
-            f"{high:.6g} before rounding is proved",
+            f"{high:.6g} before rounding is proved, {least:.6g} to {most:.6g} is needed",
         )
     sums, waves = sum(wire.kind == "sum" for wire in plan.wires), len(composition.unproved)
     return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"

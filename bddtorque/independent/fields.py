@@ -19,9 +19,7 @@ import numpy as np
 from .balls import Ball, ball_of, sine_and_cosine
 from .findings import require
 from .graph import Angle
-
-Monomial = tuple[int, ...]
-"""Motions that are multiplied, by number, ascending; each goes from −1 to 1."""
+from .spans import Monomial
 
 
 class Field:
@@ -59,30 +57,6 @@ class Field:
             return Field({})
         by = ball_of(factor)
         return Field({monomial: each * by for monomial, each in self.terms.items()})
-
-    def amplitude(self) -> float:
-        """Return a bound on the magnitude for all positions, not just those of the grid, and all motions."""
-        return max(map(abs, self.reach()))
-
-    def reach(self) -> tuple[float, float]:
-        """Return a range for all positions, not just those of the grid, and all motions.
-
-        Each coefficient is a sum of waves; no sum of waves is further from its mean than all their amplitudes together.
-        What the values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²):
-        the transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs.
-        """
-        mean, total = 0.0, 0.0
-        for monomial, each in self.terms.items():
-            shape = np.broadcast_shapes(np.shape(each.value), np.shape(each.radius))
-            value, radius = np.broadcast_to(each.value, shape), np.broadcast_to(each.radius, shape)
-            waves = np.fft.fftn(value).reshape(-1) / value.size
-            if not monomial:
-                mean, waves = float(waves[0].real), waves[1:]
-            # the transform itself: a few units in the last place of each value, for every halving
-            lost = 1e-15 * (2 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
-            total += float(np.abs(waves).sum()) * (1 + 1e-12) + float(np.sqrt(np.sum(radius * radius))) + lost
-        total = total * (1 + 1e-12) + 1e-15 * abs(mean)
-        return mean - total, mean + total
 
 
 def joined(parts: list[Field], axis: int, axes: int) -> Field:

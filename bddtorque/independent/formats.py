@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from .findings import require
 from .reading import object_of, real, text, whole
+from .spans import Box
 
 KEYS = ("kind", "bits", "low", "high", "sign", "offset", "name", "unit")
 
@@ -79,3 +81,10 @@ def format_of(plain: Any, where: str) -> Format:
     )
     require(made.lsb > 0, f"{where}: expected a unit above 0")
     return made
+
+
+def box_of(words: Mapping[int, Format]) -> Box:
+    """Return the box of words by number, each over 2^(bits − 1): that number itself is no word."""
+    ends = {k: (-1.0, word.highest / -word.lowest) for k, word in words.items()}
+    zeros = {k: float(word.middle / word.scale / word.lowest) for k, word in words.items() if not word.angle}
+    return Box(ends, zeros)

@@ -14,6 +14,7 @@ from .bounds import Composition, OutputBound
 from .cascade import angles_of
 from .certificate import (
     Stated,
+    allowed_difference,
     check_difference,
     check_names,
     check_parts,
@@ -31,6 +32,7 @@ from .passes import check_words, compose_errors, outputs_of, range_findings, run
 from .plan import Plan, Wire
 from .reading import list_of, object_of, real, text
 from .sections import check_inputs, check_products
+from .spans import Span
 from .tables import Facts, index_words
 
 SLACK = 1e-6
@@ -77,7 +79,8 @@ def function_findings(
     yield Finding("widths", True, check_words(plan))
     composition = compose_errors(plan, facts, angles)
     if stated.relative_to == "traced" or isinstance(plan, FloatPlan):
-        difference, reaches = _traced(given["graph"], plan, inputs, output, set(composition.unproved))
+        limit = allowed_difference(stated, composition.outputs[0])
+        difference, reaches = _traced(given["graph"], plan, inputs, output, composition.unproved, limit)
         said = f"the cascade without roundings is within {difference:.2g} units of the graph in the file, in rationals"
     else:
         difference, reaches, said = 0.0, {}, _direct(plan, inputs, output, stated)
@@ -108,10 +111,10 @@ def function_findings(
 
 
 def _traced(
-    plain: Any, plan: AnyPlan, inputs: dict[str, Format], output: Format, wanted: set[int]
-) -> tuple[float, dict[int, tuple[float, float]]]:
+    plain: Any, plan: AnyPlan, inputs: dict[str, Format], output: Format, wanted: dict[int, Span], limit: float
+) -> tuple[float, dict[int, Span]]:
     """Return how far the cascade is from the graph in units, in rationals, and the ranges asked for."""
-    names = tuple(inputs)
+    names, numbered = tuple(inputs), dict(enumerate(inputs.values()))
     algebra = WaveAlgebra()
     words: dict[str, Waves] = {}
     values: dict[str, Any] = {}
@@ -130,14 +133,13 @@ def _traced(
 
     def look(place: int, value: Waves) -> None:
         if place in wanted:
-            reaches[place] = value.reach()
+            reaches[place] = value.enclosed(numbered, wanted[place])
 
     def opaque(place: int, block: Any) -> Any:
         require(False, f"plan, wire {place}: expected a table of a traced function")
 
     (found,) = outputs_of(plan, words, angles_of(plan, axes), algebra, opaque, look)
-    tops = {k: 1 - Fraction(2, 1 << word.bits) for k, word in enumerate(inputs.values())}
-    return (found - true).amplitude(tops), reaches
+    return (found - true).largest(numbered, limit), reaches
 
 
 def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:

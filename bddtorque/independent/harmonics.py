@@ -10,8 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 
+from .balls import Ball
+from .fields import Field, Grid
 from .findings import require
+from .formats import Format, box_of
 from .graph import Angle
+from .ieee import up
+from .peaks import enclosed
+from .spans import Span
 
 Key = tuple[tuple[int, ...], Angle | None, bool]
 """Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
@@ -52,25 +58,40 @@ class Waves:
         """Return the sum times a rational."""
         return Waves({key: each * factor for key, each in self.terms.items()})
 
-    def amplitude(self, tops: Mapping[int, Fraction]) -> float:
-        """Return a bound on the magnitude where word k goes from −1 to tops[k]: all terms together, rounded up."""
+    def largest(self, words: Mapping[int, Format], limit: float) -> float:
+        """Return a bound on the magnitude for all words, by number; no closer than `limit` asks for."""
+        low, high = self.enclosed(words, (-limit, limit))
+        return max(-low, high)
+
+    def enclosed(self, words: Mapping[int, Format], wanted: Span) -> Span:
+        """Return a range for all words: the ranges of all terms together, exactly; more closely as `peaks` has it."""
         low = high = Fraction(0)
-        for (words, angle, _), factor in self.terms.items():
-            ends = [Fraction(1)]
-            for word, power in Counter(words).items():
-                own = (Fraction(0), Fraction(1)) if power % 2 == 0 else (Fraction(-1), tops[word] ** power)
+        for (numbers, angle, _), factor in self.terms.items():
+            ends = [factor]
+            for number, power in Counter(numbers).items():
+                top = Fraction(words[number].highest, -words[number].lowest)
+                own = (Fraction(0), Fraction(1)) if power % 2 == 0 else (Fraction(-1), top**power)
                 ends = [one * other for one in ends for other in own]
-            ends = [factor * each for each in ends]
             ends += [-each for each in ends] if angle is not None else []
             low, high = low + min(ends), high + max(ends)
-        return float(max(-low, high)) * (1 + 1e-15)
+        found = -up(-low), up(high)
+        if wanted[0] <= found[0] and found[1] <= wanted[1]:
+            return found
+        return enclosed(self._field(words), box_of(words), wanted)
 
-    def reach(self) -> tuple[float, float]:
-        """Return a range of the sum everywhere: the constant, and all amplitudes together."""
-        mean = self.terms.get(((), None, False), Fraction(0))
-        total = sum(map(abs, self.terms.values()), Fraction(0)) - abs(mean)
-        ends = float(mean - total), float(mean + total)
-        return ends[0] - 1e-15 * abs(ends[0]), ends[1] + 1e-15 * abs(ends[1])
+    def _field(self, words: Mapping[int, Format]) -> Field:
+        """Return the sum on a grid of the angles, with rounded coefficients."""
+        axes = range(max(words) + 1)
+        degrees = [1 + 2 * max(map(abs, of), default=0) for of in (self._multipliers(axis) for axis in axes)]
+        grid = Grid(degrees)
+        total = Field({})
+        for (numbers, angle, sine), factor in self.terms.items():
+            wave = grid.number(Fraction(1)) if angle is None else grid.sine(angle) if sine else grid.cosine(angle)
+            total = total + wave.scaled(factor) * Field({numbers: Ball(1.0)})
+        return total
+
+    def _multipliers(self, axis: int) -> list[int]:
+        return [dict(angle.multipliers).get(axis, 0) for _, angle, _ in self.terms if angle is not None]
 
 
 class WaveAlgebra:

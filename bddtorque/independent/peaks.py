@@ -1,123 +1,197 @@
-"""How large a field can be anywhere: by its amplitudes, and more closely by a fine grid.
+"""How far a field can go, for all positions and motions: by its amplitudes, and more closely by a fine grid.
 
-Amplitudes of many waves, added up, can be several times what the waves ever reach together. On a fine grid of N points
-an axis, of degree d: where a trigonometric polynomial is largest it falls off no faster than cos(d·x) (M. Riesz), and a
-point of the grid is no further than π/N. So the largest value is at most that on the grid over cos(πd/N), axis by axis.
-Which motions are worst may differ from point to point: for each choice of signs the sum of the terms is such a
-polynomial, and the largest of all choices is the sum of their magnitudes. What does not depend on the positions at all
-is set apart first, and counted as it is.
+Each coefficient is a sum of waves; no sum of waves is further from its mean than all their amplitudes together. That
+can be several times what the waves ever reach. On a fine grid of N points an axis, of degree d: where a trigonometric
+polynomial within ±r is largest it falls off no faster than r·cos(d·x) (M. Riesz), and a point of the grid is no further
+than π/N. So no value is beyond those on the grid by more than r·(1/cos(πd/N) − 1), axis by axis, r being what varies on
+the grid. For each choice of motions a field is such a polynomial; `spans` knows the worst choice at every point.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .balls import Ball
 from .fields import Field
+from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
 
-Waves = npt.NDArray[np.complex64]
+Waves = npt.NDArray[Any]
 
-FINER = (4, 5, 6, 8, 12, 16, 24)
+FINER = (4, 6, 8, 12, 16, 24, 48, 96, 192, 384)
 """Points of the fine grid along an axis, in multiples of the degree: each is tried until one is enough."""
 MOST_POINTS = 40_000_000
+AT_ONCE = 2_000_000
+"""Points of a fine grid that are kept in double precision, and for all monomials together."""
 TAIL = 0.02
 """Of what is left of the limit: waves of the highest degrees that add up to no more are counted by their amplitudes."""
 SINGLE = 1e-5
 """Relative to all amplitudes together: far more than single precision loses on the fine grid."""
+DOUBLE = 1e-14
 
 
-def largest(field: Field, limit: float) -> float:
+def largest(field: Field, box: Box, limit: float) -> float:
     """Return a bound on the magnitude of a field for all positions and motions; no closer than `limit` asks for."""
-    best = field.amplitude()
-    if best <= limit or not field.terms:
-        return best
-    steady, off, waves = _apart(field)
-    if not waves:
-        return best
-    waves, left_out = _shortened(waves, TAIL * max(0.0, limit - steady - off))
-    off += left_out
-    shape = np.broadcast_shapes(*(each.shape for each in waves))
-    amplitudes = sum(float(np.abs(each).sum()) for each in waves)
-    for factor in FINER:
-        points = [factor * (count // 2) if count > 1 else 1 for count in shape]
-        if math.prod(points) > MOST_POINTS:
-            break
-        room = math.prod(math.cos(math.pi * (count // 2) / n) for count, n in zip(shape, points, strict=True))
-        found = steady + (_peak(waves, points) + SINGLE * amplitudes) / room + off
-        best = min(best, found * (1 + 1e-9))
-        if best <= limit:
+    return max(map(abs, enclosed(field, box, (-limit, limit))))
+
+
+def enclosed(field: Field, box: Box, wanted: Span) -> Span:
+    """Return a range of a field for all positions and motions; no closer than `wanted` asks for."""
+    if not field.terms:
+        return 0.0, 0.0
+    seen = box.about_zeros()
+    ways = [(field.terms, box)]
+    if seen is not None:
+        ways.append((moved(field.terms, seen[0], Ball), seen[1]))
+    best = -math.inf, math.inf
+    for terms, about in ways:
+        best = _common(best, _by_amplitudes(terms, about))
+        if _within(best, wanted):
+            return best
+    for terms, about in ways:
+        best = _common(best, _by_grids(terms, about, wanted))
+        if _within(best, wanted):
             break
     return best
 
 
-def _apart(field: Field) -> tuple[float, float, list[Waves]]:
-    """Return the magnitude of all means, what the values may be off, and the amplitudes of all that varies."""
-    steady, off, waves = 0.0, 0.0, []
-    for each in field.terms.values():
-        shape = np.broadcast_shapes(np.shape(each.value), np.shape(each.radius))
-        value, radius = np.broadcast_to(each.value, shape), np.broadcast_to(each.radius, shape)
-        off += float(np.sqrt(np.sum(radius * radius)))
+def _within(found: Span, wanted: Span) -> bool:
+    return wanted[0] <= found[0] and found[1] <= wanted[1]
+
+
+def _common(first: Span, second: Span) -> Span:
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def _waves(ball: Ball) -> tuple[Waves, float]:
+    """Return the amplitudes of all waves, and what they may be off together.
+
+    What the values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²):
+    the transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs. The transform
+    itself loses a few units in the last place of each value, for every halving.
+    """
+    shape = np.broadcast_shapes(np.shape(ball.value), np.shape(ball.radius))
+    value, radius = np.broadcast_to(ball.value, shape), np.broadcast_to(ball.radius, shape)
+    off = float(np.sqrt(np.sum(radius * radius))) * (1 + 1e-12)
+    if value.size > 1:
         off += 1e-15 * (2 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
-        found = np.fft.fftn(value) / value.size
-        steady += abs(float(found.reshape(-1)[0].real))
-        if value.size > 1:
-            found.reshape(-1)[0] = 0.0
-            waves.append(found.astype(np.complex64))
-    return steady, off, waves
+    return np.fft.fftn(value) / value.size if value.size > 1 else np.asarray(value, dtype=np.complex128), off
 
 
-def _shortened(waves: list[Waves], allowed: float) -> tuple[list[Waves], float]:
+def _by_amplitudes(terms: Mapping[Monomial, Ball], box: Box) -> Span:
+    means: dict[Monomial, Any] = {}
+    reach = 0.0
+    for monomial, ball in terms.items():
+        waves, off = _waves(ball)
+        means[monomial] = np.float64(waves.reshape(-1)[0].real)
+        varying = float(np.abs(waves.reshape(-1)[1:]).sum()) * (1 + 1e-12) + off
+        reach += varying * max(map(abs, box.span(monomial))) * (1 + 1e-14)
+    low, high = by_monomials(means, box)
+    return float(low) - reach * (1 + 1e-12), float(high) + reach * (1 + 1e-12)
+
+
+def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
+    """Return a range by finer and finer grids, until one is enough or none can be."""
+    waves: dict[Monomial, Waves] = {}
+    off = 0.0
+    for monomial, ball in terms.items():
+        waves[monomial], own = _waves(ball)
+        off += own * max(map(abs, box.span(monomial)))
+    room = min(wanted[1] - wanted[0], 4 * max(map(abs, wanted))) / 2
+    waves, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
+    off += left_out
+    shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
+    best = -math.inf, math.inf
+    for factor in FINER:
+        points = [factor * (count // 2) if count > 1 else 1 for count in shape]
+        if math.prod(points) > MOST_POINTS:
+            break
+        fall = 1 / math.prod(math.cos(math.pi * (count // 2) / n) for count, n in zip(shape, points, strict=True)) - 1
+        (low, high), varying = _on_grid(waves, points, box, wanted)
+        beyond = off + varying * fall * (1 + 1e-9)
+        best = _common(best, (low - beyond, high + beyond))
+        if _within(best, wanted) or not _within((low - off, high + off), wanted) or math.prod(points) == 1:
+            break
+    return best
+
+
+def _shortened(waves: dict[Monomial, Waves], box: Box, allowed: float) -> tuple[dict[Monomial, Waves], float]:
     """Return the waves without those of the highest degrees, as far as these are weak, and what was left out."""
     left_out = 0.0
-    for axis in range(waves[0].ndim):
-        while (count := max(each.shape[axis] for each in waves)) > 1:
+    weights = {monomial: max(map(abs, box.span(monomial))) for monomial in waves}
+    for axis in range(max(each.ndim for each in waves.values())):
+        while (count := max(each.shape[axis] for each in waves.values() if each.ndim)) > 1:
             degree = count // 2
             ends = (degree, degree + 1)  # the places of the frequencies degree and −degree
-            weight = sum(float(np.abs(np.take(each, ends, axis)).sum()) for each in waves if each.shape[axis] == count)
+            highest = [monomial for monomial, each in waves.items() if each.ndim and each.shape[axis] == count]
+            weight = sum(float(np.abs(np.take(waves[each], ends, axis)).sum()) * weights[each] for each in highest)
             if left_out + weight > allowed:
                 break
             left_out += weight
-            waves = [np.delete(each, ends, axis) if each.shape[axis] == count else each for each in waves]
+            waves = {**waves, **{each: np.delete(waves[each], ends, axis) for each in highest}}
     return waves, left_out * (1 + 1e-6)
 
 
-def _peak(waves: list[Waves], points: list[int]) -> float:
-    """Return the largest sum of magnitudes on the fine grid; it is worked through in slices of its first long axis."""
-    axis = next((k for k, n in enumerate(points) if n > 1), 0)
-    everywhere: Any = np.float32(0.0)
-    sliced = []
-    for each in waves:
-        if each.shape[axis] > 1:
-            sliced.append(each)
-        else:
-            everywhere = everywhere + _magnitude(each, points, axis)
-    peak = 0.0
+def _on_grid(waves: dict[Monomial, Waves], points: list[int], box: Box, wanted: Span) -> tuple[Span, float]:
+    """Return the range on the fine grid, and what varies there at most; slice by slice of its first long axis."""
+    small = math.prod(points) * len(waves) <= AT_ONCE
+    kind = np.complex128 if small else np.complex64
+    amplitudes = sum(float(np.abs(each).sum()) * max(map(abs, box.span(monomial))) for monomial, each in waves.items())
+    lost = amplitudes * (DOUBLE * (4 + math.log2(math.prod(points))) if small else SINGLE)
+    low, high, varying = math.inf, -math.inf, 0.0
+    means = {monomial: float(each.reshape(-1)[0].real) for monomial, each in waves.items()}
+    for here in _slices(waves, points, kind, all_at_once=small):
+        least, most = by_monomials(here, box)
+        if small and (np.min(least) - lost < wanted[0] or np.max(most) + lost > wanted[1]):
+            closer = by_bernstein(here, box, wanted[0] + lost, wanted[1] - lost)
+            if closer is not None:
+                least, most = np.maximum(least, closer[0]), np.minimum(most, closer[1])
+        low, high = min(low, float(np.min(least))), max(high, float(np.max(most)))
+        apart = by_monomials({monomial: each - means[monomial] for monomial, each in here.items()}, box)
+        varying = max(varying, float(-np.min(apart[0])), float(np.max(apart[1])))
+    return (low - lost, high + lost), varying + lost
+
+
+def _slices(
+    waves: dict[Monomial, Waves], points: list[int], kind: Any, all_at_once: bool
+) -> Iterator[dict[Monomial, Any]]:
+    """Yield the coefficients on the fine grid: all at once, or one slice of its first long axis after another."""
+    axis = next((k for k, n in enumerate(points) if n > 1), -1)
+    if all_at_once or axis < 0:
+        yield {monomial: _values(each.astype(kind), points, -1) for monomial, each in waves.items()}
+        return
+    steady = {
+        monomial: _values(each.astype(kind), points, axis)
+        for monomial, each in waves.items()
+        if not each.ndim or each.shape[axis] == 1
+    }
     for k in range(points[axis]):
-        total = everywhere
-        for each in sliced:
-            count = each.shape[axis]
-            frequencies = (np.arange(count) + count // 2) % count - count // 2
-            turned = np.exp(2j * np.pi * k / points[axis] * frequencies).astype(np.complex64)
-            here = np.tensordot(turned, each, axes=(0, axis))
-            total = total + _magnitude(np.expand_dims(here, axis), points, axis)
-        peak = max(peak, float(np.max(total)))
-    return peak
+        found = dict(steady)
+        for monomial, each in waves.items():
+            if monomial not in steady:
+                count = each.shape[axis]
+                frequencies = (np.arange(count) + count // 2) % count - count // 2
+                turned = np.exp(2j * np.pi * k / points[axis] * frequencies)
+                slice_ = np.expand_dims(np.tensordot(turned, each, axes=(0, axis)), axis)
+                found[monomial] = _values(slice_.astype(kind), points, axis)
+        yield found
 
 
-def _magnitude(waves: Any, points: list[int], done: int) -> npt.NDArray[np.float32]:
-    """Return the magnitude of a sum of waves on the fine grid, along all axes but the one that is done."""
+def _values(waves: Waves, points: list[int], done: int) -> npt.NDArray[Any]:
+    """Return a sum of waves on the fine grid, along all axes but the one that is done."""
     for axis, n in enumerate(points):
-        count = waves.shape[axis]
+        count = waves.shape[axis] if waves.ndim else 1
         if axis == done or count == 1:
             continue
         degree = count // 2
         front = np.moveaxis(waves, axis, -1)
-        padded = np.zeros((*front.shape[:-1], n), dtype=np.complex64)
+        padded = np.zeros((*front.shape[:-1], n), dtype=waves.dtype)
         padded[..., : degree + 1] = front[..., : degree + 1]
         padded[..., -degree:] = front[..., -degree:]
-        waves = np.moveaxis(np.fft.ifft(padded, axis=-1) * np.float32(n), -1, axis)
-    found: npt.NDArray[np.float32] = np.abs(waves.real).astype(np.float32)
+        waves = np.moveaxis(np.fft.ifft(padded, axis=-1) * n, -1, axis)
+    found: npt.NDArray[Any] = waves.real.astype(np.float64 if waves.dtype == np.complex128 else np.float32)
     return found

@@ -28,6 +28,8 @@ CHUNK = 1 << 21
 """Entries times operations that are computed together: memory stays small."""
 MOST_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
+WHOLE, MOST_WHOLE = 1e-9, 1 << 14
+"""Units: tables of values as near to words as that are computed in whole numbers, if there are no more entries."""
 UP = 1 + 1e-13
 
 
@@ -159,6 +161,8 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
     distance = np.abs(near - words) + radius
     exact = block.law is None or block.law.real_valued
     undecided = np.flatnonzero(distance >= 0.5) if exact else np.array([], dtype=np.int64)
+    if exact and np.max(distance) < WHOLE and len(distance) <= MOST_WHOLE:  # words may be what they stand for, exactly
+        undecided = np.flatnonzero(distance)
     largest = float(np.max(np.delete(distance, undecided), initial=0.0)) * UP
     for place in undecided.tolist():
         at = np.unravel_index(place, shape)

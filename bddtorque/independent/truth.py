@@ -7,7 +7,7 @@ difference, which is therefore known everywhere once it is known on a grid (`fie
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,11 +17,12 @@ from .dynamics import Robot, State, torques
 from .fields import DegreeAlgebra, Degrees, Field, Grid, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan, word_of
-from .formats import Format
+from .formats import Format, box_of
 from .graph import Angle
 from .passes import outputs_of
-from .peaks import largest
+from .peaks import enclosed, largest
 from .plan import Block
+from .spans import Box, Span
 
 MOST_NUMBERS = 30_000_000
 """Grid points times monomials that are worked through: beyond, memory and time would run out."""
@@ -48,15 +49,15 @@ class Comparison:
     differences: list[float]
     points: int
     monomials: int
-    reaches: dict[int, tuple[float, float]]
+    reaches: dict[int, Span]
 
 
-def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: set[int], limits: list[float]) -> Comparison:
+def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: Mapping[int, Span], limits: list[float]) -> Comparison:
     """Compare the plan with the arm.
 
     Parameters
     ----------
-    wanted : sums whose range is asked for as well, in their units
+    wanted : sums whose range is asked for as well, in their units, and what it is hoped to stay within
     limits : for each torque, in units, what the difference is hoped to stay below: beyond, it is looked at more closely
     """
     joints = range(len(robot.joints))
@@ -86,13 +87,14 @@ def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: set[int], limits:
         key: joined([part.pop(key) for part in found], axis, len(joints)) if len(found) > 1 else found[0][key]
         for key in [*found[0]]
     }
-    differences = [largest(whole.pop(-1 - j), limit) for j, limit in enumerate(limits)]
-    reaches = {place: field.reach() for place, field in whole.items()}
+    box = _box(plan, words)
+    differences = [largest(whole.pop(-1 - j), box, limit) for j, limit in enumerate(limits)]
+    reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
     return Comparison(differences, size // monomials, monomials, reaches)
 
 
 def _slice(
-    plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: set[int]
+    plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: Mapping[int, Span]
 ) -> dict[int, Field]:
     """Return, on a grid, the difference of every torque j as −1 − j, and the sums that are wanted by their place."""
     taus: list[Any] = torques(robot, _state(words, grid), grid)
@@ -125,14 +127,22 @@ def _still(robot: Robot, shape: list[Any]) -> set[int]:
     return set()
 
 
+def _box(plan: AnyPlan, words: Words) -> Box:
+    """Return the ranges of all motions, those of laws with room."""
+    motions = box_of(dict(enumerate([*words.qd, *words.qdd])))
+    laws = {2 * len(words.qd) + place: (-1.0, 1.0) for place in range(len(plan.wires))}
+    return Box({**motions.ends, **laws}, motions.zeros)
+
+
 def _inputs(words: Words, algebra: Any) -> dict[str, Any]:
-    """Return the words that are no angles, each 2^(bits − 1) times a number from −1 to 1."""
+    """Return the words that are no angles: motions are 2^(bits − 1) times a number; sliding positions go to and fro."""
     n = len(words.q)
     found = {}
     for j in range(n):
         half = {name: Fraction(1 << (each[j].bits - 1)) for name, each in _motions(words)}
         if not words.q[j].angle:
-            found[f"q{j + 1}"] = algebra.slide(j, Fraction(1 << (words.q[j].bits - 1)))
+            low, high = words.q[j].lowest, words.q[j].highest
+            found[f"q{j + 1}"] = algebra.slide(j, Fraction(high - low, 2)) + algebra.number(Fraction(low + high, 2))
         found[f"qd{j + 1}"] = algebra.motion(j, half["qd"])
         found[f"qdd{j + 1}"] = algebra.motion(n + j, half["qdd"])
     return found

@@ -22,7 +22,8 @@ from bddtorque.independent.graph import Angle
 from bddtorque.independent.harmonics import WaveAlgebra
 from bddtorque.independent.ideals import _parabola
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
-from bddtorque.independent.peaks import largest
+from bddtorque.independent.peaks import enclosed, largest
+from bddtorque.independent.spans import Box, by_bernstein, by_monomials, moved
 from bddtorque.words import float_sine
 from bddtorque.words.ieee import PRECISIONS as PACKAGE
 
@@ -119,23 +120,66 @@ def sampled(terms: list) -> np.ndarray:
     return by_motion[0], np.abs(by_motion[1]) + np.abs(by_motion[2])
 
 
+BOX = Box({1: (-1.0, 1.0), 2: (-1.0, 1.0)}, {})
+ANYTHING = (-math.inf, math.inf)
+"""What is hoped for: amplitudes are enough."""
+
+
 @settings(max_examples=examples(60))
 @given(waves)
 def test_no_sum_of_waves_exceeds_what_is_said(terms):
     plain, moved = sampled(terms)
     found = field_of(terms)
-    reached = float((np.abs(plain) + moved).max())
-    assert found.amplitude() >= reached - 1e-9
-    low, high = found.reach()
+    low, high = enclosed(found, BOX, ANYTHING)
     assert low <= (plain - moved).min() + 1e-9 and high >= (plain + moved).max() - 1e-9
-    closer = largest(found, 0.0)
-    assert reached - 1e-4 * (1 + reached) <= closer <= found.amplitude()
+    reached = float((np.abs(plain) + moved).max())
+    closer = largest(found, BOX, 0.0)
+    assert reached - 1e-4 * (1 + reached) <= closer <= max(-low, high)
+    near = largest(found, BOX, 1.02 * reached)
+    assert reached - 1e-4 * (1 + reached) <= near <= 1.02 * reached + 1e-9
 
 
 def test_a_fine_grid_is_closer_than_amplitudes():
     terms = [(1.0, 1, 0, False, 0), (1.0, 0, 1, False, 1), (-1.0, 1, 1, False, 0), (1.0, 1, -1, True, 1)]
     plain, moved = sampled(terms)
-    assert (np.abs(plain) + moved).max() <= largest(field_of(terms), 0.0) < 0.95 * field_of(terms).amplitude()
+    reached = float((np.abs(plain) + moved).max())
+    assert reached - 1e-3 <= largest(field_of(terms), BOX, 1.01 * reached) <= 1.01 * reached
+    assert max(map(abs, enclosed(field_of(terms), BOX, ANYTHING))) > 1.05 * reached
+
+
+ends = st.tuples(st.floats(-1, 0.9), st.floats(0.05, 1)).map(lambda pair: (pair[0], min(1.0, pair[0] + pair[1])))
+polynomials = st.dictionaries(
+    st.lists(st.integers(0, 2), max_size=4).map(lambda each: tuple(sorted(each))),
+    st.floats(-3, 3),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=examples(100))
+@given(polynomials, st.tuples(ends, ends, ends), st.floats(-2, 2))
+def test_ranges_of_polynomials_hold_every_value_and_come_near(terms, ranges, zero):
+    box = Box(dict(enumerate(ranges)), {0: zero})
+    axes = np.meshgrid(*(np.linspace(*each, 17) for each in ranges))
+    values = sum(factor * np.prod([axes[k] for k in monomial], axis=0) for monomial, factor in terms.items())
+    low, high = float(np.min(values)), float(np.max(values))
+    coefficients = {monomial: np.array([factor, -factor]) for monomial, factor in terms.items()}
+    room = 1e-12 * (1 + sum(map(abs, terms.values())))
+    least, most = by_monomials(coefficients, box)
+    assert least[0] <= low + room and high - room <= most[0]
+    assert least[1] <= -high + room and -low - room <= most[1]
+    wider = 0.05 * (high - low) + 1e-3
+    asked = np.array([low - wider, -high - wider]), np.array([high + wider, -low + wider])
+    least, most = by_bernstein(coefficients, box, *asked)
+    assert least[0] <= low + room and high - room <= most[0]
+    assert np.all(asked[0] <= least) and np.all(most <= asked[1])
+    hopeless = by_bernstein(coefficients, box, (low + high) / 2, (low + high) / 2)
+    assert hopeless[0][0] <= low + room and high - room <= hopeless[1][0]
+    zeros, about = box.about_zeros() or ({}, box)
+    moved_terms = moved(coefficients, zeros, float)
+    least, most = by_monomials(moved_terms, about)
+    room *= 5.0**4
+    assert least[0] <= low + room and high - room <= most[0]
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-2, 2), st.booleans()), min_size=1, max_size=5), fractions)
