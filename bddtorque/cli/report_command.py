@@ -21,16 +21,16 @@ def report_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The page; FILE's name with .html, in this folder, unless given."
+            "-o", "--output", metavar="FILE", help="The page to write; default: FILE's name with .html, in this folder."
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one page about a compiled robot that needs no network.
 
-    The arm to be moved, its torques computed in the page from the compiled tables beside what is proved of them, maps
-    of errors, the plan and small diagrams as pictures, what terms and tables cost. Exit code 1 if a map finds more
-    error than is proved.
+    You can move the arm; the page computes its torques from the compiled tables and shows them beside their bounds,
+    with maps of torque, margin, gravity load and error. Cost, plan and diagrams follow. Exit code 1 if an error above
+    the proved bound is found.
     """
     path = out or Path(f"{file.stem}.html")
     check_outputs({"-o": path}, [file])
@@ -74,7 +74,7 @@ def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, st
     return [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         ("torques", live),
-        ("maps", f"{counted(report.maps, 'maps')} of errors, at most {max(report.largest_found):.3f} units found"),
+        ("errors", f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
     ]

@@ -4,9 +4,8 @@ markup          HTML and SVG as text, everything escaped
 view            the state a page begins with, and from where the arm is seen
 packing         tables in few bytes
 script_data     what the page's script is given
-error_maps, term_costs    figures that are found for the page
 arm_picture, plan_picture, diagram_picture, layered    pictures
-proof_sections, live_section, block_sections    the parts of the page
+live_section, proof_sections, cost_section, block_sections    the parts of the page
 page            puts them together, with the script and the style in `page/`
 report          `write_report`
 """

@@ -18,6 +18,8 @@ SIDE = 200.0
 """Half the side of the picture, in its own units: one reach."""
 FLOOR, JOINT, AXIS = 0.55, 0.05, 0.1
 """Radius of the floor and of a joint, half the length of its axis: in reaches."""
+APART = 24.0
+"""Joints whose numbers would be nearer than this share one label, in the picture's units."""
 CORNERS = {True: 28, False: 4}
 """Of the polygon that stands for a joint, by whether it turns: a disc or a square across the axis."""
 
@@ -35,9 +37,10 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
         slides = k % 2 == 1 and not joints[k // 2].revolute
         if k % 2 == 0 or slides:
             shapes.append(_polyline(points[k : k + 2], view, "rod" if slides else "link"))
-    shapes += [shape for place, joint in enumerate(joints, 1) for shape in _joint(joint, place, view)]
+    shapes += [shape for joint in joints for shape in _joint(joint, view)]
     for axis, class_ in zip(tip.rotation.T, ("tip tip-x", "tip tip-y", "tip tip-z"), strict=True):
         shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
+    shapes += _labels(joints, view)
     above, below = view.sides
     return element(
         "svg",
@@ -50,16 +53,30 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
     )
 
 
-def _joint(joint: Placed, place: int, view: View) -> list[Markup]:
+def _labels(joints: Sequence[Placed], view: View) -> list[Markup]:
+    """Return the numbers of the joints; those that would hide each other's share one label."""
+    groups: list[tuple[float, float, list[int]]] = []
+    for place, joint in enumerate(joints, 1):
+        right, down, _ = (view.screen(joint.fixed.translation) * SIDE).tolist()
+        near = next((group for group in groups if math.hypot(group[0] - right, group[1] - down) < APART), None)
+        if near is None:
+            groups.append((right, down, [place]))
+        else:
+            near[2].append(place)
+    return [
+        element("text", ", ".join(map(str, places)), x=right + 12.0, y=down - 10.0, class_="joint-name")
+        for right, down, places in groups
+    ]
+
+
+def _joint(joint: Placed, view: View) -> list[Markup]:
     across, beside, along = joint.fixed.rotation.T
     origin = joint.fixed.translation
     ring = _ring(origin, across, beside, JOINT * view.reach, CORNERS[joint.revolute])
     ends = [origin - AXIS * view.reach * along, origin + AXIS * view.reach * along]
-    right, down, _ = view.screen(origin) * SIDE
     return [
         _polyline(ends, view, "axis"),
         _polygon(ring, view, "joint revolute" if joint.revolute else "joint prismatic"),
-        element("text", str(place), x=float(right) + 12.0, y=float(down) - 10.0, class_="joint-name"),
     ]
 
 

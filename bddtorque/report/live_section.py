@@ -1,4 +1,4 @@
-"""The part of a page that moves: the arm, its sliders, its torques, and a map of errors around the present state."""
+"""The part of a page that moves: the arm, its sliders, its torques, and a map around the present state."""
 
 from __future__ import annotations
 
@@ -6,54 +6,70 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.arm_picture import arm_picture
-from bddtorque.report.error_maps import Axis
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.words import Format
 
 QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))
-TORQUE_HEADS = ("torque", "word", "compiled, ± bound", "Newton-Euler", "difference, units", "within ± bound", "")
+TORQUE_HEADS = (
+    "torque", "compiled ± bound", "Newton-Euler", "word", "error, units", "within ± bound", "effective bits", ""
+)  # fmt: skip
+MAPS = (
+    ("torque", "torque"),
+    ("margin", "margin to the torque range"),
+    ("gravity", "gravity load"),
+    ("error", "error"),
+)
+"""What a map can show, and what it is called."""
+STOPS = (
+    (21, 60, 120),
+    (55, 120, 184),
+    (150, 195, 222),
+    (245, 242, 236),
+    (244, 180, 140),
+    (209, 92, 68),
+    (124, 20, 40),
+)
+"""Colours of maps from the least to the greatest value, evenly spaced; the style's scale has the same."""
+Axis = tuple[int, int]
+"""A quantity (0 position, 1 velocity, 2 acceleration) and a joint."""
 
 
 def live_section(
-    model: Model, start: Sequence[Sequence[int]], view: View, axes: tuple[Axis, Axis], too_large: str | None
+    model: Model, start: Sequence[Sequence[int]], view: View, ranges: Sequence[TorqueRange], too_large: str | None
 ) -> Markup:
     """Return the section.
 
     Parameters
     ----------
     start : the q, qd and qdd words that it begins with
-    axes : what the map of errors is first drawn over
     too_large : why there are no tables in the page, if there are none
     """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
-    buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Any state"), ("set-view", "First view")]
-    floats = isinstance(model.plan, FloatPlan)
-    how = "operation by operation as the plan has them" if floats else "from the compiled tables themselves"
+    buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]
+    how = "operation by operation" if isinstance(model.plan, FloatPlan) else "from the compiled tables"
     intro = (
-        f"The torques below are computed in this page, {how}, and stand beside those of Newton and Euler in floats at "
-        "the same words."
+        f"Move the sliders. This page computes the torques {how}, beside Newton-Euler in floats at the same words."
         if too_large is None
         else too_large
     )
     said = "Reading the tables …" if too_large is None else ""
     return element(
         "section",
-        element("h2", "The arm"),
+        element("h2", "Arm and torques"),
         element("p", intro),
-        element(
-            "noscript", element("p", "Without scripts the arm and its torques stand still at one state.", class_="note")
-        ),
+        element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note")),
         element(
             "div",
             element(
                 "figure",
                 arm_picture(model.robot, q, view),
-                element("figcaption", "Drag the picture, or use the arrow keys, to look from elsewhere."),
+                element("figcaption", "Drag the picture or use the arrow keys to turn the view."),
                 class_="arm",
             ),
             element("div", *(_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
@@ -64,9 +80,9 @@ def live_section(
             *(element("button", text, type="button", id=name) for name, text in buttons),
             class_="buttons needs-script",
         ),
-        _torques(model, start, tables=too_large is None),
+        _torques(model, start, ranges, tables=too_large is None),
         element("p", said, id="live-said", class_="note needs-script", role="status"),
-        _live_map(model, axes) if too_large is None else Markup(""),
+        _live_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),
         id="arm-section",
     )
 
@@ -97,7 +113,7 @@ def _sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
     return element("fieldset", element("legend", title), *rows)
 
 
-def _torques(model: Model, start: Sequence[Sequence[int]], tables: bool) -> Markup:
+def _torques(model: Model, start: Sequence[Sequence[int]], ranges: Sequence[TorqueRange], tables: bool) -> Markup:
     """Return the torques of the first state; the script goes on from there."""
     words = [np.array([each], dtype=np.int64) for each in start]
     subject = subject_of(model)
@@ -113,11 +129,12 @@ def _torques(model: Model, start: Sequence[Sequence[int]], tables: bool) -> Mark
         said = [str(int(compiled[j])), f"{float(word.dequantise(int(compiled[j]))):.5g}", f"{difference:+.3f}"]
         shown = [each.replace("-", "−") for each in (said if tables else ["–"] * 3)]
         cells = [
-            element("span", shown[0], id=f"{name}-word"),
             element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"),
             element("span", element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"),
+            element("span", shown[0], id=f"{name}-word"),
             element("span", shown[2], id=f"{name}-difference"),
             _gauge(name, difference / proved.bound if tables and proved.bound else 0.0, proved.bound),
+            f"{ranges[j].effective_bits:.1f}",
             element("span", "", id=f"{name}-note", class_="note"),
         ]
         # where the screen is narrow every cell is a line of its own and says what it is
@@ -144,43 +161,41 @@ def _gauge(name: str, share: float, bound: float) -> Markup:
     )
 
 
+def map_axes(joints: int) -> tuple[Axis, Axis]:
+    """Return what a map is first drawn over: two positions on which gravity usually depends."""
+    if joints == 1:
+        return (0, 0), (1, 0)
+    return ((0, 0), (0, 1)) if joints == 2 else ((0, 1), (0, 2))
+
+
 def _live_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
-    """Return the canvas of the map that the script draws, and what is chosen for it."""
+    """Return the canvas of the map that the script draws, and the menus for it."""
     names = model.formats.joint_names
     symbols = [symbol for _, _, symbol in QUANTITIES]
-    axes = [(k, j, f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
-
-    def choice(name: str, title: str, taken: Axis) -> Markup:
-        options = [element("option", said, value=f"{kind} {j}", selected=(kind, j) == taken) for kind, j, said in axes]
-        return element("label", title, " ", element("select", *options, id=f"map-{name}", autocomplete="off"))
-
-    torques = [element("option", f"τ{j + 1} {name}", value=str(j)) for j, name in enumerate(names)]
+    axes = [(f"{k} {j}", f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
+    first, second = (f"{kind} {joint}" for kind, joint in taken)
+    menus = (
+        ("show", "Show", MAPS, "torque"),
+        ("torque", "of", [(str(j), f"τ{j + 1} {name}") for j, name in enumerate(names)], str(min(1, len(names) - 1))),
+        ("across", "Across", axes, first),
+        ("up", "Up", axes, second),
+        ("words", "Words", [("whole", "of the whole range"), ("near", "next to this state")], "whole"),
+    )
     return element(
         "div",
-        element("h3", "Errors around this state"),
-        element("p", "Compiled − true torque over two words, everything else as the sliders have it."),
-        element(
-            "div",
-            choice("across", "Across", taken[0]),
-            choice("up", "Up", taken[1]),
-            element("label", "Torque ", element("select", *torques, id="map-torque", autocomplete="off")),
-            element(
-                "label",
-                "Words ",
-                element(
-                    "select",
-                    element("option", "of the whole range", value="whole"),
-                    element("option", "next to this state", value="near"),
-                    id="map-words",
-                    autocomplete="off",
-                ),
-            ),
-            class_="choices",
-        ),
+        element("h3", "Map"),
+        element("p", "Over two words, with everything else as the sliders have it."),
+        element("div", *(_menu(*menu) for menu in menus), class_="choices"),
         element(
             "figure",
-            element("canvas", id="live-map", width="48", height="48", role="img", aria_label="Map of errors"),
-            scale_picture(),
+            element("canvas", id="live-map", width="48", height="48", role="img", aria_label="Map"),
+            element(
+                "p",
+                element("span", "", id="map-low"),
+                element("span", class_="scale", role="img", aria_label="Colours from the least to the greatest value"),
+                element("span", "", id="map-high"),
+                class_="scale-line",
+            ),
             element("figcaption", "", id="live-map-said", role="status"),
             class_="live-map",
         ),
@@ -188,12 +203,6 @@ def _live_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
     )
 
 
-def scale_picture() -> Markup:
-    """Return the colours from minus to plus the bound."""
-    return element(
-        "p",
-        element("span", "− bound"),
-        element("span", class_="scale", role="img", aria_label="Colours from minus to plus the proved bound"),
-        element("span", "+ bound"),
-        class_="scale-line",
-    )
+def _menu(name: str, title: str, options: Sequence[tuple[str, str]], taken: str) -> Markup:
+    shown = [element("option", said, value=value, selected=value == taken) for value, said in options]
+    return element("label", title, " ", element("select", *shown, id=f"map-{name}", autocomplete="off"))

@@ -9,8 +9,6 @@ from typing import Any
 
 VOID = ("circle", "ellipse", "img", "input", "line", "link", "meta", "path", "polygon", "polyline", "rect")
 """Elements that hold nothing."""
-OPEN_ROWS = 24
-"""A table with more rows is folded away at first."""
 
 
 class Markup(str):
@@ -56,9 +54,16 @@ def scrolling(wide: Markup, label: str) -> Markup:
     return element("div", wide, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def folded(summary: str, inside: Markup, rows: int) -> Markup:
-    """Return a table, folded away at first where it has many rows."""
-    return element("details", element("summary", summary), inside) if rows > OPEN_ROWS else inside
+def details(summary: str, *inside: Markup) -> Markup:
+    """Return something that is folded away until a reader asks for it."""
+    return element("details", element("summary", summary), *inside)
+
+
+def zoomable(wide: Markup, label: str) -> Markup:
+    """Return a picture that fits the page, and shows at its own size when it is clicked."""
+    return element(
+        "div", wide, class_="zoom scroll", tabindex="0", role="region", aria_label=f"{label}. Click to zoom."
+    )
 
 
 def picture(shapes: Iterable[Markup], width: float, height: float, class_: str, label: str) -> Markup:

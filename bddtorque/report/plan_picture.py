@@ -15,7 +15,7 @@ from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
 from bddtorque.report.layered import Point, depths, layout
-from bddtorque.report.markup import Markup, element, legend, picture, scrolling
+from bddtorque.report.markup import Markup, element, legend, picture, zoomable
 
 MOST_WIRES = 48
 """Drawn one by one; more are put together."""
@@ -52,7 +52,7 @@ Drawn = tuple[str, str, str]
 def plan_picture(plan: Plan) -> Markup:
     """Return the plan as SVG with a legend."""
     kinds = [(kind, what) for kind, what in KINDS.items() if kind in {"output", *(wire.kind for wire in plan.wires)}]
-    return Markup(scrolling(plan_svg(plan), "The plan as a picture") + legend(kinds))
+    return Markup(zoomable(plan_svg(plan), "The plan as a picture") + legend(kinds))
 
 
 def plan_svg(plan: Plan) -> Markup:

@@ -10,63 +10,70 @@ from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
-from bddtorque.report.markup import Markup, element, legend, scrolling, table
+from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
 BAR_ROW, BAR_LENGTH, BAR_NAME = 26.0, 460.0, 130.0
 NAME_LETTERS = 18
 
 
-def head(model: Model) -> Markup:
-    """Return the title and the figures that people ask for first."""
+def head(model: Model, ranges: Sequence[TorqueRange]) -> Markup:
+    """Return the title, the worst-case statement, and the figures that people ask for first."""
     worst = max(model.certificate.bounds)
     bits = model.source.bits
+    inputs = ", ".join(_joined(bits[name]) for name in ("q", "qd", "qdd"))
+    effective = sorted(each.effective_bits for each in ranges)
     facts = [
         ("joints", f"{model.robot.degrees_of_freedom}"),
-        ("bits of a torque", _joined(bits["tau"])),
-        ("bits of q, q̇, q̈", ", ".join(_joined(bits[name]) for name in ("q", "qd", "qdd"))),
-        ("proved bound, units", f"{worst:.4f}"),
-        *_made_of(model),
-        ("source, target", f"{model.plan.source}, {model.plan.target}"),
+        ("bits: torque; q, q̇, q̈", f"{_joined(bits['tau'])}; {inputs}"),
+        ("worst-case error", f"{worst:.3f} units"),
+        (
+            "effective bits",
+            f"{effective[0]:.1f} to {effective[-1]:.1f}" if len(effective) > 1 else f"{effective[0]:.1f}",
+        ),
     ]
-    faithful = (
-        "Every torque word is proved to be less than one unit of its last bit from the true torque, for every input "
-        "word there is."
-        if model.certificate.faithful
-        else f"Every torque word is proved to be within {worst:.4f} units of its last bit of the true torque, for "
-        "every input word there is. That is not below one unit: NOT faithful."
+    bound = "less than one unit" if model.certificate.faithful else f"at most {worst:.4f} units, NOT less than one,"
+    statement = (
+        f"For every input, each compiled torque word is proved to be {bound} of its last bit from the true torque."
     )
     return element(
         "header",
         element("p", "bddtorque report", class_="kicker"),
         element("h1", model.robot.name),
-        element("p", faithful, class_="lead"),
+        element("p", statement, class_="lead"),
         element(
             "dl", *(element("div", element("dt", name), element("dd", said)) for name, said in facts), class_="facts"
         ),
-        element("p", "Digest ", element("code", model.digest), class_="digest"),
-        element(
-            "p",
-            *(("Of diagrams ", element("code", model.diagram_digest), " · ") if model.diagrams else ()),
-            f"bddtorque {__version__}",
-            class_="digest",
-        ),
-        element("p", model.robot.source, class_="source") if model.robot.source else Markup(""),
     )
 
 
-def _made_of(model: Model) -> list[tuple[str, str]]:
-    """Return the size of a model: its tables and diagrams, or its operations in floats."""
+def file_section(model: Model) -> Markup:
+    """Return where the model comes from: digests, sizes, version, and the source of the robot's numbers."""
     figures = model.summary()
-    tables = f"{figures['blocks']:,}"
+    facts: list[tuple[str, object]] = [
+        ("digest", element("code", model.digest)),
+        *([("digest of the diagrams", element("code", model.diagram_digest))] if model.diagrams else []),
+        ("source, target", f"{model.plan.source}, {model.plan.target}"),
+    ]
     if isinstance(model.plan, FloatPlan):
         operations = sum(figures[kind] for kind in ("sines", "products", "sums", "fused"))
-        return [
+        facts += [
             ("precision", f"{model.plan.precision.name}: {model.plan.precision.bits} bits"),
             ("operations in floats", f"{operations:,}"),
-            ("tables of friction", tables),
         ]
-    return [("tables", tables), ("rows of tables", f"{figures['rows']:,}"), ("diagram nodes", f"{figures['nodes']:,}")]
+    facts += [
+        ("tables", f"{figures['blocks']:,} with {figures['rows']:,} rows"),
+        *([("diagram nodes", f"{figures['nodes']:,}")] if model.diagrams else []),
+        *([("robot", model.robot.source)] if model.robot.source else []),
+        ("bddtorque", __version__),
+    ]
+    rows = [[name, element("td", said, class_="text")] for name, said in facts]
+    return element(
+        "section",
+        element("h2", "File"),
+        details("Show digests, sizes and sources", table("The model", ["", ""], rows, class_="file")),
+        id="file",
+    )
 
 
 def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange]) -> Markup:
@@ -97,16 +104,17 @@ def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange])
         element("h2", "What is proved"),
         element(
             "p",
-            "|compiled word − true torque|, in units of the torque's last bit, is at most the bound below for every "
-            "input word. The true torque is the real-number function of the robot's parameters at the exact values of "
-            "the input words, clamped to the torque's range. ",
+            "For every input word, |compiled − true torque| is at most the bound below. The true torque is the "
+            "real-number function of the robot's parameters at the exact values of the input words, clamped to the "
+            "torque's range. ",
             element("code", "bddtorque verify"),
-            " proves it again from the file alone.",
+            " proves it again from the file.",
         ),
-        element(
-            "figure", _bars(torques), element("figcaption", "The bound of each torque by its parts, up to one unit.")
+        element("figure", _bars(torques), element("figcaption", "The bound of each torque by its parts.")),
+        details(
+            "Show the certificate",
+            table("Certificate, in units of the last bit", ["part", *(torque.joint for torque in torques)], rows),
         ),
-        table("Certificate, in units of the last bit", ["part", *(torque.joint for torque in torques)], rows),
         *(
             [element("p", "Words of states that saturate a torque:"), element("ul", *witnesses, class_="witnesses")]
             if witnesses
@@ -129,10 +137,9 @@ def words_section(model: Model) -> Markup:
     return element(
         "section",
         element("h2", "Words"),
-        element("p", "What the words of this model stand for: two's complement numbers, of so many bits."),
-        element(
-            "details",
-            element("summary", f"All {len(rows)} words"),
+        element("p", "What the two's-complement words of this model stand for."),
+        details(
+            f"Show all {len(rows)} words",
             table("Words", ["word", "kind", "bits", "one unit", "from", "to", "unit"], rows),
         ),
         id="words",

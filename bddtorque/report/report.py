@@ -6,35 +6,33 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
 from bddtorque.compiler.range_facts import torque_ranges
-from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.report.block_sections import (
-    blocks_section,
-    costs_section,
-    maps_section,
-    operations_section,
-    plan_section,
-)
-from bddtorque.report.error_maps import STOPS, error_maps, map_axes, telling_axes
-from bddtorque.report.live_section import live_section
+from bddtorque.report.block_sections import blocks_section, operations_section, plan_section
+from bddtorque.report.cost_section import costs_section
+from bddtorque.report.live_section import STOPS, live_section
 from bddtorque.report.markup import Markup
 from bddtorque.report.packing import pack
 from bddtorque.report.page import whole_page
-from bddtorque.report.proof_sections import certificate_section, head, words_section
+from bddtorque.report.proof_sections import certificate_section, file_section, head, words_section
 from bddtorque.report.script_data import script_data
-from bddtorque.report.term_costs import block_forms, term_costs
 from bddtorque.report.view import start_words, view_of
+from bddtorque.sweeps.measuring import subject_of
+from bddtorque.sweeps.states import Batch, states_of
 from bddtorque.work import NoProgress, Progress, step
 
 MOST_TABLE_BYTES = 24 * 2**20
 """Bytes that tables may take in a page, packed."""
 MOST_ROWS = 1 << 24
 """Rows of tables that a browser is asked to hold."""
+COMPARED = (Batch(False, 0, 4096), Batch(True, 0, 512))
+"""Random and corner states that every report compares with Newton-Euler."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +44,14 @@ class Report:
     bytes : of the page
     table_bytes : of the tables in it, packed
     live : whether the page computes torques from the tables; not where these are too large for a page
-    maps : maps of errors in it
-    largest_found : for each torque the largest error on those maps, in units of the last bit
+    states : on how many states the compiled torques were compared with Newton-Euler
+    largest_found : for each torque the largest error on those states, in units of the last bit
     """
 
     bytes: int
     table_bytes: int
     live: bool
-    maps: int
+    states: int
     largest_found: tuple[float, ...]
 
     def to_plain(self) -> dict[str, Any]:
@@ -90,57 +88,47 @@ def report_page(
 ) -> tuple[bytes, Report]:
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
     told = progress or NoProgress()
-    blocks = len(model.tables)
-    with step(told, "report", 4 + 2 * blocks + len(map_axes(len(model.formats.q)))):
+    with step(told, "report", 3 + len(model.tables) * (1 + (model.plan.target == "tables"))):
         start = start_words(model.formats)
         q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
         view = view_of(model.robot, q, [word.span for word in model.formats.q])
         packed, too_large = _packed(model, most_table_bytes, told)
-        maps = []
-        for each in error_maps(model, start):
-            maps.append(each)
-            told.advance("maps of errors", 1.0, False)
-        made = _float_sections(model, told) if isinstance(model.plan, FloatPlan) else _table_sections(model, told)
+        largest = _largest_errors(model)
+        told.advance("compared with Newton-Euler", 1.0, False)
         ranges = torque_ranges(model.robot_source(), model.certificate)
         sections = [
+            ("Arm", "arm-section", live_section(model, start, view, ranges, too_large)),
             ("Proved", "proved", certificate_section(model.certificate, ranges)),
-            ("Arm", "arm-section", live_section(model, start, view, telling_axes(maps), too_large)),
-            ("Errors", "errors", maps_section(model, maps, start)),
-            *made,
+            ("Cost", "costs", costs_section(model, told)),
+            *_plan_sections(model),
             ("Words", "words", words_section(model)),
+            ("File", "file", file_section(model)),
         ]
         told.advance("sections", 1.0, False)
         data = {**script_data(model, packed, start, view), "stops": [list(stop) for stop in STOPS]}
-        text = whole_page(f"{model.robot.name} · bddtorque report", head(model), sections, data)
+        text = whole_page(f"{model.robot.name} · bddtorque report", head(model, ranges), sections, data)
         encoded = text.encode("utf-8", "backslashreplace")  # half a pair of a robot's name is no reason to fail
         told.advance("page", 1.0, False)
-    largest = tuple(max(float(abs(each.errors[j]).max()) for each in maps) for j in range(len(model.formats.tau)))
     held = sum(len(each["data"]) for each in packed or ())
-    return encoded, Report(len(encoded), held, packed is not None, len(maps) * len(model.formats.tau), largest)
+    return encoded, Report(len(encoded), held, packed is not None, sum(batch.count for batch in COMPARED), largest)
 
 
-def _table_sections(model: Model, told: Progress) -> list[tuple[str, str, Markup]]:
-    """Return what a page says of a plan in words, its tables and what they cost."""
-    terms, torques = term_costs(model)
-    told.advance("terms", 1.0, False)
-    choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.spec.memory)
-    told.advance("forms", 1.0, False)
-    forms = []
-    for k, pair in enumerate(zip(model.tables, model.diagrams, strict=True)):
-        forms.append(block_forms(*pair))
-        told.advance(f"forms of block {k}", 1.0, False)
-    return [
-        ("Plan", "plan", plan_section(model)),
-        ("Tables", "blocks", blocks_section(model)),
-        ("Cost", "costs", costs_section(model, terms, torques, [*zip(forms, choices, strict=True)])),
-    ]
+def _largest_errors(model: Model) -> tuple[float, ...]:
+    """Return the largest error of each torque on some states, in units of the last bit."""
+    subject = subject_of(model)
+    errors = []
+    for batch in COMPARED:
+        states = states_of(batch, model.formats, 0)
+        words = [kind.quantise(each) for kind, each in zip(model.formats.inputs, states, strict=True)]
+        errors.append(abs(subject.table_errors(words)).max(axis=0))
+    return tuple(float(error) for error in np.max(errors, axis=0))
 
 
-def _float_sections(model: Model, told: Progress) -> list[tuple[str, str, Markup]]:
-    """Return what a page says of a plan in floats: its operations, and the tables of friction if there are any."""
-    told.advance("operations", 2.0 + len(model.tables), False)
+def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
+    """Return the plan, as a picture or as counts of operations in floats, and the tables if there are any."""
+    plan = operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model)
     tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
-    return [("Plan", "plan", operations_section(model)), *tables]
+    return [("Plan", "plan", plan), *tables]
 
 
 def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any]] | None, str | None]:
@@ -161,6 +149,6 @@ def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any
 
 def _too_large(given: str, allowed: str) -> str:
     return (
-        f"The tables of this model are too large for a page: {given}, at most {allowed} are put into one. So the "
-        "torques below are those of Newton and Euler in floats alone; bddtorque eval gives the compiled ones."
+        f"The tables of this model are too large for a page ({given}; the limit is {allowed}), so the torques below "
+        "are those of Newton-Euler in floats. bddtorque eval computes the compiled ones."
     )

@@ -19,8 +19,11 @@ Array = npt.NDArray[np.float64]
 
 TRIED = 400
 """Random positions that say how far an arm reaches."""
-MARGIN, MOST_SEEN = 1.06, 0.95
-"""Room around the arm, and the share of positions in which all of it is seen."""
+MARGIN, MOST_SEEN, LEAST_SEEN = 1.06, 0.95, 0.6
+"""Room around the arm; the share of positions that count for its reach; the share of that reach that is always seen.
+
+The script looks from farther away where the arm leaves the picture.
+"""
 AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
 """From where an arm in space is looked at: from the front and somewhat above."""
 SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.31, 0.19), (-0.24, 0.29, 0.2, -0.27))
@@ -106,7 +109,7 @@ def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float
     low, high = np.array(spans).T
     tried = [q, *rng.uniform(low, high, (TRIED, len(low)))]
     far = [float(np.linalg.norm(points_of(*placed_joints(robot, each)), axis=1).max()) for each in tried]
-    reach = MARGIN * max(far[0], float(np.quantile(far, MOST_SEEN))) or 1.0
+    reach = MARGIN * max(far[0], LEAST_SEEN * float(np.quantile(far, MOST_SEEN))) or 1.0
     joints, _ = placed_joints(robot, q)
     directions = np.array([joint.fixed.rotation[:, 2] for joint in joints])
     up = _up(robot)

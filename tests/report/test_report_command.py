@@ -51,7 +51,7 @@ def test_report_as_json(model_file, tmp_path, capsys):
     assert told["digest"] == model.digest
     assert told["bound"] == list(model.certificate.bounds)
     assert told["live"] is True
-    assert told["maps"] == 2
+    assert told["states"] == 4608
     assert all(found <= bound for found, bound in zip(told["largest_found"], told["bound"], strict=True))
 
 

@@ -17,7 +17,7 @@ from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.float_wires import Constant, FloatOutput, Multiply, Sine
 from bddtorque.plan.wires import Input
 from bddtorque.report.block_sections import operations_section
-from bddtorque.report.proof_sections import head
+from bddtorque.report.proof_sections import file_section
 from bddtorque.report.report import report_page
 from bddtorque.report.script_data import float_plan_data
 from bddtorque.words.float_sine import GRID
@@ -60,7 +60,7 @@ def test_the_page_gives_the_words_of_the_interpreter(opened):
     assert page_words(page, states) == wanted(rubbing_arm(), states)
     said = page.run("document.getElementById('live-said').textContent")
     assert "2 of 2 tables in this page have the SHA-256" in said
-    assert "On 96 states that came along the page gives the evaluator's very words" in said
+    assert "On all 96 test states the page computes the evaluator's words" in said
 
 
 @needs_chromium
@@ -155,11 +155,11 @@ def test_fused_operations_are_rounded_once(opened, precision):
 def test_what_stands_in_a_page_of_floats():
     """Precision and operations in place of tables and diagrams; those of friction where there are any."""
     reader = read(rubbing_page())
-    sections = ["proved", "arm-section", "errors", "plan", "blocks", "words"]
+    sections = ["arm-section", "proved", "costs", "plan", "blocks", "words", "file"]
     assert [each.attributes["id"] for each in reader.root.all("section")] == sections
     assert "look-ups of friction2" in reader.identifiers["plan"].whole_text
     model = arm(8, target="float")
-    text = read(str(head(model)).encode()).root.whole_text
+    text = read(str(file_section(model)).encode()).root.whole_text
     assert "precisionsingle" in text
     assert "iagram" not in text
     assert f">fused multiply-adds</th><td>{model.plan.counts()['fused']}<" in operations_section(model)

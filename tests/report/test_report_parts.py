@@ -1,4 +1,4 @@
-"""The pieces of a report by themselves: packed tables, pictures, maps of errors, what terms and forms cost."""
+"""The pieces of a report by themselves: packed tables, pictures, what targets and forms cost."""
 
 import base64
 import zlib
@@ -11,20 +11,19 @@ from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
+from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.table import Table
+from bddtorque.report.arm_picture import APART, arm_picture
 from bddtorque.report.diagram_picture import drawable_part
-from bddtorque.report.error_maps import COLOURS, error_maps, map_axes, map_picture, palette
 from bddtorque.report.layered import layout
+from bddtorque.report.live_section import map_axes
 from bddtorque.report.markup import Markup, element, json_script, number, table
 from bddtorque.report.packing import pack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
-from bddtorque.report.term_costs import term_costs
-from bddtorque.report.view import placed_joints, start_words, view_of
-from bddtorque.schedule import schedule_model
-from bddtorque.sweeps.term_errors import motions_of
+from bddtorque.report.view import placed_joints, view_of
 
 
 def unpack(packed: dict) -> np.ndarray:
@@ -121,76 +120,6 @@ def test_the_arm_stands_where_geometry_puts_it():
     assert np.linalg.norm(quill[2].moved.translation - quill[2].fixed.translation) == pytest.approx(0.15)
 
 
-@pytest.mark.parametrize("name", ["planar2r", "scara", "ur5"])
-def test_maps_stay_within_the_bound_and_hold_the_state(name):
-    model = compiled(name)
-    start = start_words(model.formats)
-    maps = list(error_maps(model, start))
-    n = model.robot.degrees_of_freedom
-    assert [(each.across, each.up) for each in maps] == map_axes(n)
-    assert len(maps) == n * (n - 1) // 2
-    for each in maps:
-        largest = np.abs(each.errors).max(axis=(1, 2))
-        assert (largest <= model.certificate.bounds).all()
-    assert max(np.abs(each.errors).max() for each in maps) > 0.3
-
-
-def test_a_map_with_few_bits_has_every_word():
-    model = compiled("planar2r")
-    (found,) = error_maps(model, start_words(model.formats))
-    assert found.errors.shape == (2, 64, 64)
-    start = start_words(model.formats)
-    row, column = start[0][1] + 32, start[0][0] + 32
-    words = [np.array([each]) for each in start]
-    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    true = bt.inverse_dynamics(model.robot, *values)[0]
-    error = (model.torque_words(*words)[0] - true / model.formats.tau.lsb)[1]
-    assert found.errors[1, row, column] == pytest.approx(error, abs=1e-9)
-
-
-def test_a_single_joint_is_mapped_over_position_and_velocity():
-    assert map_axes(1) == [((0, 0), (1, 0))]
-
-
-def test_pictures_hold_the_errors():
-    errors = np.array([[-0.8, 0.0, 0.8], [0.4, -5.0, 5.0]])
-    data = base64.b64decode(map_picture(errors, 0.8).removeprefix("data:image/png;base64,"))
-    assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    chunks, place = {}, 8
-    while place < len(data):
-        size = int.from_bytes(data[place : place + 4], "big")
-        name, body = data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
-        assert zlib.crc32(name + body) == int.from_bytes(data[place + 8 + size : place + 12 + size], "big")
-        chunks[name], place = body, place + 12 + size
-    assert list(chunks) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(2, 4)[:, 1:]
-    last = COLOURS - 1
-    assert rows.tolist() == [[45, 0, last], [0, 30, last]]  # the lowest row at the bottom, ends at the bound
-    assert chunks[b"PLTE"] == b"".join(bytes(each) for each in palette())
-
-
-@pytest.mark.parametrize("name", ["planar2r", "planar2r recursive", "scara"])
-def test_steps_are_those_of_the_counted_processors(name):
-    model = compiled(name)
-    terms, torques = term_costs(model)
-    spread = schedule_model(model, processors=1)
-    assert max(longest for _, longest in torques) == spread.longest
-    assert max(serial for serial, _ in torques) <= spread.serial <= sum(serial for serial, _ in torques)
-    for torque, (serial, longest) in enumerate(torques):
-        own = [each for each in terms if each.torque == torque]
-        assert own
-        assert max(each.longest for each in own) < longest
-        assert max(each.serial for each in own) < serial
-
-
-def test_terms_are_called_what_they_are():
-    terms, _ = term_costs(compiled("planar2r"))
-    first = {each.name for each in terms if each.torque == 0}
-    assert {"gravity", "inertia, q̈1", "centripetal, q̇2²", "Coriolis, q̇1·q̇2"} <= first
-    assert {each.name for each in term_costs(compiled("planar2r recursive"))[0]} >= {"several terms together"}
-    assert len(motions_of(compiled("planar2r").plan)) == len(compiled("planar2r").plan.wires)
-
-
 def test_costs_of_forms_are_those_of_the_forms():
     model = compiled("planar2r")
     costs = read(written("planar2r")[0]).identifiers["costs"]
@@ -204,6 +133,25 @@ def test_costs_of_forms_are_those_of_the_forms():
         (taken,) = (cell for cell in row.all("td") if cell.attributes.get("class") == "taken")
         assert f"{chosen[k].form.bytes:,}" in taken.whole_text
     assert f"{sum(each.form.bytes for each in chosen):,} bytes" in costs.whole_text
+    targets = costs.all("table")[0].all("tbody")[0].all("tr")
+    assert [row.all("th")[0].text for row in targets] == ["tables *", "integer", "float"]
+    assert format_size(sum(table.values.nbytes for table in model.tables)) in targets[0].whole_text
+
+
+def test_joints_at_one_place_share_a_label():
+    robot = bt.load_robot("ur5")
+    q = [0.3] * 6
+    picture = read(f"<div>{arm_picture(robot, q, view_of(robot, q, [(-3.0, 3.0)] * 6))}</div>".encode()).root
+    names = [each for each in picture.all("text") if each.attributes["class"] == "joint-name"]
+    assert [int(place) for each in names for place in each.text.split(", ")] == [1, 2, 3, 4, 5, 6]
+    at = [(float(each.attributes["x"]), float(each.attributes["y"])) for each in names]
+    assert len(names) < 6
+    assert min(np.hypot(x - u, y - v) for k, (x, y) in enumerate(at) for u, v in at[:k]) >= APART
+
+
+@pytest.mark.parametrize(("joints", "axes"), [(1, ((0, 0), (1, 0))), (2, ((0, 0), (0, 1))), (6, ((0, 1), (0, 2)))])
+def test_a_map_begins_over_two_words_that_matter(joints, axes):
+    assert map_axes(joints) == axes
 
 
 def test_small_diagrams_are_drawn_whole_and_large_ones_in_part():

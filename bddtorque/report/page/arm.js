@@ -4,6 +4,8 @@ const SIDE = 200;
 const FLOOR = 0.55;
 const JOINT = 0.05;
 const AXIS = 0.1;
+const MARGIN = 1.06;
+const APART = 24;
 
 class ArmDrawing {
   constructor(svg, robot, view) {
@@ -35,8 +37,8 @@ class ArmDrawing {
 
   /** Return a point in base axes as [right, down, towards the eye] in the picture's units. */
   screen(point) {
-    const { axes, azimuth, elevation, reach } = this.view;
-    const [x, y, z] = times(axes, point).map((each) => (each / reach) * SIDE);
+    const { axes, azimuth, elevation } = this.view;
+    const [x, y, z] = times(axes, point).map((each) => (each / this.reach) * SIDE);
     const out = Math.cos(azimuth) * x + Math.sin(azimuth) * y;
     const right = Math.cos(azimuth) * y - Math.sin(azimuth) * x;
     const up = Math.cos(elevation) * z - Math.sin(elevation) * out;
@@ -49,13 +51,14 @@ class ArmDrawing {
     const points = [[0, 0, 0]];
     for (const joint of joints) points.push(joint.fixed.origin, joint.moved.origin);
     points.push(tip.origin);
+    this.reach = Math.max(view.reach, MARGIN * Math.max(...points.map((point) => Math.hypot(...point))));
     const up = view.axes[2];
     const flat = points.map((p) => {
       const height = p[0] * up[0] + p[1] * up[1] + p[2] * up[2];
       return p.map((each, k) => each - height * up[k]);
     });
     const still = [
-      this.shape("polygon", ring([0, 0, 0], view.axes[0], view.axes[1], FLOOR * view.reach, 48), "floor"),
+      this.shape("polygon", ring([0, 0, 0], view.axes[0], view.axes[1], FLOOR * this.reach, 48), "floor"),
       this.shape("polyline", flat, "shadow"),
     ];
     const solid = [];
@@ -63,17 +66,17 @@ class ArmDrawing {
       const slides = k % 2 === 1 && !joints[(k - 1) / 2].revolute;
       if (k % 2 === 0 || slides) solid.push(this.shape("polyline", points.slice(k, k + 2), slides ? "rod" : "link"));
     }
-    const length = AXIS * view.reach;
-    joints.forEach((joint, place) => {
+    const length = AXIS * this.reach;
+    joints.forEach((joint) => {
       const { rotation, origin } = joint.fixed;
       const [across, beside, along] = [0, 1, 2].map((k) => rotation.map((row) => row[k]));
       const ends = [-length, length].map((size) => add(origin, along.map((each) => size * each)));
       const corners = joint.revolute ? 28 : 4;
       const kind = joint.revolute ? "joint revolute" : "joint prismatic";
       solid.push(this.shape("polyline", ends, "axis", -0.01));
-      solid.push(this.shape("polygon", ring(origin, across, beside, JOINT * view.reach, corners), kind, 1));
-      solid.push(this.label(origin, String(place + 1)));
+      solid.push(this.shape("polygon", ring(origin, across, beside, JOINT * this.reach, corners), kind, 1));
     });
+    solid.push(...this.labels(joints.map((joint) => joint.fixed.origin)));
     ["tip tip-x", "tip tip-y", "tip tip-z"].forEach((kind, k) => {
       const end = add(tip.origin, tip.rotation.map((row) => 0.9 * length * row[k]));
       solid.push(this.shape("polyline", [tip.origin, end], kind, 2));
@@ -90,9 +93,20 @@ class ArmDrawing {
     return { node, near: seen.reduce((sum, each) => sum + each[2], 0) / seen.length + nearer };
   }
 
-  label(point, text) {
+  /** Number the joints; those that would hide each other's numbers share one label. */
+  labels(origins) {
+    const groups = [];
+    origins.forEach((origin, place) => {
+      const [x, y] = this.screen(origin);
+      const near = groups.find((group) => Math.hypot(group.x - x, group.y - y) < APART);
+      if (near) near.names.push(place + 1);
+      else groups.push({ x, y, names: [place + 1] });
+    });
+    return groups.map((group) => this.label(group.x, group.y, group.names.join(", ")));
+  }
+
+  label(x, y, text) {
     const node = document.createElementNS(this.svg.namespaceURI, "text");
-    const [x, y] = this.screen(point);
     node.setAttribute("x", (x + 12).toFixed(1));
     node.setAttribute("y", (y - 10).toFixed(1));
     node.setAttribute("class", "joint-name");

@@ -1,10 +1,10 @@
-// What moves: sliders in words, the torques beside what is proved of them, and a map of errors around the present state.
+// What moves: sliders in words, the torques beside what is proved of them, and a map around the present state.
 
 const QUANTITIES = ["q", "qd", "qdd"];
 const MAP_POINTS = 48;
 const MAP_DELAY = 120;
 
-/** Reads and writes the sliders, one a quantity and joint. */
+/** Reads and writes the sliders, one per quantity and joint. */
 class Sliders {
   constructor(formats, start, onChange) {
     this.formats = formats;
@@ -23,7 +23,7 @@ class Sliders {
     this.set(start);
   }
 
-  /** Return the words as they stand: q, qd, qdd, one a joint. */
+  /** Return the words as they stand: q, qd, qdd, one per joint. */
   words() {
     return this.rows.map((row) => row.map(({ input }) => Number(input.value)));
   }
@@ -94,14 +94,17 @@ class TorqueTable {
   }
 }
 
-/** Draws the error of one torque over two positions (or velocities), everything else as the sliders have it. */
+/** Draws one torque, its margin, its gravity load or its error over two words, the others as the sliders have them. */
 class LiveMap {
-  constructor(data, plan, sliders) {
-    Object.assign(this, { data, plan, sliders });
-    this.canvas = document.getElementById("live-map");
-    this.said = document.getElementById("live-map-said");
-    this.choices = ["across", "up", "torque", "words"].map((name) => document.getElementById(`map-${name}`));
-    for (const choice of this.choices) choice.addEventListener("change", () => this.later(0));
+  constructor(data, plan, sliders, rest) {
+    Object.assign(this, { data, plan, sliders, rest });
+    const part = (name) => document.getElementById(name);
+    [this.canvas, this.said, this.low, this.high] = ["live-map", "live-map-said", "map-low", "map-high"].map(part);
+    this.choices = {};
+    for (const name of ["show", "torque", "across", "up", "words"]) {
+      this.choices[name] = part(`map-${name}`);
+      this.choices[name].addEventListener("change", () => this.later(0));
+    }
     this.run = 0;
     this.later(0);
   }
@@ -114,52 +117,83 @@ class LiveMap {
 
   begin(run) {
     if (run !== this.run) return;
-    const { formats, bounds } = this.data;
-    const [across, up] = this.choices.slice(0, 2).map((choice) => choice.value.split(" ").map(Number));
-    const torque = Number(this.choices[2].value);
+    const { formats } = this.data;
+    const chosen = Object.fromEntries(Object.entries(this.choices).map(([name, menu]) => [name, menu.value]));
+    const [across, up] = [chosen.across, chosen.up].map((axis) => axis.split(" ").map(Number));
+    const torque = Number(chosen.torque);
     const words = this.sliders.words();
-    const near = this.choices[3].value === "near";
+    if (chosen.show === "gravity") [words[1], words[2]] = [[...this.rest[1]], [...this.rest[2]]];
     const [columns, rows] = [across, up].map(([kind, j]) =>
-      mapWords(formats[QUANTITIES[kind]][j], near ? words[kind][j] : null),
+      mapWords(formats[QUANTITIES[kind]][j], chosen.words === "near" ? words[kind][j] : null),
     );
-    this.canvas.width = columns.length;
-    this.canvas.height = rows.length;
-    const context = this.canvas.getContext("2d");
-    const image = context.createImageData(columns.length, rows.length);
-    let row = 0;
-    let largest = 0;
+    const values = [];
     const step = () => {
       if (run !== this.run) return;
       const until = performance.now() + 12;
-      while (row < rows.length && performance.now() < until) {
-        words[up[0]][up[1]] = rows[row];
-        columns.forEach((word, column) => {
-          words[across[0]][across[1]] = word;
-          const error = this.error(words, torque);
-          largest = Math.max(largest, Math.abs(error));
-          const place = 4 * ((rows.length - 1 - row) * columns.length + column);
-          image.data.set([...this.colour(error / bounds[torque] || 0), 255], place);
-        });
-        row++;
+      while (values.length < rows.length && performance.now() < until) {
+        words[up[0]][up[1]] = rows[values.length];
+        values.push(
+          columns.map((word) => {
+            words[across[0]][across[1]] = word;
+            return this.value(chosen.show, words, torque);
+          }),
+        );
       }
-      if (row < rows.length) {
-        setTimeout(step, 0);
-        return;
-      }
-      context.putImageData(image, 0, 0);
-      const proved = `${bounds[torque].toFixed(3)} proved`;
-      this.said.textContent = `Largest here: ${largest.toFixed(3)} units of the last bit; ${proved}.`;
+      if (values.length < rows.length) setTimeout(step, 0);
+      else this.paint(values, chosen.show, torque);
     };
     step();
   }
 
-  error(words, torque) {
+  /** Return what a map shows of a state: N·m or N, the share of the range that is left, or units of the last bit. */
+  value(show, words, torque) {
     const format = this.data.formats.tau[torque];
+    const word = this.plan.torqueWords(...words)[torque];
+    if (show === "margin") return 1 - Math.abs(word) / 2 ** (format.bits - 1);
+    if (show !== "error") return valueOf(format, word);
     const truth = trueTorques(this.data.robot, ...valuesOf(this.data.formats, words))[torque];
-    return this.plan.torqueWords(...words)[torque] - clampedUnits(format, unitsOf(format, truth));
+    return word - clampedUnits(format, unitsOf(format, truth));
   }
 
-  /** Return red, green and blue of a share of the bound, −1 to 1. */
+  /** Colour the canvas: errors up to the bound, margins from none to all of the range, torques up to the largest. */
+  paint(values, show, torque) {
+    const flat = values.flat();
+    const largest = flat.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const { unit } = this.data.formats.tau[torque];
+    const bound = this.data.bounds[torque];
+    const [share, low, high, said] = {
+      error: [
+        (value) => value / bound || 0,
+        "− bound",
+        "+ bound",
+        `Largest here: ${largest.toFixed(3)} units of the last bit; ${bound.toFixed(3)} proved.`,
+      ],
+      margin: [
+        (value) => 1 - 2 * value,
+        "all free",
+        "none",
+        `Least margin here: ${(100 * Math.min(...flat)).toFixed(1)} % of the torque range.`,
+      ],
+    }[show] ?? [
+      (value) => value / largest || 0,
+      `−${shown(largest)} ${unit}`,
+      `${shown(largest)} ${unit}`,
+      `Here: ${shown(Math.min(...flat))} to ${shown(Math.max(...flat))} ${unit}.`,
+    ];
+    [this.canvas.width, this.canvas.height] = [values[0].length, values.length];
+    const context = this.canvas.getContext("2d");
+    const image = context.createImageData(this.canvas.width, this.canvas.height);
+    values.forEach((row, r) =>
+      row.forEach((value, column) => {
+        const place = 4 * ((values.length - 1 - r) * row.length + column); // the lowest words at the bottom
+        image.data.set([...this.colour(share(value)), 255], place);
+      }),
+    );
+    context.putImageData(image, 0, 0);
+    [this.low.textContent, this.high.textContent, this.said.textContent] = [low, high, said];
+  }
+
+  /** Return red, green and blue of a share, −1 to 1. */
   colour(share) {
     const { stops } = this.data;
     const at = ((Math.max(-1, Math.min(1, share)) + 1) / 2) * (stops.length - 1);

@@ -54,6 +54,11 @@ async function begin() {
   }
   document.getElementById("set-view").addEventListener("click", () => arm.reset());
   show();
+  for (const part of document.querySelectorAll(".zoom")) {
+    const zoom = () => part.classList.toggle("zoomed");
+    part.addEventListener("click", zoom);
+    part.addEventListener("keydown", (event) => event.key === "Enter" && zoom());
+  }
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
   const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints, Plan, fusedSingle, fusedDouble };
   globalThis.bddtorque = page;
@@ -65,11 +70,11 @@ async function begin() {
     const keys = !data.tables.length
       ? "This model has no tables."
       : checked === null
-        ? "This browser offers no SHA-256 here, so that the keys of the tables were not checked."
+        ? "This browser offers no SHA-256 here, so the keys of the tables were not checked."
         : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
     if (equal !== all) throw new Error(`only ${equal} of ${all} states have the words of the evaluator`);
-    say("live-said", `${keys} On ${all} states that came along the page gives the evaluator's very words.`);
-    map = new LiveMap(data, plan, sliders);
+    say("live-said", `${keys} On all ${all} test states the page computes the evaluator's words.`);
+    map = new LiveMap(data, plan, sliders, rest);
     page.plan = plan;
     page.map = map;
     show();
