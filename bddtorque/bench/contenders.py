@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -20,6 +18,7 @@ from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_straight import float_straight
+from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
 from bddtorque.graph.graph import Op
@@ -30,7 +29,6 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.sweeps.states import random_words
-from bddtorque.work.caching import cache_directory
 
 Words = npt.NDArray[np.int64]
 
@@ -105,9 +103,9 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     evaluator, plan = model.evaluator("words", "straight"), model.plan
     kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
     if isinstance(plan, FloatPlan):
-        code = float_straight(plan, model.formats, model.tables, _folder())
+        code = float_straight(plan, model.formats, model.tables, plans_folder())
     else:
-        code = straight(plan, model.formats, model.tables, _folder())
+        code = straight(plan, model.formats, model.tables, plans_folder())
     sizes = straight_sizes(plan, code)
     yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
     called = np.empty_like(tau)
@@ -146,7 +144,7 @@ def own_loop(kernel: Any) -> Any:
 def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
-    code = straight(plan, model.formats, model.tables, _folder(), native=False)
+    code = straight(plan, model.formats, model.tables, plans_folder(), native=False)
     tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
     return Contender(
         "words, tables only",
@@ -216,8 +214,3 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     model.armature = np.array([joint.rotor_inertia for joint in robot.joints])
     data, rnea = model.createData(), pin.rnea
     return lambda q, qd, qdd: rnea(model, data, q, qd, qdd)
-
-
-def _folder() -> Path:
-    cache = cache_directory()
-    return Path(tempfile.mkdtemp(prefix="bddtorque-")) if cache is None else cache / "plans"

@@ -14,6 +14,7 @@ from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.joint_friction import JointFriction
 from bddtorque.laws.samples import check_reach
 from bddtorque.model.source import RobotSource
+from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.planner.budget import plan_by_paper, plan_network
 from bddtorque.planner.builder import Target
@@ -64,6 +65,13 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         spent, spec.products,
     )  # fmt: skip
     return Draft(source, _with_friction(plan, source), errors)
+
+
+def plan_in_doubles(source: RobotSource) -> FloatPlan:
+    """Return the recursion of a robot, without friction, in double precision."""
+    origin = from_recursion(source.robot)
+    targets = output_targets(source)
+    return plan_floats(origin.graph, source.arguments, targets, source.accuracy, origin.source, "double")
 
 
 def _draft_of_integers(source: RobotSource, origins: Sequence[Origin], chip: Chip) -> Draft:

@@ -168,16 +168,25 @@ class FloatCode:
             if wire.cosine:
                 folded = f"{half // 2} - abs({angle})"
             self._from_words(f"y{k}", f"real({folded}) * {unit}")
+            self._write_polynomial(k)
         else:
             # a word at the upper end of an integer wraps by itself
-            a, two = f"a{wire.word}", self.number(2.0)
+            a = f"a{wire.word}"
             length = int(self.word_kind.removeprefix("int"))
             shifted = f"{self.word_kind}({self.word(wire.word)} << {length - bits})"
             self._from_words(a, f"real({shifted}) * {self.number(2.0 ** (2 - length))}")
-            folded = f"{self.number(1.0)} - abs({a})" if wire.cosine else f"max(min({a}, {two} - {a}), -{two} - {a})"
-            self.body.append(f"y{k} = {folded}")
+            self.write_folded(k, a, wire.cosine)
+
+    def write_folded(self, k: int, a: str, cosine: bool) -> None:
+        """Write the sine or cosine of an angle in quarter turns, at most half a turn."""
+        two = self.number(2.0)
+        folded = f"{self.number(1.0)} - abs({a})" if cosine else f"max(min({a}, {two} - {a}), -{two} - {a})"
+        self.body.append(f"y{k} = {folded}")
+        self._write_polynomial(k)
+
+    def _write_polynomial(self, k: int) -> None:
         self.body.append(f"z{k} = y{k} * y{k}")
-        *factors, total = (self.number(factor) for factor in sine_factors(precision))
+        *factors, total = (self.number(factor) for factor in sine_factors(self.plan.precision))
         for place, factor in enumerate(reversed(factors)):
             self.body.append(f"p{k}_{place} = fma({total}, z{k}, {factor})")
             total = f"p{k}_{place}"

@@ -12,7 +12,7 @@ The last two take the first `end` states, and leave what is beyond a multiple of
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bddtorque.base.jit import DISABLE_JIT
@@ -56,19 +56,44 @@ def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], d
     )  # fmt: skip
 
 
-class FloatSource(CodeWriter):
-    """The module of a plan in floats.
+class TileWriter(CodeWriter):
+    """A module of functions that take a tile of states at once.
+
+    What crosses loops over a tile stands in one array, a constant apart: only so does the compiler see that nothing
+    overlaps.
 
     Attributes
     ----------
     rows : how many rows of TILE floats a tile needs
     """
 
+    def __init__(self, plan: FloatPlan, formats: Formats, header: str) -> None:
+        super().__init__(plan, formats, header)
+        self.rows = 0
+
+    def row_names(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the places of names in rows of their own."""
+        return {name: self._new_row(name) for name in names}
+
+    def add_tile(self, name: str, places: dict[str, str], body: Sequence[str]) -> list[str]:
+        """Add statements that read names from their places, as functions, and return what does them for a tile."""
+        if is_large(body) and not DISABLE_JIT:
+            return self.add_parts(name, ["rows"], cut(body, [], places, self._new_row), tiled)
+        loads = [f"{each} = {place}" for each, place in places.items()]
+        return tiled([self.add_block(name, ["rows", "i"], [*loads, *body])])
+
+    def _new_row(self, name: str) -> str:
+        self.rows += 1
+        return f"rows[{(self.rows - 1) * TILE} + i]"
+
+
+class FloatSource(TileWriter):
+    """The module of a plan in floats."""
+
     def __init__(self, plan: FloatPlan, formats: Formats, pool: FloatPool) -> None:
         dtype = plan.precision.dtype.__name__
         super().__init__(plan, formats, HEADER.format(dtype=dtype))
         self.counted = [*self.inputs, *unread_words(plan, formats)]
-        self.rows = 0
         self._add_states(FloatCode(plan, pool, lookups=True), dtype)
         self._add_batches(FloatCode(plan, pool, lookups=False))
 
@@ -87,18 +112,12 @@ class FloatSource(CodeWriter):
     def _add_batches(self, code: FloatCode) -> None:
         """Add the functions that take many states at once, for states in rows and in columns.
 
-        What words are made into stands in one array, a constant apart: only so does the compiler see that nothing
-        overlaps. A tile with a word out of range is read once more, clamped and counted.
+        A tile with a word out of range is read once more, clamped and counted.
         """
-        places = {name: f"rows[{row * TILE} + i]" for row, name in enumerate(code.words)}
-        results = {k: f"rows[{(len(places) + k) * TILE} + i]" for k in self.outputs}
-        self.rows = len(places) + len(results)
+        places = self.row_names(code.words)
+        results = {k: self._new_row("") for k in self.outputs}
         body = [*code.body, *(f"{place} = rint({code.clamped(k)})" for k, place in results.items())]
-        if is_large(body) and not DISABLE_JIT:
-            compute = self.add_parts("compute", ["rows"], cut(body, [], dict(places), self._new_row), _tile)
-        else:
-            loads = [f"{name} = {place}" for name, place in places.items()]
-            compute = _tile([self.add_block("compute", ["rows", "i"], [*loads, *body])])
+        compute = self.add_tile("compute", dict(places), body)
         names = [f"x{word.wire}" for word in self.counted]
         clamps = [f"{x} = min(max({x}, {-word.half}), {word.half - 1})"
                   for x, word in zip(names, self.counted, strict=True) if not word.wraps]  # fmt: skip
@@ -114,9 +133,9 @@ class FloatSource(CodeWriter):
             for each, value in code.words.items():
                 loads = _loads(value)
                 checks = [_check(waiting.pop(x)) for x in loads if x in waiting]
-                tile += _tile([*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}", *checks])
+                tile += tiled([*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}", *checks])
             for x, word in waiting.items():  # what no torque depends on
-                tile += _tile([f"{x} = {given[x]}", _check(word)])
+                tile += tiled([f"{x} = {given[x]}", _check(word)])
             again = [f"{x} = {value}" for x, value in given.items()]
             for x, word in zip(names, self.counted, strict=True):
                 place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
@@ -124,15 +143,11 @@ class FloatSource(CodeWriter):
                     tile.append(f"{place} += n{word.wire}")
                 elif not word.wraps:
                     again.append(f"{place} += int64({x} < {-word.half} or {x} >= {word.half})")
-            tile += ["if outside:", *indented(_tile([*again, clamp])), *compute]
+            tile += ["if outside:", *indented(tiled([*again, clamp])), *compute]
             for k, place in results.items():
-                tile += _tile([f"{store.format(k)} = int64({code.word_kind}({place}))"])
+                tile += tiled([f"{store.format(k)} = int64({code.word_kind}({place}))"])
             head = f"{name}(q, qd, qdd, tau, table, counts, rows, end)"
             self.add(head, [f"for first in range(0, end - end % {TILE}, {TILE}):", *indented(tile)])
-
-    def _new_row(self, name: str) -> str:
-        self.rows += 1
-        return f"rows[{(self.rows - 1) * TILE} + i]"
 
 
 def _check(word: InputWord) -> str:
@@ -149,6 +164,6 @@ def _loads(value: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"\bx\d+\b", value)))
 
 
-def _tile(lines: Sequence[str]) -> list[str]:
+def tiled(lines: Sequence[str]) -> list[str]:
     """Return a loop over the states of a tile."""
     return [f"for i in range({TILE}):", *indented(lines or ["pass"])]

@@ -22,6 +22,7 @@ from types import ModuleType
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
+from bddtorque.work.caching import cache_directory
 
 _making = threading.Lock()
 
@@ -65,6 +66,12 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+def plans_folder() -> Path:
+    """Return the folder where the code of plans is kept: in the cache, else one that goes when this process ends."""
+    kept = cache_directory()
+    return private_folder() if kept is None else kept / "plans"
 
 
 @cache

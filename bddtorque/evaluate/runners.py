@@ -24,7 +24,7 @@ from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
-from bddtorque.evaluate.generated import private_folder
+from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import program_book, run_program, run_states
 from bddtorque.evaluate.pointers import entry
@@ -46,7 +46,6 @@ from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.table import Table
 from bddtorque.words import Formats
-from bddtorque.work.caching import cache_directory
 
 Integers = npt.NDArray[np.int64]
 
@@ -176,13 +175,11 @@ class Compiled:
     """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
 
     def __init__(self, model: Runnable) -> None:
-        cache = cache_directory()
-        self.folder = private_folder() if cache is None else cache / "plans"
         plan = model.plan
         if isinstance(plan, FloatPlan):
-            self.code = float_straight(plan, model.formats, model.tables, self.folder)
+            self.code = float_straight(plan, model.formats, model.tables, plans_folder())
         else:
-            self.code = straight(plan, model.formats, model.tables, self.folder)
+            self.code = straight(plan, model.formats, model.tables, plans_folder())
         self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
         self._room = self.code.rows * self.code.tile * np.dtype(self.code.kind).itemsize // 8
 

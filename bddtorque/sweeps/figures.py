@@ -11,6 +11,7 @@ from typing import Any
 from bddtorque.sweeps.costs import ModelCost
 from bddtorque.sweeps.term_errors import TermError
 from bddtorque.sweeps.trajectories import Floats
+from bddtorque.sweeps.true_torques import float_error
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ERRORS = ("tables", "inputs", "total")
@@ -76,10 +77,9 @@ class JointSweep:
     def exceeds(self) -> bool:
         """Whether more was found than proved, which must never be.
 
-        Float Newton-Euler is itself off by a few parts in 2^52 of the torques it adds up: 2^(bits - 40) units are
-        allowed for that.
+        True torques in floats are themselves a little off: `float_error` is allowed for that.
         """
-        return self.found > self.proved + 2.0 ** (self.bits - 40)
+        return self.found > self.proved + float_error(self.bits)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data: every error in units and in `unit`."""

@@ -19,65 +19,83 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.model.model import Model, from_bytes
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps.states import Given, Part, State, states_of
+from bddtorque.sweeps.states import Given, Part, units_of
+from bddtorque.sweeps.tallying import BINS, BINS_PER_OCTAVE, PICTURE_BINS, SMALLEST_OCTAVE, round_units, tally
+from bddtorque.sweeps.true_torques import TrueTorques, float_error, true_torques
 from bddtorque.words import Formats
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
 
-BINS_PER_OCTAVE = 64
-SMALLEST_OCTAVE, LARGEST_OCTAVE = -16, 24
-BINS = BINS_PER_OCTAVE * (LARGEST_OCTAVE - SMALLEST_OCTAVE)
-"""Bins of |error|, 1.1 % apart, from 2^-16 to 2^24 units: percentiles are read from these."""
-PICTURE_BINS = 512
-"""Even bins of the signed error from minus to plus the proved bound: for pictures."""
 ANY_SIZE = 1 << 62
 """Bytes: a model that this very process holds already is not too large for it."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out."""
+    """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out.
+
+    Attributes
+    ----------
+    traced : the true torques as code for this robot alone; else they are those of the recursion for any robot
+    """
 
     robot: Robot
     formats: Formats
     proved: Floats
     run: Callable[[Words, Words, Words], Words]
+    traced: TrueTorques | None = None
 
     def truth(self, q: Floats, qd: Floats, qdd: Floats) -> Floats:
         """Return the true torques in units of their words, neither rounded nor clamped, (N, n)."""
         torques = inverse_dynamics(self.robot, q, qd, qdd)
         return np.stack([word.units(torques[:, j]) for j, word in enumerate(self.formats.tau)], axis=1)
 
-    def clamped(self, units: Floats) -> Floats:
-        """Return torques in units, clamped to their words."""
-        return np.clip(units, self.formats.tau.lowest, self.formats.tau.highest)
+    def truth_of_units(self, units: Floats) -> Floats:
+        """Return the same, (n, N), of states in units of their words, q, qd and qdd one below another, (3n, N)."""
+        inputs = [word for kind in self.formats.inputs for word in kind]
+        n = len(inputs) // 3
+        if self.traced is None:
+            columns = np.stack([word.value(row) for word, row in zip(inputs, units, strict=True)], axis=1)
+            return np.ascontiguousarray(self.truth(*(columns[:, k * n : (k + 1) * n] for k in range(3))).T)
+        torques = self.traced(units)
+        for j, (joint, word) in enumerate(zip(self.robot.joints, self.formats.tau, strict=True)):
+            if joint.friction is not None:
+                torques[j] += word.sign * joint.friction(inputs[n + j].value(units[n + j])) / word.lsb
+        return torques
 
     def table_errors(self, words: Sequence[Words]) -> Floats:
         """Return the errors of the tables at input words q, qd and qdd, (N, n), in units."""
         values = (kind.dequantise(each) for kind, each in zip(self.formats.inputs, words, strict=True))
-        errors: Floats = self.run(*words) - self.clamped(self.truth(*values))
+        true = np.clip(self.truth(*values), self.formats.tau.lowest, self.formats.tau.highest)
+        errors: Floats = self.run(*words) - true
         return errors
 
 
-def subject_of(model: Model, evaluator: str = "words", form: str | None = None) -> Subject:
-    """Return a model as what is measured, run by one of its evaluators."""
+def subject_of(model: Model, evaluator: str = "words", form: str | None = None, traced: bool = False) -> Subject:
+    """Return a model as what is measured, run by one of its evaluators; `traced` truths pay for long sweeps."""
     run = model.evaluator(evaluator, form=form).torque_words
-    return Subject(model.robot, model.formats, np.array(model.certificate.bounds), run)
+    own = true_torques(model.robot_source()) if traced and not DISABLE_JIT else None
+    if own and any(error > float_error(bits) for error, bits in zip(own.error, model.formats.tau.bits, strict=True)):
+        own = None
+    return Subject(model.robot, model.formats, np.array(model.certificate.bounds), run, own)
 
 
 @lru_cache(maxsize=4)
-def subject_from(data: bytes, evaluator: str, form: str | None) -> Subject:
+def subject_from(data: bytes, evaluator: str, form: str | None, traced: bool) -> Subject:
     """Return the model of a .bdt file's bytes as what is measured; read once a process."""
-    return subject_of(from_bytes(data, memory=ANY_SIZE), evaluator, form)
+    return subject_of(from_bytes(data, memory=ANY_SIZE), evaluator, form, traced)
 
 
-def measure(data: bytes, evaluator: str, form: str | None, seed: int, parts: Sequence[Part]) -> dict[str, Any]:
+def measure(
+    data: bytes, evaluator: str, form: str | None, traced: bool, seed: int, parts: Sequence[Part]
+) -> dict[str, Any]:
     """Return what was found on some batches of states by the model in `data`; see `measure_subject`."""
-    return measure_subject(subject_from(data, evaluator, form), seed, parts)
+    return measure_subject(subject_from(data, evaluator, form, traced), seed, parts)
 
 
 def measure_subject(subject: Subject, seed: int, parts: Sequence[Part]) -> dict[str, Any]:
@@ -96,22 +114,37 @@ def measure_subject(subject: Subject, seed: int, parts: Sequence[Part]) -> dict[
 
 
 def _measured(subject: Subject, seed: int, part: Part) -> dict[str, Any]:
-    states = states_of(part, subject.formats, seed)
-    counted = [kind.quantise_counted(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]
-    words = [each for each, _ in counted]
-    errors, saturated = _errors(subject, words, states)
-    sizes = np.abs(errors)
-    worst, place = sizes[0].max(axis=0), sizes[0].argmax(axis=0)
-    own = slice(0 if part.corner else None)  # of corners only the largest and the worst count
+    formats, n = subject.formats, len(subject.formats.tau)
+    units, outside = units_of(part, formats, seed), np.zeros((3, n), dtype=np.int64)
+    words = np.empty(units.shape, dtype=np.int64)
+    if isinstance(part, Given):
+        for k, (kind, values) in enumerate(zip(formats.inputs, (part.q, part.qd, part.qdd), strict=True)):
+            quantised, outside[k] = kind.quantise_counted(values)
+            words[k * n : (k + 1) * n] = quantised.T
+    else:
+        kinds = [word for kind in formats.inputs for word in kind]
+        halves, wraps = np.array([-word.lowest for word in kinds]), np.array([word.kind == "angle" for word in kinds])
+        round_units(units, halves, wraps, words)
+    by_quantity = [words[k * n : (k + 1) * n].T for k in range(3)]
+    found: dict[str, Any] = {
+        "largest": np.zeros((3, n)),
+        "squares": np.zeros((3, n)),
+        "bins": np.zeros((3, n, BINS), dtype=np.int64),
+        "picture": np.zeros((n, PICTURE_BINS), dtype=np.int64),
+        "saturated": np.zeros(n, dtype=np.int64),
+        "worst": np.full(n, -1.0),
+        "worst_places": np.zeros(n, dtype=np.int64),
+    }
+    ends = np.stack([formats.tau.lowest, formats.tau.highest])
+    truths = (subject.truth_of_units(each) for each in (words.astype(np.float64), units))
+    compiled = np.ascontiguousarray(subject.run(*by_quantity).T)
+    tally(compiled, *truths, ends, subject.proved, part.corner, *found.values())
+    place, worst = found.pop("worst_places"), found["worst"]
     return {
-        "largest": sizes[:, own].max(axis=1, initial=0.0),
-        "squares": np.einsum("ksj,ksj->kj", errors[:, own], errors[:, own]),
+        **found,
         "corner_largest": worst if part.corner else np.zeros_like(worst),
-        **_counts(sizes[:, own], errors[0, own], subject.proved),
-        "saturated": saturated,
-        "outside": np.stack([outside for _, outside in counted]) * isinstance(part, Given),
-        "worst": worst,
-        "worst_states": np.stack([each[place] for each in words], axis=1),
+        "outside": outside,
+        "worst_states": np.stack([each[place] for each in by_quantity], axis=1),
     }
 
 
@@ -134,29 +167,3 @@ def percentile(bins: Words, share: float, largest: float) -> float:
     place = int(np.searchsorted(np.cumsum(bins), share * bins.sum()))
     upper: float = 2.0 ** (SMALLEST_OCTAVE + (place + 1) / BINS_PER_OCTAVE)
     return min(upper, largest)
-
-
-def _errors(subject: Subject, words: Sequence[Words], states: State) -> tuple[Floats, Words]:
-    """Return the three errors, (3, N, n), and for each joint how many states need more than its words hold."""
-    formats = subject.formats
-    values = (kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True))
-    at_words = subject.truth(*values)
-    beyond = (at_words < formats.tau.lowest - 0.5) | (at_words > formats.tau.highest + 0.5)
-    at_words = subject.clamped(at_words)
-    at_states = subject.clamped(subject.truth(*states))
-    compiled = subject.run(*words)
-    errors = np.stack([compiled - at_words, at_words - at_states, compiled - at_states])
-    return errors, np.count_nonzero(beyond, axis=0).astype(np.int64)
-
-
-def _counts(sizes: Floats, signed: Floats, proved: Floats) -> dict[str, Words]:
-    """Return the counts in bins, `bins` of |errors| (3, N, n) and `picture` of errors (N, n)."""
-    octaves = np.log2(np.maximum(sizes, 2.0**SMALLEST_OCTAVE)) - SMALLEST_OCTAVE
-    places = np.minimum((octaves * BINS_PER_OCTAVE).astype(np.int64), BINS - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = (signed / proved + 1) * (PICTURE_BINS / 2)
-    inside = (drawn >= 0) & (drawn <= PICTURE_BINS)
-    columns = np.minimum(np.where(inside, drawn, 0).astype(np.int64), PICTURE_BINS - 1)
-    bins = [[np.bincount(each, minlength=BINS) for each in kind.T] for kind in places]
-    picture = [np.bincount(columns[inside[:, j], j], minlength=PICTURE_BINS) for j in range(len(proved))]
-    return {"bins": np.array(bins), "picture": np.array(picture)}

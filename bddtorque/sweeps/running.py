@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from bddtorque.sweeps.searching import search
 from bddtorque.sweeps.states import BATCH, CORNER_SHARE, Batch, Part, batches, pieces, states_of
 from bddtorque.sweeps.term_errors import term_errors
 from bddtorque.sweeps.trajectories import BUILT_IN, Trajectory
+from bddtorque.sweeps.true_torques import float_error
 from bddtorque.work import Cache, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64
@@ -46,8 +48,10 @@ DRAWN_STATES = 4_000
 """States of a trajectory that pictures show, at most."""
 
 
-Job = tuple[bytes, str, str | None, int]
-"""What all tasks of one sweep share: the .bdt file, the evaluator, its form, the seed."""
+REPORT = "this is a bug, please report it"
+
+Job = tuple[bytes, str, str | None, bool, int]
+"""What all tasks of one sweep share: the .bdt file, the evaluator, its form, whether truths are traced, the seed."""
 
 
 def sweep(
@@ -96,11 +100,13 @@ def sweep(
         searched = min(math.ceil(states / SEARCH_SHARE), MOST_SEARCHED) if searched is None else searched
     else:
         states, corners, searched = len(path.q), 0, searched or 0
+        for kind, values in zip(model.formats.inputs, (path.q, path.qd, path.qdd), strict=True):
+            kind.quantise(values)  # refuses what is not finite
         parts = pieces(path.q, path.qd, path.qdd)
     long = states + corners + searched >= ALONE
-    job = to_bytes(model), evaluator, _form(model, evaluator, states), seed
-    if job[2] == "straight" and model.plan.target == "tables":
-        _check_forms(job, parts[0])
+    job = to_bytes(model), evaluator, _form(model, evaluator, states), states >= STRAIGHT, seed
+    if job[3]:
+        _check_code(job, parts[0], model.plan.target)
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
     with _team(1 if alone else workers, executor, kept, progress) as team:
@@ -146,18 +152,24 @@ def _form(model: Model, evaluator: str, states: int) -> str | None:
     return "straight" if states >= STRAIGHT or model.plan.target != "tables" else "dense"
 
 
-def _check_forms(job: Job, part: Part) -> None:
-    """Compare the words of the code made for the plan with those of the tables, on one batch."""
-    data, evaluator, own, seed = job
-    fast, plain = (subject_from(data, evaluator, form) for form in (own, "dense"))
-    states = states_of(part, plain.formats, seed)
-    words = [kind.quantise(each) for kind, each in zip(plain.formats.inputs, states, strict=True)]
-    different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
-    if different:
-        raise BddTorqueError(
-            f"straight-line code and tables give other words for {different} of {part.count} states: "
-            "this is a bug, please report it"
-        )
+def _check_code(job: Job, part: Part, target: str) -> None:
+    """Compare code made for the one plan with what it stands for, on one batch: tables, and the recursion."""
+    data, evaluator, own, _, seed = job
+    fast = subject_from(*job[:4])
+    states = states_of(part, fast.formats, seed)
+    words = [kind.quantise(each) for kind, each in zip(fast.formats.inputs, states, strict=True)]
+    units = np.concatenate([each.T for each in words]).astype(np.float64)
+    allowed = [float_error(bits) for bits in fast.formats.tau.bits]
+    apart = np.abs(fast.truth_of_units(units) - replace(fast, traced=None).truth_of_units(units)).max(axis=1)
+    if not (apart <= allowed).all():
+        raise BddTorqueError(f"the true torques of code and recursion differ by {apart.max():.3g} units: {REPORT}")
+    if own == "straight" and target == "tables":
+        plain = subject_from(data, evaluator, "dense", False)
+        different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
+        if different:
+            raise BddTorqueError(
+                f"straight-line code and tables give other words for {different} of {part.count} states: {REPORT}"
+            )
 
 
 @contextlib.contextmanager
@@ -176,14 +188,14 @@ def _team(
 
 def _spread(job: Job, model: Model, parts: Sequence[Part], searched: int, team: Workers) -> dict[str, Any]:
     """Return what all parts found, and what the search found that begins at the worst of them."""
-    *_, form, _ = job
+    form = job[2]
     size = min(-(-len(parts) // MOST_TASKS), LARGEST_TASK.get(form or "", 1))
     tasks = []
     for first in range(0, len(parts), size):
         own = tuple(parts[first : first + size])
         cost = sum(part.count for part in own)
         tasks.append(Task(measure, (*job, own), name=f"states from {first * BATCH:,}", cost=cost))
-    subject_from(*job[:3])  # made once, before threads ask for it
+    subject_from(*job[:4])  # made once, before threads ask for it
     found: dict[str, Any] = {}
     with step(team.progress, f"sweeping {model.robot.name}", sum(task.cost for task in tasks)):
         at_a_time = max(MOST_TASKS, team.count)
@@ -246,7 +258,7 @@ def _term_words(model: Model, trajectory: Trajectory | None, seed: int) -> list[
 
 
 def _traces(job: Job, trajectory: Trajectory) -> Traces:
-    subject = subject_from(*job[:3])
+    subject = subject_from(*job[:4])
     some = _some(len(trajectory.q), DRAWN_STATES)
     states = trajectory.q[some], trajectory.qd[some], trajectory.qdd[some]
     words = [kind.quantise(each) for kind, each in zip(subject.formats.inputs, states, strict=True)]

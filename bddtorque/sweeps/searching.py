@@ -31,10 +31,10 @@ SECOND = 0.5
 
 
 def search(
-    data: bytes, evaluator: str, form: str | None, seed: int, joint: int, start: Words, budget: int
+    data: bytes, evaluator: str, form: str | None, traced: bool, seed: int, joint: int, start: Words, budget: int
 ) -> dict[str, Any]:
     """Return the worst that was found of one torque by the model in `data`; see `climb`."""
-    return climb(subject_from(data, evaluator, form), seed, joint, start, budget)
+    return climb(subject_from(data, evaluator, form, traced), seed, joint, start, budget)
 
 
 def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -72,37 +73,47 @@ def batches(states: int, corners: int) -> list[Batch]:
 
 
 def states_of(batch: Part, formats: Formats, seed: int) -> State:
-    """Return the states of a batch, as floats at the joints.
-
-    Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
-    are the values of words; the first of them are all combinations of lowest and highest words.
-    """
+    """Return the states of a batch, as floats at the joints."""
     if isinstance(batch, Given):
         return batch.q, batch.qd, batch.qdd
-    rng = np.random.default_rng([seed, int(batch.corner), batch.index])
-    words = [word for kind in formats.inputs for word in kind]
-    columns = _corners(batch, words, rng) if batch.corner else [_even(word, batch.count, rng) for word in words]
+    words, units = [word for kind in formats.inputs for word in kind], units_of(batch, formats, seed)
+    values = np.stack([word.value(row) for word, row in zip(words, units, strict=True)], axis=1)
     n = len(formats.q)
-    q, qd, qdd = (np.stack(columns[k * n : (k + 1) * n], axis=1) for k in range(3))
-    return q, qd, qdd
+    return values[:, :n], values[:, n : 2 * n], values[:, 2 * n :]
 
 
-def _even(word: Format, count: int, rng: np.random.Generator) -> Floats:
-    units = word.lowest - 0.5 + rng.random(count) * (1 << word.bits)
-    return word.sign * (word.centre + units * word.lsb) + word.offset
+def units_of(batch: Part, formats: Formats, seed: int) -> Floats:
+    """Return the states of a batch in units of their words, q, qd and qdd of every joint one below another, (3n, N).
+
+    Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
+    are words; the first of them are all combinations of lowest and highest words.
+    """
+    words = [word for kind in formats.inputs for word in kind]
+    if isinstance(batch, Given):
+        return np.stack(
+            [word.units(row) for word, row in zip(words, np.hstack(states_of(batch, formats, seed)).T, strict=True)]
+        )
+    rng = np.random.default_rng([seed, int(batch.corner), batch.index])
+    if batch.corner:
+        return _corners(batch, words, rng)
+    units = rng.random((len(words), batch.count))
+    units *= np.array([[1 << word.bits] for word in words])
+    units += np.array([[word.lowest - 0.5] for word in words])
+    return units
 
 
-def _corners(batch: Batch, words: list[Format], rng: np.random.Generator) -> list[Floats]:
+def _corners(batch: Batch, words: list[Format], rng: np.random.Generator) -> Floats:
     places = batch.index * BATCH + np.arange(batch.count)
     pure = places < 1 << min(len(words), 62)
-    columns = []
+    rows = []
     for k, word in enumerate(words):
         drawn = rng.choice(special_words(word), batch.count)
         ends = np.where((places >> k) & 1, word.highest, word.lowest)
-        columns.append(word.dequantise(np.where(pure, ends, drawn)))
-    return columns
+        rows.append(np.where(pure, ends, drawn))
+    return np.array(rows, dtype=np.float64)
 
 
+@lru_cache(maxsize=256)
 def special_words(word: Format) -> Words:
     """Return the words where tables go wrong first: the ends, zero, quarter turns, and their neighbours."""
     around = [word.lowest, 0, word.highest]
@@ -110,7 +121,8 @@ def special_words(word: Format) -> Words:
         quarter = 1 << (word.bits - 2)
         around += [-quarter, quarter]
     near = {place + step for place in around for step in (-1, 0, 1)}
-    return np.array(sorted(place for place in near if word.lowest <= place <= word.highest), dtype=np.int64)
+    low, high = word.lowest, word.highest
+    return np.array(sorted(place for place in near if low <= place <= high), dtype=np.int64)
 
 
 def random_words(formats: Formats, count: int, seed: int) -> list[Words]:

@@ -157,7 +157,7 @@ class Format:
         """
         held = self.held(words)
         # lsb of an angle is TURN over a power of two: one rounding, that of the product
-        values: Floats = np.asarray(self.sign * (self.centre + held * self.lsb) + self.offset, dtype=np.float64)
+        values: Floats = np.asarray(self.value(held), dtype=np.float64)
         return values
 
     def to_plain(self) -> dict[str, Any]:
@@ -167,6 +167,10 @@ class Format:
     def units(self, x: Any) -> Any:
         """Return values at the joint, in `unit`, as units of the word, neither rounded nor clamped."""
         return (self.sign * (x - self.offset) - self.centre) / self.lsb
+
+    def value(self, units: Any) -> Any:
+        """Return the values at the joint of units of the word, which need not be whole: the inverse of `units`."""
+        return self.sign * (self.centre + units * self.lsb) + self.offset
 
     def held(self, words: npt.ArrayLike) -> Words:
         """Return integers as this format holds them: angle words masked to `bits`, others clamped to the ends."""

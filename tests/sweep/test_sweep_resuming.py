@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compiled import compiled, rubbing_arm
 
 import bddtorque as bt
 from bddtorque.sweeps import sweep
+from bddtorque.sweeps.measuring import subject_of
+from bddtorque.sweeps.true_torques import float_error
 from bddtorque.work import Cache, NoProgress
 
 STATES = 4_000
@@ -67,7 +70,11 @@ def test_a_short_sweep_keeps_nothing(model, tmp_path):
 def test_long_sweeps_run_code_made_for_the_plan_and_find_the_same(model, monkeypatch):
     tables = sweep(model, 3_000)
     monkeypatch.setattr("bddtorque.sweeps.running.STRAIGHT", 3_000)
-    assert sweep(model, 3_000) == tables
+    for fast, plain in zip(sweep(model, 3_000).joints, tables.joints, strict=True):
+        assert fast.found == pytest.approx(plain.found, abs=float_error(plain.bits))
+        for error in ("tables", "inputs", "total"):
+            assert getattr(fast, error).rms == pytest.approx(getattr(plain, error).rms, rel=1e-9)
+            assert getattr(fast, error).percentiles == pytest.approx(getattr(plain, error).percentiles, rel=1e-9)
 
 
 def test_code_that_differs_from_the_tables_is_refused(model, monkeypatch):
@@ -75,8 +82,8 @@ def test_code_that_differs_from_the_tables_is_refused(model, monkeypatch):
 
     honest = running.subject_from
 
-    def broken(data, evaluator, form):
-        subject = honest(data, evaluator, "dense")
+    def broken(data, evaluator, form, traced):
+        subject = honest(data, evaluator, "dense", False)
         return (
             replace(subject, run=lambda *words: subject.run(*words) + (words[0] == 7)) if form != "dense" else subject
         )
@@ -84,6 +91,40 @@ def test_code_that_differs_from_the_tables_is_refused(model, monkeypatch):
     monkeypatch.setattr(running, "STRAIGHT", 3_000)
     monkeypatch.setattr(running, "subject_from", broken)
     with pytest.raises(bt.BddTorqueError, match=r"code and tables give other words for \d+ of 500 states"):
+        sweep(model, 3_000)
+
+
+def mounted_askew() -> bt.Model:
+    text = 'robot = "planar2r"\nbits = 8\ntarget = "float"\n[ranges]\nvelocity = 1.5\nacceleration = [-2.0, 1.0]\n'
+    return bt.compile(bt.spec.from_toml(f'{text}[[joint]]\nname = "elbow"\nsign = -1\noffset = 0.7\n'), workers=1)
+
+
+@pytest.mark.parametrize("made", [mounted_askew, rubbing_arm, lambda: compiled("stanford", bits=8, target="float")])
+def test_the_code_of_true_torques_gives_those_of_the_recursion(made):
+    """At words and between them; encoders mounted anyhow, friction, sliding joints."""
+    subject = subject_of(made(), traced=True)
+    words = [word for kind in subject.formats.inputs for word in kind]
+    rng = np.random.default_rng(3)
+    units = np.stack([rng.uniform(word.lowest - 0.5, word.highest + 0.5, 1000) for word in words])
+    units[:, :500] = np.rint(units[:, :500])
+    apart = np.abs(subject.truth_of_units(units) - replace(subject, traced=None).truth_of_units(units)).max(axis=1)
+    for bits, error, difference in zip(subject.formats.tau.bits, subject.traced.error, apart, strict=True):
+        assert error < float_error(bits)
+        assert difference < 0.1 * float_error(bits)
+
+
+def test_true_torques_that_differ_are_refused(model, monkeypatch):
+    from bddtorque.sweeps import running
+
+    honest = running.subject_from
+
+    def broken(data, evaluator, form, traced):
+        subject = honest(data, evaluator, "dense", traced)
+        return replace(subject, traced=lambda units: subject.traced(units) * 1.001) if traced else subject
+
+    monkeypatch.setattr(running, "STRAIGHT", 3_000)
+    monkeypatch.setattr(running, "subject_from", broken)
+    with pytest.raises(bt.BddTorqueError, match="true torques of code and recursion differ by"):
         sweep(model, 3_000)
 
 

@@ -1,0 +1,121 @@
+"""The true torques of a long sweep: the recursion of one arm as straight-line code in float64, in vector lanes.
+
+It is the plan that target ``"float"`` would have in double precision, but it takes any floats, in units of the words,
+and rounds nothing at the end. At words its error from the traced recursion is proved as for every plan in floats
+(`error`); states between words are computed by the same operations. A sweep compares it with Newton-Euler before use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.compiler.robot_draft import plan_in_doubles
+from bddtorque.evaluate.code_writer import indented
+from bddtorque.evaluate.float_code import FloatCode, FloatPool
+from bddtorque.evaluate.float_straight import HEADER, TILE, TileWriter, tiled
+from bddtorque.evaluate.generated import plans_folder
+from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.model.source import RobotSource
+from bddtorque.plan.float_bound import compose_floats
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_wires import Number, Sine
+from bddtorque.plan.wires import AngleSum
+from bddtorque.words import Formats
+from bddtorque.words.float_sine import GRID, turn_on_grid
+from bddtorque.words.ieee import DOUBLE
+
+Floats = npt.NDArray[np.float64]
+
+
+def float_error(bits: int) -> float:
+    """Return what a true torque in float64 may be off, in units of a word of so many bits.
+
+    Newton-Euler errs by a few parts in 2^52 of the torques that it adds up; code for one arm is taken only where its
+    proved error is no larger than this.
+    """
+    return 2.0 ** (bits - 40)
+
+
+@dataclass(frozen=True)
+class TrueTorques:
+    """Torques without friction of inputs in units.
+
+    Attributes
+    ----------
+    error : what roundings of each torque at words amount to at most, in units
+    """
+
+    code: Callable[..., None]
+    rows: int
+    error: tuple[float, ...]
+
+    def __call__(self, inputs: Floats) -> Floats:
+        """Return torques (n, N) in units, neither rounded nor clamped, of inputs (3n, N) in units: q, qd, qdd."""
+        count = inputs.shape[1]
+        padded = np.pad(inputs, ((0, 0), (0, -count % TILE))) if count % TILE else inputs
+        torques = np.empty((len(inputs) // 3, padded.shape[1]))
+        self.code(padded, torques, np.empty(self.rows * TILE))
+        return torques[:, :count]
+
+
+def true_torques(source: RobotSource) -> TrueTorques:
+    """Return the true torques of a robot; their code is compiled when first called, or found on disk."""
+    plan = plan_in_doubles(source)
+    error = tuple(each.constants + each.tables + each.arithmetic for each in compose_floats(plan, []))
+    writer = _Writer(plan, source.formats)
+    return TrueTorques(writer.module(plans_folder()).torques, writer.rows, error)
+
+
+class _Writer(TileWriter):
+    """The module of a plan: torques(inputs, tau, rows)."""
+
+    def __init__(self, plan: FloatPlan, formats: Formats) -> None:
+        super().__init__(plan, formats, HEADER.format(dtype="float64"))
+        joints, code = len(formats.q), _Code(plan)
+        given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}
+        places, results = self.row_names(list(given)), self.row_names([f"r{k}" for k in self.outputs])
+        body = [*code.body, *(f"{results[f'r{k}']} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
+        lines = [line for x, row in given.items() for line in tiled([f"{places[x]} = inputs[{row}, first + i]"])]
+        lines += self.add_tile("compute", places, body)
+        for k in self.outputs:
+            lines += tiled([f"tau[{k}, first + i] = {results[f'r{k}']}"])
+        loop = [f"for first in range(0, inputs.shape[1], {TILE}):", *indented(lines)]
+        self.add("torques(inputs, tau, rows)", loop)
+
+
+class _Code(FloatCode):
+    """The statements of a plan whose words x<k> are floats."""
+
+    def __init__(self, plan: FloatPlan) -> None:
+        super().__init__(plan, FloatPool(plan), lookups=False)
+
+    def _write(self, k: int, wire: Any) -> None:
+        match wire:
+            case Number(word=word):
+                self.body.append(f"w{k} = x{word}")
+            case Sine():
+                self._write_sine(k, wire)
+            case _:
+                super()._write(k, wire)
+
+    def _write_sine(self, k: int, wire: Sine) -> None:
+        """Write the polynomial of an angle that is brought to half a turn on either side of 0."""
+        quarters = f"a{wire.word}_{k}"
+        turn = turn_on_grid(wire.rest, DOUBLE) * 2.0 ** (2 - GRID[DOUBLE.name])
+        self.body.append(f"t{k} = {self._quarters(wire.word)} + {self.number(turn)}")
+        self.body.append(f"{quarters} = t{k} - {self.number(4.0)} * rint(t{k} * {self.number(0.25)})")
+        self.write_folded(k, quarters, wire.cosine)
+
+    def _quarters(self, word: int) -> str:
+        """Return an angle in quarter turns."""
+        wire = self.plan.wires[word]
+        unit = 2.0 ** (2 - self.plan.bits_of(word))
+        parts = wire.parts if isinstance(wire, AngleSum) else ((word, 1, 0),)
+        constant = wire.constant if isinstance(wire, AngleSum) else 0
+        terms = [f"x{source} * {self.number((factor << shift) * unit)}" for source, factor, shift in parts]
+        return " + ".join([*terms, self.number(constant * unit)])
