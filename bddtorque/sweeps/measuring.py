@@ -136,9 +136,9 @@ def _measured(subject: Subject, seed: int, part: Part) -> dict[str, Any]:
         "worst_places": np.zeros(n, dtype=np.int64),
     }
     ends = np.stack([formats.tau.lowest, formats.tau.highest])
-    truths = (subject.truth_of_units(each) for each in (words.astype(np.float64), units))
+    at_words, at_states = subject.truth_of_units(words.astype(np.float64)), subject.truth_of_units(units)
     compiled = np.ascontiguousarray(subject.run(*by_quantity).T)
-    tally(compiled, *truths, ends, subject.proved, part.corner, *found.values())
+    tally(compiled, at_words, at_states, ends, subject.proved, part.corner, *found.values())
     place, worst = found.pop("worst_places"), found["worst"]
     return {
         **found,
