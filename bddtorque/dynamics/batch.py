@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
 from bddtorque.dynamics.newton_euler import torque_rows
 from bddtorque.robots.library import RobotLike, load_robot
 from bddtorque.robots.robot import Robot
+from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]
 
@@ -70,11 +72,14 @@ def torques(chain: Chain, q: Floats, qd: Floats, qdd: Floats, turned: tuple[Floa
 
     `turned` gives sines and cosines of q (N, n) to be used instead of NumPy's, whose last bit may differ by machine.
     """
+    if chain.coupled:
+        q, qd, qdd = member_positions(chain, q), member_motion(chain, qd), member_motion(chain, qdd)
+        turned = None if turned is None else sine_cosine(q)
     sine, cosine = turned or (np.sin(q), np.cos(q))
     rows = [_frozen(np.broadcast_to(array, q.shape)) for array in (sine, cosine, q, qd, qdd)]
     tau = np.empty(q.shape)
     torque_rows(chain, rows[0], rows[1], rows[2], rows[3], rows[4], tau)
-    return tau
+    return drive_torques(chain, tau)
 
 
 def _frozen(array: Floats) -> Floats:

@@ -24,16 +24,19 @@ Array = npt.NDArray[Any]  # of floats, or of traced numbers
 
 
 class Chain(NamedTuple):
-    """A robot as arrays over its n joints; Numba reads it as it is.
+    """A robot as arrays over its k joints, driven and following; Numba reads it as it is.
 
     Attributes
     ----------
-    revolute : (n,) bool
-    rotation : (n, 3, 3), orientation of joint frame i at q = 0 in link frame i-1
-    translation : (n, 3), m
-    body : (n, 4, 4), pseudo-inertia of link i about the origin of its frame: kg·m², kg·m, kg
-    rotor : (n,), kg·m² or kg
+    revolute : (k,) bool
+    rotation : (k, 3, 3), orientation of joint frame i at q = 0 in the frame of the link that carries it
+    translation : (k, 3), m
+    body : (k, 4, 4), pseudo-inertia of link i about the origin of its frame: kg·m², kg·m, kg
+    rotor : (k,), kg·m² or kg
     base_acceleration : (3,), minus gravity, m/s²
+    parent : (k,), which link carries joint i: below i, or -1 for the base
+    drive : (k,), which of the n driven joints moves joint i
+    multiplier, offset : (k,), the position of joint i is multiplier · q[drive] + offset
     """
 
     revolute: npt.NDArray[np.bool_]
@@ -42,11 +45,25 @@ class Chain(NamedTuple):
     body: Array
     rotor: Array
     base_acceleration: Array
+    parent: npt.NDArray[np.int64]
+    drive: npt.NDArray[np.int64]
+    multiplier: Array
+    offset: Array
+
+    @property
+    def driven(self) -> int:
+        """The number of driven joints, n."""
+        return int(self.drive.max()) + 1
+
+    @property
+    def coupled(self) -> bool:
+        """Whether some joints follow others, or stand in another order than their drives."""
+        return not np.array_equal(self.drive, np.arange(len(self.drive)))
 
 
-def transform(rotation: Matrix | Array, translation: Vector | Array) -> npt.NDArray[np.float64]:
-    """Return the 4×4 homogeneous transform."""
-    T = np.eye(4)
+def transform(rotation: Matrix | Array, translation: Vector | Array, dtype: Any = np.float64) -> Array:
+    """Return the 4×4 homogeneous transform, of floats or of any other number type."""
+    T = np.eye(4).astype(dtype)
     T[:3, :3] = rotation
     T[:3, 3] = translation
     return T
@@ -64,15 +81,20 @@ def pseudo_inertia(link: Link) -> npt.NDArray[np.float64]:
 
 def chain_of(robot: Robot) -> Chain:
     """Return the arrays of a robot, its payload joined to the last link."""
-    bodies = [pseudo_inertia(link) for link in robot.links]
+    members = robot.members
+    bodies = [pseudo_inertia(member.link) for member in members]
     if robot.payload is not None:
         T = transform(robot.tip.rotation, robot.tip.translation)
         bodies[-1] = bodies[-1] + times(times(T, pseudo_inertia(robot.payload)), T.T)
     return Chain(
-        np.array([joint.revolute for joint in robot.joints]),
-        np.array([joint.rotation for joint in robot.joints], dtype=np.float64),
-        np.array([joint.translation for joint in robot.joints], dtype=np.float64),
+        np.array([member.joint.revolute for member in members]),
+        np.array([member.joint.rotation for member in members], dtype=np.float64),
+        np.array([member.joint.translation for member in members], dtype=np.float64),
         np.array(bodies),
-        np.array([joint.rotor_inertia for joint in robot.joints], dtype=np.float64),
+        np.array([member.joint.rotor_inertia for member in members], dtype=np.float64),
         -np.array(robot.gravity),
+        np.array([member.parent for member in members], dtype=np.int64),
+        np.array([member.drive for member in members], dtype=np.int64),
+        np.array([member.multiplier for member in members], dtype=np.float64),
+        np.array([member.offset for member in members], dtype=np.float64),
     )

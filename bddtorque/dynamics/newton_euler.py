@@ -21,8 +21,9 @@ import numpy as np
 from bddtorque.base.jit import jitable, njit
 from bddtorque.dynamics.chain import Array, Chain
 
-WRENCH = 6
-"""Numbers kept for each link between the sweeps: force and moment about the origin, in the axes of the link."""
+WRENCH = 15
+"""Numbers kept for each link: force and moment about the origin, in the axes of the link, between the sweeps; then its
+turning, the rate of it, and the acceleration of the origin, for the joints that it carries."""
 
 Triple = tuple[Any, Any, Any]
 
@@ -31,16 +32,22 @@ Triple = tuple[Any, Any, Any]
 def newton_euler(
     chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array, wrench: Array
 ) -> None:
-    """Write the joint torques (n,) of one state into `tau`.
+    """Write the torques (k,) of all joints of one state into `tau`, those of followers apart.
 
     `sine` and `cosine` hold those of q for revolute joints (others are not read); `wrench` is scratch space
-    (n, WRENCH) of the same number type. Positions in rad or m, torques in N·m or N.
+    (k, WRENCH) of the same number type. Positions in rad or m, torques in N·m or N.
     """
     n = len(tau)
     w = dw = (0.0, 0.0, 0.0)  # the base is at rest; gravity enters as its acceleration
     a = (chain.base_acceleration[0], chain.base_acceleration[1], chain.base_acceleration[2])
-    for i in range(n):  # outward
-        if i > 0:
+    for i in range(n):  # outward; a joint mostly sits on the link before it
+        carrier = chain.parent[i]
+        if carrier != i - 1:
+            w = dw = (0.0, 0.0, 0.0)
+            a = (chain.base_acceleration[0], chain.base_acceleration[1], chain.base_acceleration[2])
+            if carrier >= 0:
+                w, dw, a = kept(wrench, carrier, 6), kept(wrench, carrier, 9), kept(wrench, carrier, 12)
+        if carrier >= 0:
             a = add(a, matrix_times(acceleration_field(w, dw), row(chain.translation, i)))
         w, dw, a = into_joint(chain.rotation, i, w), into_joint(chain.rotation, i, dw), into_joint(chain.rotation, i, a)
         if chain.revolute[i]:
@@ -56,9 +63,12 @@ def newton_euler(
             a = add(a, (U[0][2] * q[i], U[1][2] * q[i], U[2][2] * q[i] + qdd[i]))
             a = add(a, (w[1] * (qd[i] + qd[i]), -(w[0] * (qd[i] + qd[i])), 0.0))
         store_wrench(chain.body, i, w, dw, a, wrench)
+        keep(wrench, i, 6, w)
+        keep(wrench, i, 9, dw)
+        keep(wrench, i, 12, a)
     f = m = (0.0, 0.0, 0.0)  # what the links outside ask of link i, in its axes and about its origin
     for i in range(n - 1, -1, -1):  # inward
-        f, m = add((wrench[i, 0], wrench[i, 1], wrench[i, 2]), f), add((wrench[i, 3], wrench[i, 4], wrench[i, 5]), m)
+        f, m = add(kept(wrench, i, 0), f), add(kept(wrench, i, 3), m)
         tau[i] = (m[2] if chain.revolute[i] else f[2]) + chain.rotor[i] * qdd[i]
         if chain.revolute[i]:
             f, m = turn(f, sine[i], cosine[i]), turn(m, sine[i], cosine[i])
@@ -66,11 +76,17 @@ def newton_euler(
             m = (m[0] - q[i] * f[1], m[1] + q[i] * f[0], m[2])
         f = out_of_joint(chain.rotation, i, f)
         m = add(out_of_joint(chain.rotation, i, m), cross(row(chain.translation, i), f))
+        carrier = chain.parent[i]
+        if carrier != i - 1:
+            if carrier >= 0:
+                keep(wrench, carrier, 0, add(kept(wrench, carrier, 0), f))
+                keep(wrench, carrier, 3, add(kept(wrench, carrier, 3), m))
+            f = m = (0.0, 0.0, 0.0)
 
 
 @njit
 def torque_rows(chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
-    """Write the torques of N states (N, n) into `tau`, same shape; `sine` and `cosine` are those of q.
+    """Write the torques of N states (N, k) into `tau`, same shape; `sine` and `cosine` are those of q.
 
     It stands here because Numba's cache notices changes of the file a compiled function is in, and of no other.
     """
@@ -105,8 +121,20 @@ def store_wrench(body: Array, i: int, w: Triple, dw: Triple, a: Triple, wrench: 
     z = (Pxx + Pyy) * dw[2] + (Pxx - Pyy) * (w[0] * w[1])  # = Pxx·Uyx − Pyy·Uxy with no need of U
     z = z + Pxz * U[1][2] - Pyz * U[0][2] + Pxy * (yy - xx)
     N = add(cross(h, a), (x, y, z))
-    wrench[i, 0], wrench[i, 1], wrench[i, 2] = F[0], F[1], F[2]
-    wrench[i, 3], wrench[i, 4], wrench[i, 5] = N[0], N[1], N[2]
+    keep(wrench, i, 0, F)
+    keep(wrench, i, 3, N)
+
+
+@jitable
+def keep(wrench: Array, i: int, first: int, v: Triple) -> None:
+    """Write three of the numbers that are kept for link i."""
+    wrench[i, first], wrench[i, first + 1], wrench[i, first + 2] = v[0], v[1], v[2]
+
+
+@jitable
+def kept(wrench: Array, i: int, first: int) -> Triple:
+    """Return three of the numbers that are kept for link i."""
+    return wrench[i, first], wrench[i, first + 1], wrench[i, first + 2]
 
 
 @jitable

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import Chain, transform
+from bddtorque.dynamics.chain import Array, Chain, transform
 from bddtorque.robots.frames import angle_of, rotation_z, times
 
 Floats = npt.NDArray[np.float64]
@@ -26,10 +26,25 @@ parallel axes can lie at any distance; moments about an origin so far off would 
 
 
 class Regrouped(NamedTuple):
-    """A chain of the same torques, with an angle (n,) in rad to be added to each revolute joint's position."""
+    """A chain of the same torques, with an angle (k,) in rad to be added to each revolute joint's position."""
 
     chain: Chain
     offset: Floats
+
+
+class Steps(NamedTuple):
+    """How a chain was regrouped, for the proof that its torques are the same.
+
+    Attributes
+    ----------
+    moves : link and 4×4 pose of each new frame in the one before, in the order they were placed
+    undropped : the regrouped chain before moments that no joint feels were dropped
+    result : the regrouped chain
+    """
+
+    moves: list[tuple[int, Array]]
+    undropped: Chain
+    result: Regrouped
 
 
 def regrouped(chain: Chain) -> Regrouped:
@@ -37,26 +52,83 @@ def regrouped(chain: Chain) -> Regrouped:
 
     Where the first joint stands on the base is not kept (nor its orientation: gravity is turned instead).
     """
-    rotation, translation = chain.rotation.astype(float), chain.translation.astype(float)
-    body, rotor = chain.body.astype(float), chain.rotor.astype(float)
-    base_acceleration = times(rotation[0].T, chain.base_acceleration)
-    rotation[0] = np.eye(3)  # the base turns along; where it stands does not matter
-    translation[0] = 0.0
-    scale = max(float(np.abs(translation).max()), NOISE)
-    sizes = _sizes(body)
-    _shift_frames(chain.revolute, rotation, translation, body, scale)
-    _turn_frames(rotation, translation, body, scale)
-    rotation = np.array([_clean_rotation(turn) for turn in rotation])
-    translation = _cleaned(translation, scale)
-    base_acceleration = times(rotation[0].T, base_acceleration)
-    rotation[0] = np.eye(3)
-    offset = _offsets(chain.revolute, rotation)
-    sizes = np.maximum(sizes, _sizes(body))
-    _move_bodies(chain.revolute, rotation, translation, body, sizes)
-    _drop_unseen(chain.revolute, rotation, body, rotor)
-    body = _cleaned(body, sizes)
+    return regroup_steps(chain).result
+
+
+def regroup_steps(chain: Chain) -> Steps:
+    """Return an equivalent chain and how it was found; see `regrouped`."""
+    frames = Frames(chain)
+    base_acceleration = frames.turn_base(chain.base_acceleration)  # where the base stands does not matter
+    frames.translation[chain.parent < 0] = 0.0
+    scale = max(float(np.abs(frames.translation).max()), NOISE)
+    sizes = _sizes(frames.body)
+    _shift_frames(frames, scale)
+    _turn_frames(frames, scale)
+    frames.rotation = np.array([_clean_rotation(turn) for turn in frames.rotation])
+    frames.translation = _cleaned(frames.translation, scale)
+    base_acceleration = frames.turn_base(base_acceleration)
+    for i in frames.roots[1:]:
+        frames.rotation[i] = _clean_rotation(frames.rotation[i])
+    offset = _offsets(chain.revolute, frames.rotation)
+    sizes = np.maximum(sizes, _sizes(frames.body))
+    _move_bodies(frames, sizes)
     base_acceleration = _cleaned(base_acceleration, np.abs(base_acceleration).max())
-    return Regrouped(Chain(chain.revolute, rotation, translation, body, rotor, base_acceleration), offset)
+    rotor = chain.rotor.astype(float)
+
+    def as_chain(body: Floats) -> Chain:
+        return chain._replace(
+            rotation=frames.rotation, translation=frames.translation, body=_cleaned(body, sizes), rotor=rotor.copy(),
+            base_acceleration=base_acceleration,
+        )  # fmt: skip
+
+    undropped = as_chain(frames.body.copy())
+    _drop_unseen(frames, rotor)
+    return Steps(frames.moves, undropped, Regrouped(as_chain(frames.body), offset))
+
+
+class Frames:
+    """The frames and bodies of a chain while they are moved, in any number type; `moves` records how."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.revolute, self.parent = chain.revolute, chain.parent
+        self.rotation, self.translation, self.body = (
+            np.array(each) for each in (chain.rotation, chain.translation, chain.body)
+        )
+        self.moves: list[tuple[int, Array]] = []
+        self.roots = np.flatnonzero(self.parent < 0).tolist()
+        self.carried: list[list[int]] = [np.flatnonzero(self.parent == i).tolist() for i in range(len(self.parent))]
+
+    def turn_base(self, base_acceleration: Array) -> Array:
+        """Turn the base so that the first joint on it needs no rotation; return its acceleration in the new axes."""
+        first = self.rotation[self.roots[0]].copy()
+        for i in self.roots[1:]:
+            self.rotation[i] = times(first.T, self.rotation[i])
+        self.rotation[self.roots[0]] = np.eye(3)
+        return times(first.T, base_acceleration)
+
+    def place(self, i: int, move: Array) -> None:
+        """Give link i a new frame, whose pose in the old one is `move`; it must commute with the joint's motion."""
+        self.moves.append((i, move))
+        turn, shift = move[:3, :3], move[:3, 3]
+        self.translation[i] = self.translation[i] + times(self.rotation[i], shift)
+        self.rotation[i] = times(self.rotation[i], turn)
+        back = transform(turn.T, -times(turn.T, shift), self.body.dtype)
+        self.body[i] = times(times(back, self.body[i]), back.T)
+        for j in self.carried[i]:
+            self.translation[j] = times(turn.T, self.translation[j] - shift)
+            self.rotation[j] = times(turn.T, self.rotation[j])
+
+    def move_body(self, i: int) -> tuple[Array, Array]:
+        """Count with the carrier what the motion of joint i leaves as it is; return that in both frames."""
+        body, carrier = self.body, self.parent[i]
+        kept = np.ix_([2, 3], [2, 3]) if self.revolute[i] else np.ix_([0, 1, 2], [0, 1, 2])
+        moved = np.zeros((4, 4), body.dtype)  # on the axis: z and 1; sliding: second moments
+        moved[kept] = body[i][kept]
+        body[i][kept] = 0.0
+        T = transform(self.rotation[i], self.translation[i], body.dtype)
+        received: Array = times(times(T, moved), T.T)
+        body[carrier] = body[carrier] + received
+        return moved, received
 
 
 def _cleaned(values: Floats, scale: Floats | float) -> Floats:
@@ -80,33 +152,19 @@ def _sizes(body: Floats) -> Floats:
     return sizes
 
 
-def _place_frame(i: int, move: Floats, rotation: Floats, translation: Floats, body: Floats) -> None:
-    """Give link i a new frame, whose pose in the old one is `move`; the pose must commute with the joint's motion."""
-    turn, shift = move[:3, :3], move[:3, 3]
-    translation[i] += times(rotation[i], shift)
-    rotation[i] = times(rotation[i], turn)
-    back = transform(turn.T, -times(turn.T, shift))
-    body[i] = times(times(back, body[i]), back.T)
-    if i + 1 < len(rotation):
-        translation[i + 1] = times(turn.T, translation[i + 1] - shift)
-        rotation[i + 1] = times(turn.T, rotation[i + 1])
-
-
-def _shift_frames(
-    revolute: npt.NDArray[np.bool_], rotation: Floats, translation: Floats, body: Floats, scale: float
-) -> None:
-    """Put each origin where the common normal to the next axis starts, from the tip inward."""
-    last = len(rotation) - 1
-    for i in range(last, -1, -1):
-        if not revolute[i]:  # a sliding frame may stand anywhere: where the next one does
-            shift = translation[i + 1] if i < last else np.zeros(3)
-        elif i == last:  # where the common normal from the axis before ends
+def _shift_frames(frames: Frames, scale: float) -> None:
+    """Put each origin where the common normal to the next axis starts, from the tips inward."""
+    for i in range(len(frames.parent) - 1, -1, -1):
+        rotation, translation, following = frames.rotation, frames.translation, frames.carried[i][:1]
+        if not frames.revolute[i]:  # a sliding frame may stand anywhere: where the next one does
+            shift = translation[following[0]] if following else np.zeros(3)
+        elif not following:  # where the common normal from the axis before ends
             axis, start = rotation[i][2], -times(rotation[i].T, translation[i])
-            shift = _foot(axis, start, REACH * scale) if i > 0 else np.zeros(3)
+            shift = _foot(axis, start, REACH * scale) if frames.parent[i] >= 0 else np.zeros(3)
         else:
-            shift = _foot(rotation[i + 1][:, 2], translation[i + 1], REACH * scale)
+            shift = _foot(rotation[following[0]][:, 2], translation[following[0]], REACH * scale)
         if np.abs(shift).max() > NOISE * scale:
-            _place_frame(i, transform(np.eye(3), shift), rotation, translation, body)
+            frames.place(i, transform(np.eye(3), shift))
 
 
 def _foot(axis: Floats, point: Floats, reach: float) -> Floats:
@@ -123,13 +181,15 @@ def _foot(axis: Floats, point: Floats, reach: float) -> Floats:
     return np.array([0.0, 0.0, level])
 
 
-def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: float) -> None:
-    """Lay each x axis along the common normal to the next axis; the last one as the joint before leaves it."""
-    for i in range(len(rotation)):
-        if i + 1 == len(rotation):
-            turn = _about_z(-angle_of(-rotation[i][0, 1], rotation[i][0, 0]))  # leaves Rx(α) alone
+def _turn_frames(frames: Frames, scale: float) -> None:
+    """Lay each x axis along the common normal to the next axis; the last ones as the joint before leaves them."""
+    for i in range(len(frames.parent)):
+        if not frames.carried[i]:
+            rotation = frames.rotation[i]
+            turn = about_z(-angle_of(-rotation[0, 1], rotation[0, 0]))  # leaves Rx(α) alone
         else:
-            axis, point = rotation[i + 1][:, 2], translation[i + 1]
+            following = frames.carried[i][0]
+            axis, point = frames.rotation[following][:, 2], frames.translation[following]
             if math.hypot(axis[0], axis[1]) > NOISE:
                 normal = (-axis[1], axis[0])
             elif math.hypot(point[0], point[1]) > NOISE * scale:
@@ -139,11 +199,12 @@ def _turn_frames(rotation: Floats, translation: Floats, body: Floats, scale: flo
             angle = angle_of(normal[1], normal[0])
             if abs(angle) > math.pi / 2:  # either direction of the normal will do: the nearer
                 angle -= math.copysign(math.pi, angle)
-            turn = _about_z(angle)
-        _place_frame(i, transform(turn, np.zeros(3)), rotation, translation, body)
+            turn = about_z(angle)
+        frames.place(i, transform(turn, np.zeros(3)))
 
 
-def _about_z(angle: float) -> Floats:
+def about_z(angle: float) -> Floats:
+    """Return the rotation about z by an angle in rad, (3, 3)."""
     quarter = angle / (math.pi / 2)  # right angles are exact
     return rotation_z(round(quarter) * (math.pi / 2) if abs(quarter - round(quarter)) < NOISE else angle)
 
@@ -155,45 +216,46 @@ def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:
         top = rotation[i][0, :2]
         if revolute[i] and np.count_nonzero(top) == 2:
             offset[i] = angle_of(-top[1], top[0])
-            rotation[i] = _clean_rotation(times(rotation[i], _about_z(-offset[i])))
+            rotation[i] = _clean_rotation(times(rotation[i], about_z(-offset[i])))
     return offset
 
 
-def _move_bodies(
-    revolute: npt.NDArray[np.bool_], rotation: Floats, translation: Floats, body: Floats, sizes: Floats
-) -> None:
-    """Count with link i-1 what the motion of joint i leaves as it is, from the tip inward; keep `sizes` up."""
-    for i in range(len(rotation) - 1, 0, -1):
-        moved = np.zeros((4, 4))
-        kept = slice(2, 4) if revolute[i] else slice(0, 3)  # on the axis: z and 1; sliding: second moments
-        moved[kept, kept] = body[i][kept, kept]
-        body[i] -= moved
-        T = transform(rotation[i], translation[i])
-        received = times(times(T, moved), T.T)
-        body[i - 1] += received
-        sizes[i - 1] = np.max([sizes[i - 1], _sizes(moved), _sizes(received)], axis=0)
+def _move_bodies(frames: Frames, sizes: Floats) -> None:
+    """Count with the carrier what the motion of joint i leaves as it is, from the tips inward; keep `sizes` up."""
+    for i in range(len(frames.parent) - 1, -1, -1):
+        if frames.parent[i] >= 0:
+            moved, received = frames.move_body(i)
+            carrier = frames.parent[i]
+            sizes[carrier] = np.max([sizes[carrier], _sizes(moved), _sizes(received)], axis=0)
 
 
-def _drop_unseen(revolute: npt.NDArray[np.bool_], rotation: Floats, body: Floats, rotor: Floats) -> None:
+def _drop_unseen(frames: Frames, rotor: Floats) -> None:
     """Drop second moments that no joint feels: of links that never turn, or only about their own z axis."""
 
     def along_z(direction: Floats) -> bool:
         return bool(direction[0] == 0 and direction[1] == 0)
 
-    turning: Floats | None = None  # the one direction, in link i, about which the links so far turn
-    for i in range(len(rotation)):
-        if turning is not None:
-            turning = times(rotation[i].T, turning)
-        if revolute[i]:
-            if turning is not None and not along_z(turning):
-                return
-            turning = np.array([0.0, 0.0, 1.0])
-        if turning is None:
+    body = frames.body
+    turning: list[Floats | None] = []
+    """For each link the one direction, in its own axes, about which it turns; none before a revolute joint."""
+    tilted: list[bool] = []
+    for i, carrier in enumerate(frames.parent.tolist()):
+        direction = turning[carrier] if carrier >= 0 else None
+        if direction is not None:
+            direction = times(frames.rotation[i].T, direction)
+        tilted.append(carrier >= 0 and tilted[carrier])
+        if frames.revolute[i]:
+            tilted[i] = tilted[i] or (direction is not None and not along_z(direction))
+            direction = np.array([0.0, 0.0, 1.0])
+        turning.append(direction)
+        if tilted[i]:
+            continue
+        if direction is None:
             body[i][:3, :3] = 0.0
-        elif along_z(turning):
-            about_z = body[i][0, 0] + body[i][1, 1]
-            if i == 0:  # on a fixed base the rotor turns as the link does
-                about_z += rotor[0]
-                rotor[0] = 0.0
+        elif along_z(direction):
+            about = body[i][0, 0] + body[i][1, 1]
+            if carrier < 0:  # on a fixed base the rotor turns as the link does
+                about += rotor[i]
+                rotor[i] = 0.0
             body[i][:3, :3] = 0.0
-            body[i][0, 0] = about_z
+            body[i][0, 0] = about

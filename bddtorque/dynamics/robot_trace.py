@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.coupling import drive_torques
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.graph.graph import Graph
@@ -28,10 +29,12 @@ def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
 
 def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:
     """Return the graph of the torques of a chain whose revolute joints stand at q + offset (rad)."""
-    n, tracer = len(chain.revolute), Tracer()
-    q, qd, qdd = (np.array(traced_inputs(tracer, kind, n), dtype=object) for kind in ("q", "qd", "qdd"))
-    sine = np.array([tracer.sin(angle) for angle in q + offset], dtype=object)
-    cosine = np.array([tracer.cos(angle) for angle in q + offset], dtype=object)
-    tau = np.zeros(n, dtype=object)
-    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((n, WRENCH), dtype=object))
-    return tracer.graph(list(tau), [f"tau{i + 1}" for i in range(n)])
+    tracer = Tracer()
+    inputs = (np.array(traced_inputs(tracer, kind, chain.driven), dtype=object) for kind in ("q", "qd", "qdd"))
+    q, qd, qdd = (each[chain.drive] * chain.multiplier for each in inputs)
+    angle, q = q + (chain.offset + offset), q + chain.offset
+    sine = np.array([tracer.sin(each) for each in angle], dtype=object)
+    cosine = np.array([tracer.cos(each) for each in angle], dtype=object)
+    tau = np.zeros(len(q), dtype=object)
+    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((len(q), WRENCH), dtype=object))
+    return tracer.graph(list(drive_torques(chain, tau)), [f"tau{i + 1}" for i in range(chain.driven)])

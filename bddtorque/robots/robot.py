@@ -1,7 +1,7 @@
-"""`Robot`: a serial chain of revolute and prismatic joints, immutable and validated.
+"""`Robot`: a chain or tree of revolute and prismatic joints on a fixed base, immutable and validated.
 
 Every joint moves about or along the z axis of its own frame; readers turn frames so that this holds. The frame of
-link i is the frame of joint i after its motion, so that the pose of link i in link i-1 is
+link i is the frame of joint i after its motion, so that its pose in the link that carries joint i is
 
     rotation_i · Rz(q_i),  translation_i                                   (revolute)
     rotation_i,            translation_i + rotation_i · [0, 0, q_i]        (prismatic)
@@ -23,6 +23,7 @@ from bddtorque.base.plain import Matrix, Vector, choice, matrix, real, vector
 from bddtorque.base.shown_tables import text_table
 from bddtorque.laws.joint_friction import JointFriction, joint_friction
 from bddtorque.robots.frames import dot, times
+from bddtorque.robots.tree_order import BASE, carried_order
 
 Kind = Literal["revolute", "prismatic"]
 
@@ -49,19 +50,20 @@ def rotation_matrix(rows: object, where: str) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint and where it sits on the link before it.
+    """One moving joint and where it sits on the link that carries it.
 
     Attributes
     ----------
     name : str
     kind : ``"revolute"`` or ``"prismatic"``
-    rotation : orientation of the joint frame in the frame of the link before it
-    translation : origin of the joint frame in the frame of the link before it, m
+    rotation : orientation of the joint frame in the frame of the link that carries it
+    translation : origin of the joint frame in the frame of the link that carries it, m
     rotor_inertia : inertia of the drive seen at the joint (gear ratio squared), kg·m² or kg
     lower, upper : position limits, rad or m; infinite where there are none
     velocity, acceleration : largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown
     effort : largest magnitude of the joint torque or force, N·m or N; infinite where unknown
     friction : what its drive must give besides, a law of its velocity; None: no friction
+    parent : the joint whose link carries it, by name, or ``""`` for the base; None: the joint before it, if any
     """
 
     name: str
@@ -75,6 +77,7 @@ class Joint:
     acceleration: float = math.inf
     effort: float = math.inf
     friction: JointFriction | None = None
+    parent: str | None = None
 
     def __post_init__(self) -> None:
         where = f"joint '{self.name}'"
@@ -173,12 +176,64 @@ class Frame:
         object.__setattr__(self, "translation", vector(self.translation, "frame: translation"))
 
 
-@dataclass(frozen=True)
-class Robot:
-    """A serial chain: joint i carries link i; link n carries the tip frame and, if given, a payload in that frame.
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A joint without a drive, coupled to another: position = multiplier · (position of the leader) + offset.
+
+    What it asks for, times the multiplier, is part of the leader's torque.
 
     Attributes
     ----------
+    joint : where it sits (`parent` is always named) and how it moves; its limits and friction are not used
+    link : the body it carries
+    leader : the joint it follows, by name
+    multiplier, offset : rad or m per rad or m; rad or m
+    """
+
+    joint: Joint
+    link: Link
+    leader: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        where = f"joint '{self.joint.name}'"
+        object.__setattr__(self, "multiplier", real(self.multiplier, f"{where}: multiplier"))
+        object.__setattr__(self, "offset", real(self.offset, f"{where}: offset"))
+        if self.multiplier == 0.0:
+            raise BddTorqueError(f"{where}: multiplier must not be 0; a joint that stands still is no joint")
+        if self.joint.parent is None or self.joint.friction is not None:
+            raise BddTorqueError(f"{where} follows '{self.leader}': it must have a parent and no friction of its own")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A joint of a tree with its link, driven or following, and its place: see `Robot.members`.
+
+    Attributes
+    ----------
+    parent : which member carries it, -1 for the base
+    drive : which joint of the robot moves it: its position is multiplier · q[drive] + offset
+    """
+
+    joint: Joint
+    link: Link
+    parent: int
+    drive: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A chain or tree on a fixed base: joint i carries link i.
+
+    In a chain the last link carries the tip frame and, if given, a payload in that frame.
+
+    Attributes
+    ----------
+    joints, links : those with a drive, one torque each
+    followers : joints that are coupled to others
     gravity : the acceleration of free fall in base axes, m/s², normally downwards
     payload : a body in the tip frame
     source : where the numbers come from
@@ -193,10 +248,17 @@ class Robot:
     payload: Link | None = None
     source: str = ""
     allow_unphysical: bool = False
+    followers: tuple[Follower, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "joints", tuple(self.joints))
+        before = (BASE, *(joint.name for joint in self.joints))
+        joints = (  # said only where it is not the joint before
+            replace(joint, parent=None) if joint.parent == last else joint
+            for joint, last in zip(self.joints, before, strict=False)
+        )
+        object.__setattr__(self, "joints", tuple(joints))
         object.__setattr__(self, "links", tuple(self.links))
+        object.__setattr__(self, "followers", tuple(self.followers))
         object.__setattr__(self, "gravity", vector(self.gravity, f"robot '{self.name}': gravity"))
         if not self.joints:
             raise BddTorqueError(f"robot '{self.name}' must have at least one moving joint")
@@ -205,10 +267,21 @@ class Robot:
                 f"robot '{self.name}' must have one link per joint, got {len(self.joints)} joints and "
                 f"{len(self.links)} links"
             )
-        for name, count in Counter(joint.name for joint in self.joints).items():
+        names = [joint.name for joint in (*self.joints, *(follower.joint for follower in self.followers))]
+        for name, count in Counter(names).items():
             if count > 1:
                 raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' stands twice")
-        bodies = [*self.links, *([self.payload] if self.payload else [])]
+        for follower in self.followers:
+            if follower.leader not in self.joint_names:
+                said = unknown("joint", follower.leader, self.joint_names)
+                raise BddTorqueError(f"robot '{self.name}', leader of joint '{follower.joint.name}': {said}")
+        if not self.serial:
+            carried_order(self._parents, f"robot '{self.name}'")
+            if self.payload is not None:
+                raise BddTorqueError(
+                    f"robot '{self.name}': a payload needs a serial chain, this robot is a tree; choose a chain with tip"
+                )
+        bodies = [*self.links, *(each.link for each in self.followers), *([self.payload] if self.payload else [])]
         for body in bodies:
             missing = body.why_unphysical()
             if missing and not self.allow_unphysical:
@@ -233,13 +306,44 @@ class Robot:
         return text_table(f"{self.name}: gravity ({gravity}) m/s²{payload}{friction}", head, rows)
 
     @property
+    def serial(self) -> bool:
+        """Whether each joint sits on the link before it, and none follows another."""
+        return not self.followers and all(joint.parent is None for joint in self.joints)
+
+    @property
+    def _parents(self) -> dict[str, str]:
+        """The joint that carries each joint, followers last."""
+        before = (BASE, *self.joint_names)
+        driven = {
+            joint.name: last if joint.parent is None else joint.parent
+            for joint, last in zip(self.joints, before, strict=False)
+        }
+        return driven | {each.joint.name: str(each.joint.parent) for each in self.followers}
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """All joints with their links, followers too, each after the one that carries it."""
+        parents = self._parents
+        order = carried_order(parents, f"robot '{self.name}'")
+        place = {BASE: -1} | {name: k for k, name in enumerate(order)}
+        drive = {name: j for j, name in enumerate(self.joint_names)}
+        found = {
+            joint.name: Member(joint, link, place[parents[joint.name]], drive[joint.name])
+            for joint, link in zip(self.joints, self.links, strict=True)
+        }
+        for each in self.followers:
+            carrier, leader = place[parents[each.joint.name]], drive[each.leader]
+            found[each.joint.name] = Member(each.joint, each.link, carrier, leader, each.multiplier, each.offset)
+        return tuple(found[name] for name in order)
+
+    @property
     def degrees_of_freedom(self) -> int:
-        """The number of moving joints, n."""
+        """The number of driven joints, n."""
         return len(self.joints)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The names of the joints from base to tip."""
+        """The names of the driven joints, in a chain from base to tip."""
         return tuple(joint.name for joint in self.joints)
 
     @property

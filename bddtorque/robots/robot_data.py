@@ -8,10 +8,13 @@ from typing import Any
 
 from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table, vector
 from bddtorque.laws.joint_friction import joint_friction
-from bddtorque.robots.robot import Frame, Joint, Link, Robot
+from bddtorque.robots.robot import Follower, Frame, Joint, Link, Robot
 
-_LINK, _ROBOT = (tuple(field.name for field in fields(kind)) for kind in (Link, Robot))
-_JOINT = tuple(field.name for field in fields(Joint) if field.name != "friction")
+_SAID = {"joint": ("friction", "parent"), "robot": ("followers",)}
+"""What is said only where there is some."""
+_LINK, _FOLLOWER = (tuple(field.name for field in fields(kind)) for kind in (Link, Follower))
+_ROBOT = tuple(field.name for field in fields(Robot) if field.name not in _SAID["robot"])
+_JOINT = tuple(field.name for field in fields(Joint) if field.name not in _SAID["joint"])
 _LIMITS = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "acceleration": math.inf, "effort": math.inf}
 
 
@@ -21,19 +24,22 @@ def robot_to_plain(robot: Robot) -> dict[str, Any]:
     Integers and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
     """
     plain: dict[str, Any] = plain_of(robot)
-    for joint in plain["joints"]:
+    for joint in (*plain["joints"], *(each["joint"] for each in plain["followers"])):
         joint["rotor_inertia"] = float(joint["rotor_inertia"])
         joint |= {key: None if math.isinf(joint[key]) else float(joint[key]) for key in _LIMITS}
-        if joint["friction"] is None:  # said only where there is some
-            del joint["friction"]
+        for key in _SAID["joint"]:
+            if joint[key] is None:
+                del joint[key]
+    if not plain["followers"]:
+        del plain["followers"]
     return plain | {"allow_unphysical": bool(robot.allow_unphysical)}
 
 
 def robot_from_plain(plain: object, where: str = "robot") -> Robot:
     """Return the robot that `robot_to_plain` wrote; every field is checked."""
-    given = table(plain, _ROBOT, where)
+    given = table(plain, _ROBOT, where, _SAID["robot"])
     tip = table(given["tip"], ("rotation", "translation"), f"{where}, tip")
-    payload = given["payload"]
+    payload, followers = given["payload"], listed(given.get("followers", []), where)
     return Robot(
         of_type(given["name"], str, f"{where}, name"),
         tuple(_joint(each, f"{where}, joint {i}") for i, each in enumerate(listed(given["joints"], where), 1)),
@@ -43,17 +49,20 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
         None if payload is None else _link(payload, f"{where}, payload"),
         of_type(given["source"], str, f"{where}, source"),
         of_type(given["allow_unphysical"], bool, f"{where}, allow_unphysical"),
+        tuple(_follower(each, f"{where}, follower {i}") for i, each in enumerate(followers, 1)),
     )
 
 
 def _joint(plain: object, where: str) -> Joint:
-    given = table(plain, _JOINT, where, ("friction",))
+    given = table(plain, _JOINT, where, _SAID["joint"])
     for key in ("name", "kind"):
         of_type(given[key], str, f"{where}, {key}")
     for key, open_ in _LIMITS.items():
         given[key] = open_ if given[key] is None else real(given[key], f"{where}, {key}")
     if "friction" in given:
         given["friction"] = joint_friction(given["friction"], f"{where}, friction")
+    if "parent" in given:
+        of_type(given["parent"], str, f"{where}, parent")
     return Joint(**given | {"rotor_inertia": real(given["rotor_inertia"], f"{where}, rotor_inertia")})
 
 
@@ -61,3 +70,10 @@ def _link(plain: object, where: str) -> Link:
     given = table(plain, _LINK, where)
     of_type(given["name"], str, f"{where}, name")
     return Link(**given)
+
+
+def _follower(plain: object, where: str) -> Follower:
+    given = table(plain, _FOLLOWER, where)
+    leader = of_type(given["leader"], str, f"{where}, leader")
+    multiplier, offset = (real(given[key], f"{where}, {key}") for key in ("multiplier", "offset"))
+    return Follower(_joint(given["joint"], where), _link(given["link"], where), leader, multiplier, offset)
