@@ -190,7 +190,12 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
 
 
 def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
-    """Return rnea(q, qd, qdd) of an arm, torques of floats (n,); None where there is no pinocchio."""
+    """Return rnea(q, qd, qdd) of an arm, torques of floats (n,); None where there is no pinocchio.
+
+    Nor is there one for joints that follow others, which it would take for joints of their own.
+    """
+    if robot.followers:
+        return None
     try:
         pin = import_module("pinocchio")
     except ImportError:
@@ -202,12 +207,12 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     model = pin.Model()
     model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
     parent = 0
-    for joint, link in zip(robot.joints, robot.links, strict=True):
+    for member in robot.members:
+        joint = member.joint
         kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
-        parent = model.addJoint(
-            parent, kind, pin.SE3(np.array(joint.rotation), np.array(joint.translation)), joint.name
-        )
-        model.appendBodyToJoint(parent, inertia(link), pin.SE3.Identity())
+        place = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
+        parent = model.addJoint(member.parent + 1, kind, place, joint.name)
+        model.appendBodyToJoint(parent, inertia(member.link), pin.SE3.Identity())
     if robot.payload is not None:
         tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
         model.appendBodyToJoint(parent, inertia(robot.payload), tip)

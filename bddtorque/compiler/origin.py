@@ -17,6 +17,7 @@ from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.dynamics.terms import MOST_JOINTS, Terms, terms_of
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.proof.tree_truth import refuse_uncompilable, tree_errors
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.argument import Argument
@@ -49,12 +50,23 @@ class Origin:
         """
         inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
         motion = {name: each.magnitude for name, each in inputs.items()}
-        folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
-        made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
+        if isinstance(self.made_from, Regrouped) and not _on_grid(self.robot):
+            made = tree_errors(self.robot, reach, motion)
+        else:
+            folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
+            made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
         # rounded up to four bits: plans and certificates must not depend on the last digit of a library's sine
         mantissa, exponent = np.frexp(made)
         rounded: npt.NDArray[np.float64] = np.ldexp(np.ceil(mantissa * 16), exponent - 4)
         return rounded
+
+
+def _on_grid(robot: Robot) -> bool:
+    """Whether the difference between graph and robot is looked for on a grid; larger robots and trees need another way.
+
+    The grid came first, and files that were proved by it say so by their figures.
+    """
+    return robot.serial and robot.degrees_of_freedom <= MOST_JOINTS
 
 
 @lru_cache(maxsize=1)  # what the torques range over was found from it a moment ago
@@ -73,10 +85,6 @@ def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
 
 def from_recursion(robot: Robot) -> Origin:
     """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations."""
-    if robot.degrees_of_freedom > MOST_JOINTS:
-        raise BddTorqueError(
-            f"source recursive of robot '{robot.name}': its proof takes at most {MOST_JOINTS} joints, got "
-            f"{robot.degrees_of_freedom}"
-        )
+    refuse_uncompilable(robot)
     made_from = regrouped(chain_of(robot))
     return Origin(robot, "recursive", trace_chain(*made_from), made_from)

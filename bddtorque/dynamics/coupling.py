@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bddtorque.dynamics.chain import Array, Chain
@@ -23,7 +21,7 @@ def drive_torques(chain: Chain, tau: Array) -> Array:
     """Return the torques (..., n) of the drives from those of all joints, (..., k): followers load their leaders."""
     if not chain.coupled:
         return tau
-    drives: Any = np.zeros((*tau.shape[:-1], chain.driven), dtype=tau.dtype)
-    for i, (drive, multiplier) in enumerate(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True)):
-        drives[..., drive] = drives[..., drive] + tau[..., i] * multiplier
-    return drives  # type: ignore[no-any-return]
+    drives = np.zeros((chain.driven, *tau.shape[:-1]), dtype=tau.dtype)
+    for drive, multiplier, own in zip(chain.drive.tolist(), chain.multiplier.tolist(), tau.T, strict=True):
+        drives[drive] = drives[drive] + own * multiplier
+    return drives.T

@@ -145,9 +145,14 @@ def terms_of(robot: RobotLike) -> Terms:
             f"terms of robot '{robot.name}': there must be at most {MOST_JOINTS} joints, got {n} "
             f'({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples per coefficient); use source = "recursive"'
         )
+    chain = chain_of(robot)
+    if robot.followers:
+        raise BddTorqueError(
+            f"terms of robot '{robot.name}': joint '{robot.followers[0].joint.name}' follows another, and terms of "
+            'such joints are not expanded; use source = "recursive"'
+        )
     revolute = [joint.revolute for joint in robot.joints]
     grid = sample_grid(revolute)
-    chain = chain_of(robot)
     inertial, gravity = _part_sizes(chain)
     terms = []
     for _, group in groupby(_samples(chain, grid), key=lambda sampled: sampled[0][0]):
@@ -187,10 +192,14 @@ def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
     J_ij and J_ik. Each coefficient has its own measure, so that a light wrist on a heavy arm keeps its terms.
     """
     n, sliding = len(chain.revolute), ~chain.revolute
-    way = np.cumsum(np.linalg.norm(chain.translation, axis=1) + sliding)  # samples slide as far as 1 m
+    way, moves = np.linalg.norm(chain.translation, axis=1) + sliding, np.eye(n, dtype=np.bool_)
+    for i, carrier in enumerate(chain.parent.tolist()):  # samples slide as far as 1 m
+        if carrier >= 0:
+            way[i] = way[carrier] + way[i]
+            moves[:, i] |= moves[:, carrier]
     lever = np.stack([np.ones((n, n)), way - way[:, None]], axis=-1)  # joint, link, (turning, moving)
     lever[sliding] = (0.0, 1.0)
-    lever[np.tri(n, k=-1, dtype=np.bool_)] = 0.0  # joints move the links beyond them
+    lever[~moves] = 0.0  # joints move the links beyond them
     moments = np.empty((n, 2, 2))
     moments[:, 0, 0] = np.linalg.norm(chain.body[:, :3, :3], axis=(1, 2))
     moments[:, 0, 1] = moments[:, 1, 0] = np.linalg.norm(chain.body[:, :3, 3], axis=1)

@@ -192,6 +192,7 @@ def horn_raibert(terms: Terms | None, costs: CostModel, most_bytes: float = MOST
 
 def literature(robot: Robot, costs: CostModel, terms: Terms | None) -> list[Machine]:
     """Return all machines of the literature; `terms` as `expanded_terms` gives them."""
+    robot.require_serial("a comparison of machines")
     return [
         *newton_euler(robot, costs),
         luh_lin(robot, costs),

@@ -127,6 +127,7 @@ class _Truth:
 
 def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floats, Floats, Floats], Floats]]:
     """Return what runs each machine on states (N, n), by its name or the first part of it."""
+    robot.require_serial("a comparison of machines")
     revolute = [joint.revolute for joint in robot.joints]
     linear, logarithmic = (
         linear_program(revolute, end_to_end=True),

@@ -35,8 +35,8 @@ from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
-FORMAT_VERSION = 2
-"""Files with a plan in floats have it; all others are as they were in version 1."""
+FORMAT_VERSION = 3
+"""Files of robots that are no serial chains have it; those of others with a plan in floats have 2, the rest 1."""
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -76,7 +76,7 @@ def encode(
     }
     header = {
         "format": next(magic for magic, kind in MAGIC.items() if isinstance(source, kind)),
-        "version": FORMAT_VERSION if defining["plan"]["target"] == TARGET else 1,
+        "version": _version(source, defining["plan"]["target"]),
         "package": package,
         "digest": digests[0],
         "diagram_digest": digests[1],
@@ -93,6 +93,13 @@ def encode(
             f"this one would have {len(text):,} bytes"
         )
     return pack({HEADER: text, **arrays})
+
+
+def _version(source: Source, target: str) -> int:
+    """Return the first version of the format that knows what a file holds."""
+    if isinstance(source, RobotSource) and not source.robot.serial:
+        return FORMAT_VERSION
+    return 2 if target == TARGET else 1
 
 
 def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, Any]]:

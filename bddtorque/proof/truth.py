@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.coupling import drive_torques
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import Regrouped
@@ -86,7 +87,7 @@ def _grid(robot: Robot) -> Floats:
     """Return the sample positions; the first joint stands still where its position cannot matter."""
     grid = sample_grid([joint.revolute for joint in robot.joints])
     falling = np.array(robot.joints[0].rotation).T @ np.array(robot.gravity)
-    if robot.joints[0].revolute and falling[:2].any():
+    if (robot.joints[0].revolute and falling[:2].any()) or not robot.serial:
         return grid
     still: Floats = grid[grid[:, 0] == grid[0, 0]]
     return still
@@ -117,9 +118,9 @@ def bounded_chain(robot: Robot) -> Chain:
 
 
 def _largest_parts(robot: Robot) -> Floats:
-    """Return (n, 4, 4): for each entry of the pseudo-inertias, what its summands amount to without regard to sign."""
+    """Return (k, 4, 4): for each entry of the pseudo-inertias, what its summands amount to without regard to sign."""
     bodies = []
-    for link in (*robot.links, *([robot.payload] if robot.payload else [])):
+    for link in (*(member.link for member in robot.members), *([robot.payload] if robot.payload else [])):
         c, K = np.abs(np.array(link.centre_of_mass)), np.abs(np.array(link.inertia))
         K = K + K.T + link.mass * (c @ c * np.eye(3) + np.outer(c, c))
         parts = np.zeros((4, 4))
@@ -136,10 +137,11 @@ def _largest_parts(robot: Robot) -> Floats:
 
 
 def bounded_torques(chain: Chain, sine: Any, cosine: Any, q: Any, qd: Any, qdd: Any) -> list[Bounded]:
-    """Return the torques of a chain, all arguments (n,) arrays of floats or `Bounded`."""
+    """Return the torques of the drives of a chain, all arguments (k,) arrays of floats or `Bounded`."""
     tau, wrench = np.zeros(len(q), dtype=object), np.zeros((len(q), WRENCH), dtype=object)
     newton_euler(chain, sine, cosine, q, qd, qdd, tau, wrench)
-    return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in tau]
+    drives = drive_torques(chain, tau)
+    return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in drives]
 
 
 def chain_samples(chain: Chain, grid: Floats, offset: Floats) -> Samples:

@@ -7,11 +7,13 @@ computed for these alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
+from bddtorque.dynamics.coupling import member_motion
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.truth import bounded_chain, bounded_torques
@@ -66,14 +68,16 @@ class _State:
         rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
         arguments = model.source.arguments.items()
         self.given: dict[str, Any] = {name: argument.bounded(words.get(name, rest)) for name, argument in arguments}
-        self.sine, self.cosine, self.q = (np.zeros(n, dtype=object) for _ in range(3))
+        members = model.robot.members
+        self.sine, self.cosine, self.q = (np.zeros(len(members), dtype=object) for _ in range(3))
         arithmetic = BoundedArithmetic()
-        for j in range(n):
-            position = self.given[f"q{j + 1}"]
+        for i, member in enumerate(members):
+            position = self.given[f"q{member.drive + 1}"]
             if isinstance(position, Turn):
-                self.sine[j], self.cosine[j] = arithmetic.sin(position), arithmetic.cos(position)
+                position = position * member.multiplier + Turn(0, 0, Fraction(member.offset))
+                self.sine[i], self.cosine[i] = arithmetic.sin(position), arithmetic.cos(position)
             else:
-                self.q[j] = position
+                self.q[i] = position * member.multiplier + member.offset if model.robot.followers else position
 
     def moving(self, quantity: str, names: Collection[str] | None = None) -> Any:
         """Return velocities or accelerations (n,): all of them, or those named, the others at rest."""
@@ -85,6 +89,7 @@ class _State:
 
     def torques(self, chain: Chain, qd: Any, qdd: Any) -> list[Bounded]:
         """Return the torques of a chain."""
+        qd, qdd = member_motion(chain, qd), member_motion(chain, qdd)
         return bounded_torques(chain, self.sine, self.cosine, self.q, qd, qdd)
 
 

@@ -203,7 +203,7 @@ class Follower:
         if self.multiplier == 0.0:
             raise BddTorqueError(f"{where}: multiplier must not be 0; a joint that stands still is no joint")
         if self.joint.parent is None or self.joint.friction is not None:
-            raise BddTorqueError(f"{where} follows '{self.leader}': it must have a parent and no friction of its own")
+            raise BddTorqueError(f"{where} follows '{self.leader}': it must have a parent, and no friction of its own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +276,13 @@ class Robot:
                 said = unknown("joint", follower.leader, self.joint_names)
                 raise BddTorqueError(f"robot '{self.name}', leader of joint '{follower.joint.name}': {said}")
         if not self.serial:
-            carried_order(self._parents, f"robot '{self.name}'")
+            order = carried_order(self._parents, f"robot '{self.name}'")
+            for name, own in zip(order, self.joint_names, strict=False):
+                if name != own and not self.followers:
+                    raise BddTorqueError(f"robot '{self.name}': joint '{own}' must stand after the one that carries it")
             if self.payload is not None:
                 raise BddTorqueError(
-                    f"robot '{self.name}': a payload needs a serial chain, this robot is a tree; choose a chain with tip"
+                    f"robot '{self.name}': a payload needs a serial chain, and this is a tree; choose a chain with tip"
                 )
         bodies = [*self.links, *(each.link for each in self.followers), *([self.payload] if self.payload else [])]
         for body in bodies:
@@ -309,6 +312,14 @@ class Robot:
     def serial(self) -> bool:
         """Whether each joint sits on the link before it, and none follows another."""
         return not self.followers and all(joint.parent is None for joint in self.joints)
+
+    def require_serial(self, what: str) -> None:
+        """Refuse a tree, or joints that follow others, in the name of what takes serial chains only."""
+        if not self.serial:
+            raise BddTorqueError(
+                f"{what} takes serial chains only, and robot '{self.name}' is a tree or has joints that follow others; "
+                "choose a chain with tip, and lock the others"
+            )
 
     @property
     def _parents(self) -> dict[str, str]:

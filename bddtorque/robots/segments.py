@@ -10,7 +10,17 @@ import numpy as np
 
 from bddtorque.base.plain import Matrix, matrix, vector
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
-from bddtorque.robots.robot import Frame, Joint, Link, Robot
+from bddtorque.robots.robot import Follower, Frame, Joint, Link, Robot
+from bddtorque.robots.tree_order import BASE
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """What a joint follows: position = multiplier · (position of `leader`) + offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +29,18 @@ class Segment:
 
     Attributes
     ----------
-    joint : all of it but where it sits
-    origin : pose of this segment's frame, at position zero, in the frame of the segment before
+    joint : all of it but where it sits on its parent
+    origin : pose of this segment's frame, at position zero, in the frame of the segment that carries it
     axis : unit vector about or along which the joint moves, in this segment's frame, shape (3,)
     body : mass, centre of mass and inertia in this segment's frame
+    mimic : the joint it follows, if any
     """
 
     joint: Joint
     origin: Pose
     axis: Array
     body: Link
+    mimic: Mimic | None = None
 
 
 def moved(body: Link, pose: Pose) -> Link:
@@ -59,22 +71,32 @@ def build_robot(
 
     Parameters
     ----------
+    segments : each after the one that carries it
     tip : pose of the tip frame in the frame of the last segment
     snap : rotations that keep an axis to within this are made exact, see `frames.snap_rotation`
     rest : what else a `Robot` has
     """
-    joints, links = [], []
-    turned = np.eye(3)  # the z-aligned frame of the segment before, in the frame that the file gave it
+    joints, links, followers = list[Joint](), list[Link](), list[Follower]()
+    turned = {BASE: np.eye(3)}  # the z-aligned frame of each segment, in the frame that the file gave it
+    last = BASE
     for segment in segments:
         to_axis, where = align_z(segment.axis), f"joint '{segment.joint.name}', origin"
-        translation = vector((times(turned.T, segment.origin.translation) + 0.0).tolist(), where)
-        turn = times(times(turned.T, segment.origin.rotation), to_axis)
+        carrier = turned[last if segment.joint.parent is None else segment.joint.parent]
+        translation = vector((times(carrier.T, segment.origin.translation) + 0.0).tolist(), where)
+        turn = times(times(carrier.T, segment.origin.rotation), to_axis)
         rotation = as_matrix(snap_rotation(turn, snap), where)
-        joints.append(replace(segment.joint, rotation=rotation, translation=translation))
-        links.append(moved(segment.body, Pose(to_axis.T, np.zeros(3))))
-        turned = to_axis
+        joint = replace(segment.joint, rotation=rotation, translation=translation)
+        link = moved(segment.body, Pose(to_axis.T, np.zeros(3)))
+        if segment.mimic is None:
+            joints.append(joint)
+            links.append(link)
+        else:
+            followed = segment.mimic
+            followers.append(Follower(joint, link, followed.leader, followed.multiplier, followed.offset))
+        turned[joint.name] = to_axis
+        last = joint.name
     frame = Frame(
-        as_matrix(snap_rotation(times(turned.T, tip.rotation), snap), "tip"),
-        vector((times(turned.T, tip.translation) + 0.0).tolist(), "tip"),
+        as_matrix(snap_rotation(times(turned[last].T, tip.rotation), snap), "tip"),
+        vector((times(turned[last].T, tip.translation) + 0.0).tolist(), "tip"),
     )
-    return Robot(name, tuple(joints), tuple(links), tip=frame, **rest)
+    return Robot(name, tuple(joints), tuple(links), tip=frame, followers=tuple(followers), **rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
+from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
 from bddtorque.base.reading import read_text
@@ -17,13 +18,14 @@ from bddtorque.base.toml_text import toml_values
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Array, Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
 from bddtorque.robots.robot import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Kind, Link, Robot, rotation_matrix
-from bddtorque.robots.segments import Segment, build_robot, moved
+from bddtorque.robots.segments import Mimic, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table, angle
+from bddtorque.robots.tree_order import BASE
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (
     "name", "type", "dh", "origin", "axis", "link", "limits", "rotor_inertia", "motor_inertia", "gear_ratio",
-    "friction",
+    "friction", "parent", "mimic",
 )  # fmt: skip
 _LINK_KEYS = ("name", "mass", "centre_of_mass", "inertia")
 LARGEST_TOML = 1_000_000
@@ -64,13 +66,16 @@ def _robot(table: Table, directory: Path | None) -> Robot:
     forms = {"dh" in joint for joint in joints}
     if len(forms) > 1:
         raise BddTorqueError(f"{table.where}: either all joints have 'dh' or none, here some have it")
-    segments, tail = [], identity()
+    segments, tail = list[Segment](), identity()
+    tails = {BASE: tail}
     for index, joint in enumerate(joints, start=1):
         name = joint.read("name", name_of, f"joint{index}")
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
         joint.only(*_JOINT_KEYS)
-        segment, tail = _segment(name, joint, tail, directory)
+        parent = _parent(joint, tails, segments[-1].joint.name if segments else BASE)
+        segment, tail = _segment(name, joint, parent, tails[parent], directory)
         segments.append(segment)
+        tails[name] = tail
     tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
     return build_robot(
         table.read("name", name_of),
@@ -83,7 +88,28 @@ def _robot(table: Table, directory: Path | None) -> Robot:
     )
 
 
-def _segment(name: str, joint: Table, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
+def _parent(joint: Table, known: Collection[str], before: str) -> str:
+    """Return the joint that carries another: the one named, which stands above it, or the one before."""
+    if "parent" not in joint:
+        return before
+    name = joint.read("parent", name_of)
+    if name == "base" and name not in known:
+        return BASE
+    if name not in known:
+        named = [*(each for each in known if each != BASE), "base"]
+        raise BddTorqueError(f"{joint.where}: parent: {unknown('joint', name, named)} (a parent stands above)")
+    return name
+
+
+def _mimic(joint: Table) -> Mimic | None:
+    if "mimic" not in joint:
+        return None
+    table = joint.table("mimic")
+    table.only("joint", "multiplier", "offset")
+    return Mimic(table.read("joint", name_of), table.read("multiplier", real, 1.0), table.read("offset", angle, 0.0))
+
+
+def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
     """Return a segment, and the link's frame in the segment's (the tail), where the next one starts."""
     kind = cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
     origin, axis, tail = _dh_row(joint, kind, tail) if "dh" in joint else _explicit(joint)
@@ -91,8 +117,9 @@ def _segment(name: str, joint: Table, tail: Pose, directory: Path | None) -> tup
     friction = None
     if "friction" in joint:
         friction = joint_friction(joint.take("friction"), f"{joint.where}, friction", directory)
-    moving = Joint(name, kind, rotor_inertia=_rotor(joint), friction=friction, **_limits(joint, kind))
-    return Segment(moving, origin, axis, body), tail
+    limits = _limits(joint, kind)
+    moving = Joint(name, kind, rotor_inertia=_rotor(joint), friction=friction, parent=parent, **limits)
+    return Segment(moving, origin, axis, body, _mimic(joint)), tail
 
 
 def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:

@@ -1,4 +1,4 @@
-"""Choosing a chain in a URDF tree and folding everything rigid into its bodies."""
+"""Choosing the joints of a URDF tree that move, all or a chain, and folding everything rigid into their bodies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from math import inf
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import check_unit
 from bddtorque.base.plain import describe
+from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Joint, Kind, Link
-from bddtorque.robots.segments import Segment, moved
+from bddtorque.robots.segments import Mimic, Segment, moved
+from bddtorque.robots.tree_order import BASE
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 
 Lock = Mapping[str, float] | str | None
@@ -20,10 +22,21 @@ Lock = Mapping[str, float] | str | None
 
 @dataclass(frozen=True)
 class Choice:
-    """A chain within a tree, which joints are held where, and whether that was asked for all others at once."""
+    """What moves in a tree.
+
+    Attributes
+    ----------
+    base : the link that is held still
+    path : the joints from the base to the tip, or as far as there is one way to go
+    joints : those that move, followers too, each after the one that carries it
+    locked : which joints are held where
+    others : whether that was asked for all others at once
+    """
 
     tree: Tree
+    base: str
     path: list[UrdfJoint]
+    joints: list[UrdfJoint]
     locked: dict[str, float]
     others: bool = False
 
@@ -35,54 +48,127 @@ class Choice:
         """Return the pose of a joint that is rigid, or of one that moves at its zero."""
         return joint.pose_at(self.locked.get(joint.name, 0.0))
 
-    @property
-    def chain(self) -> list[UrdfJoint]:
-        """The joints that move, from base to tip."""
-        return [joint for joint in self.path if not self.rigid(joint)]
+    def way_to(self, joint: UrdfJoint) -> tuple[str, list[UrdfJoint]]:
+        """Return the moving joint that carries another, `BASE` for none, and the joints from there to it."""
+        steps = [joint]
+        while steps[0].parent != self.base:
+            above = self.tree.parent_joint[steps[0].parent]
+            if above in self.joints:
+                return above.name, steps
+            if not self.rigid(above):
+                raise BddTorqueError(
+                    f"{self.tree.where}, joint '{joint.name}': it hangs from joint '{above.name}', which is not among "
+                    "those that move; lock one of them"
+                )
+            steps.insert(0, above)
+        return BASE, steps
+
+    def mimic(self, joint: UrdfJoint) -> Mimic | None:
+        """Return what a joint follows in the end, where it follows another that follows a third."""
+        if joint.mimic is None:
+            return None
+        follows, seen = joint.mimic, {joint.name}
+        while (leader := self.tree.joints.get(follows.leader)) is not None and leader.mimic is not None:
+            if leader.name in seen:
+                raise BddTorqueError(f"{self.tree.where}, joint '{joint.name}': it mimics itself, by '{leader.name}'")
+            seen.add(leader.name)
+            inner = leader.mimic
+            offset = follows.multiplier * inner.offset + follows.offset
+            follows = Mimic(inner.leader, follows.multiplier * inner.multiplier, offset)
+        return follows
 
 
 def choose(tree: Tree, base: str, tip: str | None, lock: Lock) -> Choice:
-    """Return the chain from link `base` to link `tip`, or the only one there is."""
+    """Return the chain from link `base` to link `tip`, or all joints beyond the base."""
     locked = _positions(tree, lock)
     if tip is None:
         if isinstance(lock, str):
             raise BddTorqueError(f'{tree.where}: lock = "others" needs tip, the last link of the chain')
         path = _only_path(tree, base, locked)
+        joints = [joint for joint in _outward(tree, base) if joint.kind != "fixed" and joint.name not in locked]
     else:
         path = tree.path(base, tip)
-    if isinstance(lock, str):
-        locked = _others(tree, base, path)
-    choice = Choice(tree, path, locked, isinstance(lock, str))
+        if isinstance(lock, str):
+            locked = _others(tree, base, path)
+        joints = [joint for joint in path if joint.kind != "fixed" and joint.name not in locked]
+    choice = Choice(tree, base, path, joints, locked, isinstance(lock, str))
+    if tip is not None:
+        choice = replace(choice, joints=[*joints, *_followers(choice)])
     _check_joints(choice)
     return choice
 
 
 def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> tuple[list[Segment], Pose]:
-    """Return the segments of the chain, and the pose of the tip in the last one's frame."""
-    pose, found = identity(), []
-    for joint in choice.path:
-        pose = pose @ choice.pose(joint)
-        if choice.rigid(joint):
-            continue
-        if joint.fault:
+    """Return the segments of the joints that move, and the pose of the tip in the last one's frame."""
+    found = []
+    friction = {} if ignore_friction else _frictions(choice)
+    for joint in choice.joints:
+        mimic, (parent, steps) = choice.mimic(joint), choice.way_to(joint)
+        pose = reduce(lambda pose, step: pose @ choice.pose(step), steps, identity())
+        if joint.fault and mimic is None:
             raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
-        friction = None if ignore_friction else joint.friction
-        if isinstance(friction, str):
-            raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}', dynamics: {friction}")
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         body = _body(choice, joint, allow_massless)
-        found.append(Segment(Joint(joint.name, kind, friction=friction, **joint.limits), pose, joint.axis, body))
-        pose = identity()
+        made = Joint(joint.name, kind, friction=friction.get(joint.name), parent=parent, **joint.limits)
+        found.append(Segment(made, pose, joint.axis, body, mimic))
     if not found:
         raise BddTorqueError(f"{choice.tree.where}: no joint moves between base and tip; at least one must")
-    return found, pose
+    pose = identity()
+    for joint in choice.path:
+        pose = pose @ choice.pose(joint) if choice.rigid(joint) else identity()
+    return found, pose if choice.joints[-1] in choice.path else identity()
+
+
+def _frictions(choice: Choice) -> dict[str, Friction]:
+    """Return the friction of each joint with a drive, that of its followers included: k·f(k·velocity)."""
+    found: dict[str, Friction] = {}
+    for joint in choice.joints:
+        friction, mimic = joint.friction, choice.mimic(joint)
+        if isinstance(friction, str):
+            raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}', dynamics: {friction}")
+        if friction is None:
+            continue
+        name, k = (joint.name, 1.0) if mimic is None else (mimic.leader, mimic.multiplier)
+        known = found.get(name, Friction())
+        if mimic is None and name not in found:
+            found[name] = friction
+            continue
+        dry = [a + abs(k) * b for a, b in zip(_pair(known), _pair(friction), strict=True)]
+        found[name] = Friction(known.viscous + k * k * friction.viscous, (dry[0], dry[1]))
+    return found
+
+
+def _pair(friction: Friction) -> tuple[float, float]:
+    coulomb: tuple[float, float] = friction.coulomb  # type: ignore[assignment]
+    return coulomb
+
+
+def _outward(tree: Tree, base: str) -> list[UrdfJoint]:
+    """Return all joints beyond a link, each after the one that carries it, branch after branch as in the file."""
+    found: list[UrdfJoint] = []
+    waiting = tree.child_joints[base][::-1]
+    while waiting:
+        found.append(waiting.pop())
+        waiting.extend(tree.child_joints[found[-1].child][::-1])
+    return found
+
+
+def _followers(choice: Choice) -> list[UrdfJoint]:
+    """Return the joints off a chain that follow one of its joints and are carried by the base, as the chain is."""
+    driven = {joint.name for joint in choice.joints}
+    return [
+        joint
+        for joint in _outward(choice.tree, choice.base)
+        if joint.mimic is not None and joint not in choice.joints and not choice.rigid(joint)
+        if (follows := choice.mimic(joint)) is not None and follows.leader in driven
+    ]
 
 
 def _positions(tree: Tree, lock: Lock) -> dict[str, float]:
     """Return the positions asked for, checked, with those of the joints that mimic them."""
     if lock is None or lock == "others":
-        return {}
+        return _with_followers(tree, {})
     if isinstance(lock, str) or not isinstance(lock, Mapping):
         raise BddTorqueError(f'{tree.where}: lock must be "others" or positions by joint name, got {describe(lock)}')
     locked: dict[str, float] = {}
@@ -100,9 +186,9 @@ def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
     while changed:
         changed = False
         for joint in tree.joints.values():
-            if joint.mimic is None or joint.mimic.leader not in locked:
+            if joint.mimic is None or (joint.mimic.multiplier and joint.mimic.leader not in locked):
                 continue
-            position = joint.mimic.multiplier * locked[joint.mimic.leader] + joint.mimic.offset
+            position = joint.mimic.multiplier * locked.get(joint.mimic.leader, 0.0) + joint.mimic.offset
             if joint.name not in locked:
                 locked[joint.name] = position
                 changed = True
@@ -133,13 +219,7 @@ def _only_path(tree: Tree, base: str, locked: Mapping[str, float]) -> list[UrdfJ
     link = base
     while True:
         ways = [joint for joint in tree.child_joints[link] if _movable_below(tree, joint, locked)]
-        if len(ways) > 1:
-            names = " and ".join(f"'{_movable_below(tree, joint, locked)[0]}'" for joint in ways[:2])
-            raise BddTorqueError(
-                f"{tree.where}: joints {names} branch off at link '{link}'; choose a chain with tip, and lock the "
-                "joints that do not belong to it"
-            )
-        if not ways and len(tree.child_joints[link]) != 1:
+        if len(ways) > 1 or (not ways and len(tree.child_joints[link]) != 1):
             return path
         path.append(ways[0] if ways else tree.child_joints[link][0])
         link = path[-1].child
@@ -165,30 +245,34 @@ def _others(tree: Tree, base: str, path: list[UrdfJoint]) -> dict[str, float]:
 
 
 def _check_joints(choice: Choice) -> None:
-    """Refuse joints on the chain that are not of one degree of freedom of their own."""
-    where, names = choice.tree.where, {joint.name for joint in choice.chain}
-    for joint in choice.chain:
+    """Refuse joints that are not of one degree of freedom, and those that follow or lead joints elsewhere."""
+    where = choice.tree.where
+    driven = {joint.name for joint in choice.joints if joint.mimic is None}
+    for joint in choice.joints:
         if not joint.moves:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': a joint of the chain must be revolute, continuous, prismatic or "
+                f"{where}, joint '{joint.name}': a joint that moves must be revolute, continuous, prismatic or "
                 f"fixed, got {joint.kind}"
             )
-        if joint.mimic is not None:
+        follows = choice.mimic(joint)
+        if follows is not None and follows.leader not in driven:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': a joint of the chain must move by itself, this one mimics "
-                f"'{joint.mimic.leader}'; lock it"
+                f"{where}, joint '{joint.name}': it mimics '{follows.leader}', which is not among the joints that "
+                "move; lock it"
             )
     for joint in choice.tree.joints.values():
         # Wherever it is, it loads the drive of the joint it follows.
-        if joint.mimic is not None and joint.mimic.leader in names:
+        elsewhere = joint.mimic is not None and joint not in choice.joints and not choice.rigid(joint)
+        follows = choice.mimic(joint) if elsewhere else None
+        if follows is not None and follows.leader in driven:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': it mimics '{joint.mimic.leader}' of the chain and so loads its "
-                "drive, which is not modelled; lock either of them, or remove <mimic> from the file"
+                f"{where}, joint '{joint.name}': it mimics '{follows.leader}' and so loads its drive, but is not among "
+                "the joints that move; lock either of them, or choose a base that carries both"
             )
 
 
 def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
-    """Return all that joint `carrier` carries up to the next joint of the chain, in the frame of its child link."""
+    """Return all that joint `carrier` carries up to the next joints that move, in the frame of its child link."""
     tree, where = choice.tree, choice.tree.where
     parts: list[Link] = []
     waiting = [(carrier.child, identity())]
@@ -200,7 +284,7 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
         for joint in tree.child_joints[link]:
             if choice.rigid(joint):
                 waiting.append((joint.child, pose @ choice.pose(joint)))
-            elif joint not in choice.path:
+            elif joint not in choice.joints:
                 raise BddTorqueError(
                     f"{where}, joint '{joint.name}': only joints from base to tip may move, this {joint.kind} joint "
                     f"hangs from link '{link}' off the chain; {_remedy(choice, joint)}"

@@ -23,9 +23,9 @@ from bddtorque.base.reading import read_whole
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity, rotation_rpy, snap_rotation, times, unit
 from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
-from bddtorque.robots.segments import as_matrix, build_robot, moved
+from bddtorque.robots.segments import Mimic, as_matrix, build_robot, moved
 from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
-from bddtorque.robots.urdf_tree import MOVING, Mimic, Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
 
 LARGEST_FILE = 10_000_000
@@ -39,8 +39,8 @@ class UrdfOptions(TypedDict, total=False):
     Attributes
     ----------
     base, tip : str
-        Links between which the chain lies. `base` is held still; it is the root of the tree unless given. `tip` is
-        found unless given, if there is only one chain.
+        `base` is the link that is held still, the root of the tree unless given. With `tip`, the chain between the two
+        moves; without it, all joints beyond the base do.
     lock : dict or "others"
         Joints to hold still, by name, with their positions in rad or m; their bodies are folded there. "others" holds
         every joint off the chain at zero. Joints that mimic a locked one follow it.
@@ -75,7 +75,7 @@ def check_options(options: Iterable[str]) -> None:
 
 
 def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robot:
-    """Return the serial chain that a URDF file describes.
+    """Return the chain or tree that a URDF file describes.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robo
 
 
 def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[UrdfOptions]) -> Robot:
-    """Return the serial chain that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
+    """Return the chain or tree that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
     check_options(options)
     base, tip, gravity = options.get("base"), options.get("tip"), options.get("gravity")
     given = options.get("snap")
@@ -114,7 +114,7 @@ def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[Urd
         ignore_friction = bool(options.get("ignore_friction"))
         found, tip_pose = segments(choice, allow_massless=allow_massless, ignore_friction=ignore_friction)
         if not allow_unphysical:
-            _refuse_unphysical_parts(tree, choice.chain[0].child)
+            _refuse_unphysical_parts(tree, [joint.child for joint in choice.joints])
         return build_robot(
             tree.name,
             found,
@@ -236,9 +236,9 @@ def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:
     return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
 
 
-def _refuse_unphysical_parts(tree: Tree, first_moving: str) -> None:
+def _refuse_unphysical_parts(tree: Tree, moving: Sequence[str]) -> None:
     """Refuse an impossible inertia of any moving link, which folding into a heavier body would hide."""
-    for name in tree.below(first_moving):
+    for name in dict.fromkeys(name for link in moving for name in tree.below(link)):
         body = tree.links[name]
         missing = body.why_unphysical() if body is not None else None
         if missing:

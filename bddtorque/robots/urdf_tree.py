@@ -12,17 +12,9 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about
 from bddtorque.robots.robot import Link
+from bddtorque.robots.segments import Mimic
 
 MOVING = ("revolute", "continuous", "prismatic")
-
-
-@dataclass(frozen=True, slots=True)
-class Mimic:
-    """A joint that follows another: position = multiplier · (position of `leader`) + offset."""
-
-    leader: str
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

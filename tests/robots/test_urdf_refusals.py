@@ -134,7 +134,8 @@ def test_the_sample_itself_is_accepted() -> None:
             ("joint 'elbow'", "must be revolute, continuous, prismatic or fixed, got floating"),
         ),
         ('type="prismatic"', 'type="planar"', ("joint 'elbow'", "got planar")),
-        ("<dynamics", '<mimic joint="shoulder"/><dynamics', ("joint 'elbow'", "mimics 'shoulder'")),
+        ("<dynamics", '<mimic joint="elbow"/><dynamics', ("joint 'elbow': it mimics itself",)),
+        ("<dynamics", '<mimic joint="wrist"/><dynamics', ("joint 'elbow'", "mimics 'wrist', which is not among")),
         ("<dynamics", '<mimic joint="shoulder" multiplier="two"/><dynamics', ("mimic: multiplier must be a finite",)),
     ],
 )
@@ -178,7 +179,7 @@ def test_unphysical_inertia_is_not_hidden_by_what_it_is_fixed_to() -> None:
 
 def test_joints_off_the_chain() -> None:
     text = extended(joint("flap", "revolute", "upper", "side", LIMIT))
-    refused(text, "joints 'elbow' and 'flap' branch off at link 'upper'", "tip", "lock")
+    assert from_urdf(text).joint_names == ("shoulder", "elbow", "flap")
     refused(text, "joint 'flap'", "hangs from link 'upper' off the chain", "lock = {'flap': position}", tip="lower")
     refused(text, "must be between -1 and 1, got 1.5", tip="lower", lock={"flap": 1.5})
     refused(text, "between -1 and 1, got nan", tip="lower", lock={"flap": float("nan")})
@@ -201,8 +202,15 @@ def test_joints_off_the_chain() -> None:
 def test_a_follower_loads_the_joint_it_mimics_wherever_it_hangs() -> None:
     for parent in ("base", "upper"):
         follower = joint("flap", "revolute", parent, "side", LIMIT + '<mimic joint="shoulder"/>')
-        refused(extended(follower), "joint 'flap'", "mimics 'shoulder' of the chain", tip="lower")
-        refused(extended(follower), "joint 'flap'", "mimics 'shoulder' of the chain", tip="lower", lock="others")
+        for options in ({}, {"tip": "lower"}, {"tip": "lower", "lock": "others"}):
+            robot = from_urdf(extended(follower), **options)
+            assert robot.joint_names == ("shoulder", "elbow")
+            assert [(each.joint.name, each.leader) for each in robot.followers] == [("flap", "shoulder")]
+    beside = joint("flap", "revolute", "base", "side", LIMIT + '<mimic joint="elbow"/>')
+    refused(extended(beside), "joint 'flap': it mimics 'elbow' and so loads its drive", base="upper", gravity=(0, 0, 1))
+    loose = joint("loose", "revolute", "base", "arm", LIMIT)
+    beyond = joint("flap", "revolute", "arm", "side", LIMIT + '<mimic joint="elbow"/>')
+    refused(extended(loose, beyond), "joint 'flap': it hangs from joint 'loose', which is not among", tip="lower")
     pair = extended(
         joint("left", "revolute", "lower", "one", LIMIT),
         joint("right", "revolute", "lower", "two", LIMIT + '<mimic joint="left"/>'),

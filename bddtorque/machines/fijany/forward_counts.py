@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.chain import Chain, serial_chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.graph.graph import Graph, Op
@@ -59,7 +59,7 @@ def by_articulated_body(
     one_over: Reciprocal,
 ) -> list[Any]:
     """O(n): articulated bodies."""
-    return articulated_body(chain_of(robot), sine, cosine, qd, tau, one_over)
+    return articulated_body(serial_chain_of(robot), sine, cosine, qd, tau, one_over)
 
 
 def by_composite_body(
@@ -71,7 +71,7 @@ def by_composite_body(
     one_over: Reciprocal,
 ) -> list[Any]:
     """O(n³): composite rigid bodies, then A = L D Lᵀ."""
-    chain = chain_of(robot)
+    chain = serial_chain_of(robot)
     return solve(composite_inertia(chain, sine, cosine), gamma_of(chain, sine, cosine, qd, tau), one_over)
 
 
@@ -98,7 +98,7 @@ def by_conjugate_gradient(
     one_over: Reciprocal,
 ) -> list[Any]:
     """O(n²): n iterations of conjugate gradients, A v by Newton-Euler at rest and without gravity."""
-    chain = chain_of(robot)
+    chain = serial_chain_of(robot)
     still, rest = weightless(chain), [0.0] * len(qd)
     gamma = gamma_of(chain, sine, cosine, qd, tau)
     return conjugate_gradient(lambda v: torques(still, sine, cosine, rest, v), gamma, one_over)

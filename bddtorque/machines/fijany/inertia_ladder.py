@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.chain import serial_chain_of
 from bddtorque.dynamics.newton_euler import add, cross, matrix_times
 from bddtorque.graph.graph import Op
 from bddtorque.graph.tracer import Tracer, traced_inputs
@@ -96,7 +96,7 @@ def vneb(robot: Robot, sine: Sequence[Any], cosine: Sequence[Any], _: Motion) ->
 
 def original_crb(robot: Robot, sine: Sequence[Any], cosine: Sequence[Any], _: Motion) -> list[list[Any]]:
     """OCRB: mass, centre of mass and moments about it of all links from i outwards (Walker and Orin), in link axes."""
-    chain, n = chain_of(robot), robot.degrees_of_freedom
+    chain, n = serial_chain_of(robot), robot.degrees_of_freedom
     A: list[list[Any]] = [[0.0] * n for _ in range(n)]
     mass, centre, J = 0.0, ZERO, rows(((0.0,) * 3,) * 3)
     for i in range(n - 1, -1, -1):
@@ -125,7 +125,7 @@ def original_crb(robot: Robot, sine: Sequence[Any], cosine: Sequence[Any], _: Mo
 
 def variant_crb(robot: Robot, sine: Sequence[Any], cosine: Sequence[Any], _: Motion) -> list[list[Any]]:
     """VCRB in link axes."""
-    return composite_inertia(chain_of(robot), sine, cosine)
+    return composite_inertia(serial_chain_of(robot), sine, cosine)
 
 
 def projected_crb(robot: Robot, sine: Sequence[Any], cosine: Sequence[Any], _: Motion) -> list[list[Any]]:

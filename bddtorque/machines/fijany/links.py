@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.chain import serial_chain_of
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
 
@@ -64,7 +64,7 @@ def arm_constants(robot: Robot) -> ArmConstants:
             raise BddTorqueError(
                 f"triangular array, robot '{robot.name}': every joint must be revolute, but '{joint.name}' is prismatic"
             )
-    chain, n = chain_of(robot), robot.degrees_of_freedom
+    chain, n = serial_chain_of(robot), robot.degrees_of_freedom
     links = []
     for j in range(n):
         last = j == n - 1

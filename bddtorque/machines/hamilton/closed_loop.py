@@ -17,7 +17,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import jitable, njit
-from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.chain import Chain, serial_chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
@@ -234,7 +234,7 @@ def run_method(
 
 def plant_of(robot: Robot, period: float) -> Plant:
     """Return a robot for the integrator, with sub-steps of at most a millisecond."""
-    chain = chain_of(robot)
+    chain = serial_chain_of(robot)
     return Plant(chain, weightless(chain), max(1, int(np.ceil(period / LONGEST_SUBSTEP - 1e-9))))
 
 

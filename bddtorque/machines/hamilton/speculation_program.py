@@ -65,6 +65,7 @@ class Program(NamedTuple):
 
 def arm_of(robot: Robot) -> Arm:
     """Return the arrays of a robot."""
+    robot.require_serial("this machine")
     joints, bodies = robot.joints, robot.bodies
     to_next = np.array([*(joint.translation for joint in joints[1:]), (0.0, 0.0, 0.0)])
     return Arm(

@@ -116,6 +116,7 @@ class ArmState:
 
 def distal_arm(robot: Robot) -> DistalArm:
     """Return the constants of a robot, its payload joined to the last link."""
+    robot.require_serial("this machine")
     joints, bodies = robot.joints, robot.bodies
     rotations = [np.array(joint.rotation) for joint in joints] + [np.array(robot.tip.rotation)]
     translations = [np.array(joint.translation) for joint in joints] + [np.array(robot.tip.translation)]

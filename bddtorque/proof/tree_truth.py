@@ -1,0 +1,203 @@
+"""How far the regrouped recursion can be from the true torques of a tree of any size: no grid, one pass over it.
+
+Three chains lie between the robot and what is compiled, and Newton-Euler on `Charged` numbers bounds each step:
+
+1. the robot with exactly orthonormal rotations instead of those that are stored, which are a little off;
+2. that chain regrouped, which changes no torque; done again here with proved radii, it says how far each number of the
+   regrouped chain in floats can be off, those that were taken for zero included;
+3. what the tracer made of it: constants that it folded in floats, second moments that it was not given because no
+   joint feels them.
+
+docs/certificate.md says the same in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.chain import Chain, chain_of, transform
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.regroup import Frames, Steps, about_z, regroup_steps
+from bddtorque.proof.charged import Charged, entry
+from bddtorque.proof.truth import bounded_chain
+from bddtorque.robots.frames import times
+from bddtorque.robots.robot import Robot
+from bddtorque.words.bounded import ROOM, ULP, Bounded
+
+Floats = npt.NDArray[np.float64]
+
+_EXACT = (0.0, 1.0, -1.0)
+
+
+def tree_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+    """Return, for each torque, how far the traced recursion can be from the true torque, N·m or N, shape (n,).
+
+    `reach` is the largest |position| (n,), `motion` the largest magnitude of every qd and qdd by name.
+    """
+    chain = chain_of(robot)
+    steps = regroup_steps(chain)
+    angle = ULP * (np.abs(chain.offset) + np.abs(steps.result.offset))  # the two are added in floats
+    still = np.zeros(len(angle))
+    tilts = np.array([_tilts(rotation) for rotation in chain.rotation])
+    own = _charged(_largest(chain, robot), _radii(chain, rotation=tilts))
+    exact = _regrouped_balls(robot, tilts, steps)
+    middle = _charged(steps.undropped, _distances(steps.undropped, exact))
+    result = steps.result.chain
+    dropped = _charged(result, _radii(result, body=_dropping(steps)))
+    total = sum(_errors(each, off, reach, motion) for each, off in ((own, still), (middle, still), (dropped, angle)))
+    errors: Floats = np.asarray(total) * ROOM
+    if not np.isfinite(errors).all():
+        raise OverflowError("the torques of this robot are beyond what floats can bound")
+    return errors
+
+
+def _tilts(rotation: Floats) -> Floats:
+    """Return how far each entry of a matrix (3, 3) is at most from the orthonormal one that is nearest to it.
+
+    Singular values are off by |σ − 1| <= |σ² − 1| <= ‖RᵀR − I‖. An axis that is carried onto another exactly stays so.
+    """
+    off = times(rotation.T, rotation) - np.eye(3)
+    tilts = np.full((3, 3), float(np.sqrt((off**2).sum()) + 32 * ULP))
+    for row, column in np.ndindex(3, 3):
+        if abs(rotation[row, column]) == 1.0 and np.abs(rotation[row]).sum() + np.abs(rotation[:, column]).sum() == 2.0:
+            tilts[row], tilts[:, column] = 0.0, 0.0
+    return tilts
+
+
+def _largest(chain: Chain, robot: Robot) -> Chain:
+    """Return the chain with its bodies as large as their radii allow."""
+    body = bounded_chain(robot).body
+    sizes = [abs(each.value) + each.radius if isinstance(each, Bounded) else abs(each) for each in body.ravel()]
+    return chain._replace(body=np.array(sizes, dtype=np.float64).reshape(body.shape) * ROOM)
+
+
+def _radii(chain: Chain, **known: Any) -> dict[str, Any]:
+    """Return a radius for every number of a chain: those that are given, 0 elsewhere."""
+    names = ("rotation", "translation", "body", "rotor", "base_acceleration")
+    return {name: known.get(name, np.zeros(getattr(chain, name).shape)) for name in names}
+
+
+def _charged(chain: Chain, radii: Mapping[str, Any]) -> Chain:
+    """Return a chain of charged numbers."""
+    numbers = {}
+    for name, radius in radii.items():
+        values = getattr(chain, name)
+        array = np.empty(values.shape, dtype=object)
+        for place in np.ndindex(values.shape):
+            array[place] = entry(values[place], float(radius[place]))
+        numbers[name] = array
+    return chain._replace(**numbers)
+
+
+def _regrouped_balls(robot: Robot, tilts: Floats, steps: Steps) -> Chain:
+    """Return the regrouped chain, nothing dropped, as numbers with radii that hold those of exact regrouping."""
+    chain, known = chain_of(robot), bounded_chain(robot)
+    rotation = np.empty(chain.rotation.shape, dtype=object)
+    for place in np.ndindex(rotation.shape):
+        value, tilt = float(chain.rotation[place]), float(tilts[place])
+        rotation[place] = Bounded(value, tilt) if tilt else value
+    frames = Frames(known._replace(rotation=rotation, translation=chain.translation.astype(object)))
+    base_acceleration = frames.turn_base(chain.base_acceleration.astype(object))
+    for i in frames.roots:
+        frames.translation[i] = 0.0
+    for i, move in steps.moves:
+        frames.place(i, _exact_move(move))
+    base_acceleration = frames.turn_base(base_acceleration)
+    for i, offset in enumerate(steps.result.offset.tolist()):
+        if offset:  # q + offset turns back by it
+            turn = about_z(-offset)
+            frames.rotation[i] = times(frames.rotation[i], _balls(turn, _turn_radius(turn, offset)))
+    for i in range(len(frames.parent) - 1, -1, -1):
+        if frames.parent[i] >= 0:
+            frames.move_body(i)
+    return known._replace(
+        rotation=frames.rotation, translation=frames.translation, body=frames.body,
+        base_acceleration=base_acceleration,
+    )  # fmt: skip
+
+
+def _exact_move(move: Any) -> Any:
+    """Return a move whose sine and cosine have radii: the turn is exact, whatever floats made of it."""
+    turn = np.asarray(move[:3, :3], dtype=float)
+    exact = np.isin(turn, _EXACT).all()
+    return transform(_balls(turn, 0.0 if exact else ULP), move[:3, 3].astype(object), object)
+
+
+def _turn_radius(turn: Floats, offset: float) -> float:
+    """Return how far sine and cosine of an offset can be off, quarter turns that were made exact included."""
+    if not np.isin(turn, _EXACT).all():
+        return 4 * ULP * max(1.0, abs(offset))
+    quarters = round(offset / (math.pi / 2))
+    return abs(offset - quarters * (math.pi / 2)) + 4 * ULP * max(1.0, abs(offset))
+
+
+def _balls(turn: Floats, radius: float) -> Any:
+    """Return a rotation about z as numbers with radii; the last row and column are exact."""
+    balls = turn.astype(object)
+    for place in np.ndindex(2, 2):
+        balls[place] = Bounded(float(turn[place]), radius) if radius else float(turn[place])
+    return balls
+
+
+def _distances(chain: Chain, exact: Chain) -> dict[str, Any]:
+    """Return how far each number of a chain in floats can be from one known to a radius."""
+    found = _radii(chain)
+    for name, distance in found.items():
+        values, balls = getattr(chain, name), getattr(exact, name)
+        for place in np.ndindex(values.shape):
+            ball = balls[place]
+            centre, radius = (ball.value, ball.radius) if isinstance(ball, Bounded) else (float(ball), 0.0)
+            off = abs(float(values[place]) - float(centre))
+            distance[place] = (off + float(radius)) * ROOM if off or radius else 0.0
+    return found
+
+
+def _dropping(steps: Steps) -> Floats:
+    """Return a radius for the second moments that became one: the sum was rounded, and its parts cleaned before."""
+    before, after = steps.undropped, steps.result.chain
+    radii = np.zeros(after.body.shape)
+    for i in range(len(radii)):
+        if not np.array_equal(before.body[i], after.body[i]) or before.rotor[i] != after.rotor[i]:
+            about = before.body[i, 0, 0] + before.body[i, 1, 1] + (before.rotor[i] - after.rotor[i])
+            if after.body[i, 0, 0] or about:
+                size = abs(before.body[i, 0, 0]) + abs(before.body[i, 1, 1]) + abs(before.rotor[i])
+                radii[i, 0, 0] = abs(after.body[i, 0, 0] - about) + 4 * ULP * size
+    return radii
+
+
+def _errors(chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+    """Return what the torques of a chain of charged numbers are charged, (n,)."""
+    k, n = len(chain.revolute), chain.driven
+    drives = list(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True))
+    arrays = [np.zeros(k, dtype=object) for _ in range(6)]
+    sine, cosine, q, qd, qdd, tau = arrays
+    for i, (j, multiplier) in enumerate(drives):
+        sine[i], cosine[i] = (Charged(1.0, float(angle[i]), angle=(i, which)) for which in (False, True))
+        scaled = [Charged(size) * multiplier for size in (reach[j], motion[f"qd{j + 1}"], motion[f"qdd{j + 1}"])]
+        q[i], qd[i], qdd[i] = scaled[0] + float(chain.offset[i]), scaled[1], scaled[2]
+    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((k, WRENCH), dtype=object))
+    errors = np.zeros(n)
+    for i, (j, multiplier) in enumerate(drives):
+        charged = tau[i] * multiplier if isinstance(tau[i], Charged) else Charged(0.0)
+        errors[j] += charged.error
+    return errors
+
+
+def refuse_uncompilable(robot: Robot) -> None:
+    """Refuse followers whose angle is no whole multiple of their leader's, since words of angles wrap."""
+    for member in robot.members:
+        leader = robot.joints[member.drive]
+        where = f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}'"
+        if member.joint.kind != leader.kind:
+            raise BddTorqueError(f"{where}: both must turn or both slide to be compiled; lock it")
+        if member.joint.revolute and member.multiplier != int(member.multiplier):
+            raise BddTorqueError(
+                f"{where} with multiplier {member.multiplier:g}: words of positions wrap after a turn, so the "
+                "multiplier must be whole; lock it"
+            )

@@ -1,0 +1,145 @@
+"""The bound on what regrouping, folding and stored rotations cost: never below what 60 digits show, and never absurd."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from examples_tried import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import GEOMETRIES, KINDS, placement, random_body
+
+import bddtorque as bt
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.coupling import drive_torques
+from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.regroup import regrouped
+from bddtorque.dynamics.robot_trace import trace_chain
+from bddtorque.proof import tree_truth
+from bddtorque.proof.tree_truth import refuse_uncompilable, tree_errors
+from bddtorque.robots.robot import Follower, Joint, Link, Robot
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+
+
+def random_tree(kinds: list[str], parents: list[int], follows: list[int], seed: int, noise: float) -> Robot:
+    """Return a tree; `parents` are taken modulo what is there, joints with `follows` above 0 follow the first."""
+    random = np.random.default_rng(seed)
+    joints, links, followers = [], [], []
+    for i, kind in enumerate(kinds):
+        R, p = placement(GEOMETRIES[seed % len(GEOMETRIES)], random)
+        R = R + noise * random.uniform(-1, 1, (3, 3)) * (R != 0)
+        parent = parents[i] % (i + 1) - 1
+        made = Joint(
+            f"j{i}", kind, tuple(map(tuple, R.tolist())), tuple(p.tolist()), rotor_inertia=random.uniform(0, 1),
+            parent=f"j{parent}" if parent >= 0 else "",
+        )  # fmt: skip
+        body = random_body(f"l{i}", random)
+        if i and follows[i] and kind == kinds[0]:
+            followers.append(Follower(made, body, "j0", float(follows[i]), float(random.uniform(-1, 1))))
+        else:
+            joints.append(made)
+            links.append(body)
+    gravity = tuple(random.uniform(-10, 10, 3).tolist())
+    return Robot("tree", tuple(joints), tuple(links), gravity, followers=tuple(followers))
+
+
+def exact_body(link: Link) -> np.ndarray:
+    """Return the pseudo-inertia of a link without rounding."""
+    c, m = [mp.mpf(x) for x in link.centre_of_mass], mp.mpf(link.mass)
+    square = sum(x * x for x in c)
+    K = [
+        [mp.mpf(link.inertia[r][s]) + m * ((square if r == s else 0) - c[r] * c[s]) for s in range(3)] for r in range(3)
+    ]
+    trace = sum(K[r][r] for r in range(3))
+    body = np.zeros((4, 4), dtype=object)
+    for r in range(3):
+        for s in range(3):
+            body[r, s] = (trace / 2 if r == s else 0) - (K[r][s] + K[s][r]) / 2
+        body[r, 3] = body[3, r] = m * c[r]
+    body[3, 3] = m
+    return body
+
+
+def true_torques(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[mpmath.mpf]:
+    """Return the torques of one state to 60 digits."""
+    chain = chain_of(robot)
+    digits = np.vectorize(mp.mpf, otypes=[object])
+    exact = chain._replace(
+        **{name: digits(getattr(chain, name)) for name in ("rotation", "translation", "rotor", "base_acceleration")},
+        body=np.array([exact_body(member.link) for member in robot.members]),
+    )
+    scale = digits(chain.multiplier)
+    position, rate, change = (digits(each)[chain.drive] * scale for each in (q, qd, qdd))
+    position = position + digits(chain.offset)
+    sine, cosine = (np.array([f(x) for x in position], dtype=object) for f in (mp.sin, mp.cos))
+    tau, wrench = np.zeros(len(scale), dtype=object), np.zeros((len(scale), WRENCH), dtype=object)
+    newton_euler(exact, sine, cosine, position, rate, change, tau, wrench)
+    return list(drive_torques(exact, tau))
+
+
+def farthest(robot: Robot, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far the traced torques are from the true ones at some states, and their bound."""
+    random, n = np.random.default_rng(seed), robot.degrees_of_freedom
+    graph = trace_chain(*regrouped(chain_of(robot)))
+    found = np.zeros(n)
+    for _ in range(3):
+        q, qd, qdd = random.uniform(-3, 3, (3, n))
+        names = {f"{kind}{i + 1}": mp.mpf(x[i]) for kind, x in (("q", q), ("qd", qd), ("qdd", qdd)) for i in range(n)}
+        compiled = graph.evaluate(names, mp, mp.mpf)
+        apart = [abs(a - b) for a, b in zip(compiled, true_torques(robot, q, qd, qdd), strict=True)]
+        found = np.maximum(found, [float(each) for each in apart])
+    motion = {f"{kind}{i + 1}": 3.0 for kind in ("qd", "qdd") for i in range(n)}
+    return found, tree_errors(robot, [3.0] * n, motion)
+
+
+@given(
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=9),
+    st.lists(st.integers(0, 8), min_size=9, max_size=9),
+    st.lists(st.sampled_from([0, 0, 1, -2]), min_size=9, max_size=9),
+    st.integers(0, 2**20),
+    st.sampled_from([0.0, 1e-10]),
+)
+@settings(max_examples=examples(30), deadline=None)
+def test_no_state_is_further_than_the_bound(
+    kinds: list[str], parents: list[int], follows: list[int], seed: int, noise: float
+) -> None:
+    robot = random_tree(kinds, parents, follows, seed, noise)
+    found, proved = farthest(robot, seed)
+    assert (found <= proved).all()
+    assert proved.max() < (1e-9 if noise == 0 else 1e-2) * max(1.0, *(link.mass for link in robot.links)) * 1e3
+
+
+@pytest.mark.parametrize("left_out", ["_tilts", "_distances"])
+def test_what_is_not_charged_is_missed(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = random_tree(["revolute"] * 5, [0, 1, 2, 2, 4], [0] * 5, 2, 1e-10)
+    found, proved = farthest(robot, 0)
+    assert (found <= proved).all()
+    if left_out == "_tilts":  # neither the rotations, nor what comes of them
+        monkeypatch.setattr(tree_truth, "_tilts", lambda rotation: np.zeros((3, 3)))
+        monkeypatch.setattr(tree_truth, "_distances", lambda chain, exact: tree_truth._radii(chain))
+    else:
+        monkeypatch.setattr(tree_truth, "_distances", lambda chain, exact: tree_truth._radii(chain))
+        robot = random_tree(["revolute"] * 5, [0, 1, 2, 2, 4], [0] * 5, 2, 0.0)
+        monkeypatch.setattr(tree_truth, "_errors", lambda *_: np.zeros(5))
+    found, proved = farthest(robot, 0)
+    assert (found > proved).any()
+
+
+def test_the_bound_of_serial_arms_is_far_below_a_unit() -> None:
+    robot = bt.load_robot("panda")
+    motion = {f"{kind}{i}": 2.0 for kind in ("qd", "qdd") for i in range(1, 8)}
+    assert tree_errors(robot, [3.0] * 7, motion).max() < 1e-9
+
+
+def test_followers_that_cannot_be_compiled() -> None:
+    joint, body = Joint("a", "revolute"), Link("l", 1.0)
+    for kind, multiplier, said in (("revolute", 0.5, "multiplier must be whole"), ("prismatic", 1.0, "both must turn")):
+        follower = Follower(replace(joint, name="b", kind=kind, parent="a"), body, "a", multiplier)
+        with pytest.raises(BddTorqueError, match=f"joint 'b' follows 'a'.*{said}"):
+            refuse_uncompilable(Robot("r", (joint,), (body,), followers=(follower,)))
