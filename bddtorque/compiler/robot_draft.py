@@ -122,7 +122,8 @@ def _origins(spec: Spec, robot: Robot) -> list[Origin]:
     """Return what may be compiled for a chip: the source asked for, else the recursion, and the terms of small arms."""
     if spec.source != "auto":
         return [_origin(spec, robot)]
-    return [from_recursion(robot), *([from_terms(robot)] if robot.degrees_of_freedom <= FEW_JOINTS else [])]
+    few = robot.degrees_of_freedom <= FEW_JOINTS and not robot.followers
+    return [from_recursion(robot), *([from_terms(robot)] if few else [])]
 
 
 def _with_friction(plan: Plan, source: RobotSource) -> Plan:

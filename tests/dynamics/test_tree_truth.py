@@ -1,4 +1,4 @@
-"""The bound on what regrouping, folding and stored rotations cost: never below what 60 digits show, and never absurd."""
+"""The bound on what regrouping, folding and stored rotations cost: never below what 60 digits show, nor absurd."""
 
 from __future__ import annotations
 
