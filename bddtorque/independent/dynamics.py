@@ -16,6 +16,7 @@ import numpy as np
 from .findings import require
 from .laws import Law, law_of
 from .reading import flag, list_of, matrix, object_of, real, text, vector
+from .rotations import Matrix, Norm, apart, is_rotation, length, off_rotation
 
 Row = tuple[float, float, float]
 Vector = list[Any]
@@ -31,7 +32,7 @@ class Link:
 
     mass: Fraction
     centre: tuple[Fraction, ...]
-    inertia: tuple[tuple[Fraction, ...], ...]
+    inertia: Matrix
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Joint:
 
     name: str
     revolute: bool
-    rotation: tuple[tuple[Fraction, ...], ...]
+    rotation: Matrix
     translation: tuple[Fraction, ...]
     rotor: Fraction
     friction: Law | None
@@ -48,20 +49,15 @@ class Joint:
 
 @dataclass(frozen=True)
 class Robot:
-    """A serial arm; `orthogonal` tells whether all its rotations are so exactly, in the numbers of the file."""
+    """A serial arm."""
 
     name: str
     joints: tuple[Joint, ...]
     links: tuple[Link, ...]
     gravity: tuple[Fraction, ...]
-    tip_rotation: tuple[tuple[Fraction, ...], ...]
+    tip_rotation: Matrix
     tip_translation: tuple[Fraction, ...]
     payload: Link | None
-
-    @property
-    def orthogonal(self) -> bool:
-        """Whether every rotation is orthogonal, exactly."""
-        return all(_is_orthogonal(joint.rotation) for joint in self.joints)
 
 
 def robot_of(plain: Any) -> Robot:
@@ -80,7 +76,7 @@ def robot_of(plain: Any) -> Robot:
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
     rotations = [*(joint.rotation for joint in joints), rotation]
-    require(all(_is_rotation(each) for each in rotations), "robot: expected rotations")
+    require(all(is_rotation(each) for each in rotations), "robot: expected rotations")
     return Robot(text(given["name"], "robot"), joints, links, gravity, rotation, translation, payload)
 
 
@@ -121,28 +117,8 @@ def _exact(row: Row) -> tuple[Fraction, ...]:
     return tuple(map(Fraction, row))
 
 
-def _exact_rows(rows: tuple[Row, ...]) -> tuple[tuple[Fraction, ...], ...]:
+def _exact_rows(rows: tuple[Row, ...]) -> Matrix:
     return tuple(_exact(row) for row in rows)
-
-
-def _gram(rotation: tuple[tuple[Fraction, ...], ...]) -> list[Fraction]:
-    """Return the entries of R·Rᵀ − 1."""
-    return [
-        sum((a * b for a, b in zip(rotation[i], rotation[j], strict=True)), Fraction(-1 if i == j else 0))
-        for i in range(3)
-        for j in range(3)
-    ]
-
-
-def _is_orthogonal(rotation: tuple[tuple[Fraction, ...], ...]) -> bool:
-    return not any(_gram(rotation))
-
-
-def _is_rotation(rotation: tuple[tuple[Fraction, ...], ...]) -> bool:
-    """Whether a matrix turns, to float precision, and does not mirror."""
-    (a, b, c), (d, e, f), (g, h, i) = rotation
-    determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    return max(map(abs, _gram(rotation))) < Fraction(1, 10**6) and determinant > 0
 
 
 def bodies_of(robot: Robot, joint: int) -> list[Link]:
@@ -167,7 +143,7 @@ def bodies_of(robot: Robot, joint: int) -> list[Link]:
 
 
 def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
-    """Return the torque of every joint, friction left out."""
+    """Return the torque of every joint, friction left out; rotations are within `apart` of those of the file."""
     zero = algebra.number(ZERO)
     w: Vector = [zero] * 3
     dw: Vector = [zero] * 3
@@ -223,8 +199,9 @@ def _wrench(body: Link, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple
     return force, _added(moment, _cross(centre, force))
 
 
-def _dot(row: tuple[Fraction, ...], v: Vector) -> Any:
-    parts = [each.scaled(factor) for factor, each in zip(row, v, strict=True)]
+def _dot(row: tuple[Fraction, ...], v: Vector, off: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
+    """Return the sum of factor·number; each factor may be `off` by so much."""
+    parts = [each.scaled(factor, slack) for factor, each, slack in zip(row, v, off, strict=True)]
     return parts[0] + parts[1] + parts[2]
 
 
@@ -241,14 +218,51 @@ def _cross(u: Vector, v: Vector) -> Vector:
     return [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
 
 
-def _turned_in(rotation: tuple[tuple[Fraction, ...], ...], v: Vector) -> Vector:
-    return [_dot(tuple(rotation[i][k] for i in range(3)), v) for k in range(3)]
+def _turned_in(rotation: Matrix, v: Vector) -> Vector:
+    off = apart(rotation)
+    return [_dot(tuple(row[k] for row in rotation), v, tuple(row[k] for row in off)) for k in range(3)]
 
 
-def _turned_out(rotation: tuple[tuple[Fraction, ...], ...], v: Vector) -> Vector:
-    return [_dot(row, v) for row in rotation]
+def _turned_out(rotation: Matrix, v: Vector) -> Vector:
+    return [_dot(row, v, off) for row, off in zip(rotation, apart(rotation), strict=True)]
 
 
 def _rotated(v: Vector, c: Any, s: Any) -> Vector:
     """Return v turned about z by the angle of cosine c and sine s."""
     return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
+
+
+def torque_changes(robot: Robot, q: list[float], qd: list[float], qdd: list[float]) -> list[float]:
+    """Return, for each torque, how far it can be from that of the same arm with true rotations.
+
+    Parameters are the largest magnitudes of every joint: positions of sliding ones, velocities, accelerations. The
+    steps are those of `torques`, in lengths of vectors.
+    """
+    w = dw = Norm(0.0)
+    a = length(robot.gravity)
+    offs = [off_rotation(joint.rotation) for joint in robot.joints]
+    wrenches = []
+    for i, joint in enumerate(robot.joints):
+        speed, gain = Norm(qd[i]), Norm(qdd[i])
+        a = a + (dw + w * w) * length(joint.translation)
+        w, dw, a = (each.turned(offs[i]) for each in (w, dw, a))
+        if joint.revolute:
+            w, dw = w + speed, dw + w * speed + gain
+        else:
+            a = a + (dw + w * w) * Norm(q[i]) + w * speed + w * speed + gain
+        for body in bodies_of(robot, i):
+            force = (a + (dw + w * w) * length(body.centre)) * Norm(abs(float(body.mass)))
+            moment = (dw + w * w) * length([each for row in body.inertia for each in row])
+            wrenches.append((i, force, moment + force * length(body.centre)))
+    changes = []
+    f = m = Norm(0.0)
+    for i, joint in reversed([*enumerate(robot.joints)]):
+        for place, force, moment in wrenches:
+            if place == i:
+                f, m = f + force, m + moment
+        changes.append((m if joint.revolute else f).change)
+        if not joint.revolute:
+            m = m + f * Norm(q[i])
+        f, m = f.turned(offs[i]), m.turned(offs[i])
+        m = m + f * length(joint.translation)
+    return changes[::-1]

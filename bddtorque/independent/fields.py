@@ -51,26 +51,26 @@ class Field:
                 total[monomial] = total[monomial] + found if monomial in total else found
         return Field(total)
 
-    def scaled(self, factor: Fraction) -> Field:
-        """Return the field times a rational; times 0 it is nothing at all."""
-        if not factor:
+    def scaled(self, factor: Fraction, off: float = 0.0) -> Field:
+        """Return the field times a rational, which may be off by so much; times 0 it is nothing at all."""
+        if not factor and not off:
             return Field({})
         by = ball_of(factor)
+        by.radius += off
         return Field({monomial: each * by for monomial, each in self.terms.items()})
 
 
-def joined(parts: list[Field], axis: int, axes: int) -> Field:
-    """Return the field whose slices along one of its axes are given, each at one point of it."""
+def joined(parts: list[Field], axis: int, axes: int, degrees: Shape) -> Field:
+    """Return the field of this shape whose slices along one of its axes are given, each at one point of it."""
     monomials = {monomial for part in parts for monomial in part.terms}
     whole = {}
     for monomial in monomials:
         balls = [part.terms.get(monomial, Ball(np.float64(0.0))) for part in parts]
-        shapes = [np.shape(array) for ball in balls for array in (ball.value, ball.radius)]
-        shape = np.broadcast_shapes(*shapes)
-        if not shape and all(monomial in part.terms for part in parts):  # the same wherever the joints stand
-            whole[monomial] = balls[0]
+        if not degrees[monomial][axis]:  # the same at every point of the axis
+            whole[monomial] = next(part.terms[monomial] for part in parts if monomial in part.terms)
             continue
-        shape = shape or (1,) * axes
+        shapes = [np.shape(array) for ball in balls for array in (ball.value, ball.radius)]
+        shape = np.broadcast_shapes(*shapes) or (1,) * axes
         values, radii = (
             np.concatenate([np.broadcast_to(getattr(ball, name), shape) for ball in balls], axis)
             for name in ("value", "radius")
@@ -137,31 +137,49 @@ class Grid:
         return self._known[angle]
 
 
+Shape = dict[Monomial, tuple[int, ...]]
+"""The monomials of a field, and the degree of each in every position, at most."""
+
+
 class Degrees:
-    """An upper bound on the shape of a field: the degree in each position, and its monomials; adds and multiplies."""
+    """An upper bound on the shape of a field; adds and multiplies."""
 
-    __slots__ = ("monomials", "positions")
+    __slots__ = ("shape",)
 
-    def __init__(self, positions: tuple[int, ...], monomials: frozenset[Monomial]) -> None:
-        self.positions = positions
-        self.monomials = monomials
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        longest = max(map(len, shape), default=0)
+        require(longest <= 4 and len(shape) <= 4096, "there are too many products of motions")
 
     def __neg__(self) -> Degrees:
         return self
 
     def __add__(self, other: Degrees) -> Degrees:
-        largest = tuple(map(max, self.positions, other.positions))
-        return Degrees(largest, self.monomials | other.monomials)
+        return Degrees(highest(self.shape, other.shape))
+
+    def __sub__(self, other: Degrees) -> Degrees:
+        return self + other
 
     def __mul__(self, other: Degrees) -> Degrees:
-        total = tuple(a + b for a, b in zip(self.positions, other.positions, strict=True))
-        pairs = {tuple(sorted(a + b)) for a in self.monomials for b in other.monomials}
-        require(max(map(len, pairs), default=0) <= 4 and len(pairs) <= 4096, "there are too many products of motions")
-        return Degrees(total, frozenset(pairs))
+        total: Shape = {}
+        for first, a in self.shape.items():
+            for second, b in other.shape.items():
+                monomial = tuple(sorted(first + second))
+                degrees = tuple(map(sum, zip(a, b, strict=True)))
+                total[monomial] = tuple(map(max, total[monomial], degrees)) if monomial in total else degrees
+        return Degrees(total)
 
-    def scaled(self, factor: Fraction) -> Degrees:
-        """Return the same: a factor changes no degree."""
-        return self
+    def scaled(self, factor: Fraction, off: float = 0.0) -> Degrees:
+        """Return the same, but times 0 nothing at all: other factors change no degree."""
+        return self if factor or off else Degrees({})
+
+
+def highest(first: Shape, second: Shape) -> Shape:
+    """Return what holds two shapes."""
+    total = dict(first)
+    for monomial, degrees in second.items():
+        total[monomial] = tuple(map(max, total[monomial], degrees)) if monomial in total else degrees
+    return total
 
 
 class DegreeAlgebra:
@@ -172,11 +190,11 @@ class DegreeAlgebra:
 
     def number(self, value: Fraction) -> Degrees:
         """Return the degrees of a constant."""
-        return Degrees((0,) * self.axes, frozenset({()}))
+        return Degrees({(): (0,) * self.axes} if value else {})
 
     def motion(self, number: int, factor: Fraction) -> Degrees:
         """Return the degrees of a motion."""
-        return Degrees((0,) * self.axes, frozenset({(number,)}))
+        return Degrees({(number,): (0,) * self.axes})
 
     def slide(self, axis: int, factor: Fraction) -> Degrees:
         """Return the degrees of a sliding position."""
@@ -189,4 +207,4 @@ class DegreeAlgebra:
     def cosine(self, angle: Angle) -> Degrees:
         """Return the degrees of the cosine of an angle."""
         own = dict(angle.multipliers)
-        return Degrees(tuple(abs(own.get(axis, 0)) for axis in range(self.axes)), frozenset({()}))
+        return Degrees({(): tuple(abs(own.get(axis, 0)) for axis in range(self.axes))})

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from .cascade import angles_of
-from .dynamics import Robot, State, torques
-from .fields import DegreeAlgebra, Degrees, Field, Grid, joined
+from .dynamics import Robot, State, torque_changes, torques
+from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan, word_of
 from .formats import Format, box_of
@@ -28,8 +28,8 @@ MOST_NUMBERS = 30_000_000
 """Grid points times monomials that are worked through: beyond, memory and time would run out."""
 AT_ONCE = 1_000_000
 """Beyond so many, the grid is worked through in slices, so that memory stays small."""
-SECOND, THIRD = 2, 3
-"""Degree of a torque in each position: the second where rotations are exact; Newton-Euler's own where they are not."""
+SECOND = 2
+"""Degree of a torque in each position, rotations being true ones."""
 
 
 @dataclass(frozen=True)
@@ -63,34 +63,52 @@ def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: Mapping[int, Span
     joints = range(len(robot.joints))
     axes = {f"q{j + 1}": j for j in joints}
     angles = angles_of(plan, axes)
-    degrees = DegreeAlgebra(len(robot.joints))
-    shape: list[Degrees] = []
-
-    def look(place: int, value: Degrees) -> None:
-        if place in wanted:
-            shape.append(value)
-
-    shape += outputs_of(plan, _inputs(words, degrees), angles, degrees, _laws(plan, robot, words, degrees), look)
-    own = SECOND if robot.orthogonal else THIRD
-    highest = [max([own, *(each.positions[axis] for each in shape)]) for axis in joints]
-    grid = Grid([2 * degree + 1 for degree in highest])
-    monomials = len(set().union(*(each.monomials for each in shape)))
-    still = _still(robot, shape)
-    size = math.prod(grid.points[axis] for axis in joints if axis not in still) * monomials
+    shape = _shape(plan, robot, words, angles, wanted)
+    grid = Grid([2 * max((degrees[axis] for degrees in shape.values()), default=0) + 1 for axis in joints])
+    sizes = {
+        monomial: math.prod(n for n, degree in zip(grid.points, degrees, strict=True) if degree)
+        for monomial, degrees in shape.items()
+    }
+    size = sum(sizes.values())
     require(size <= MOST_NUMBERS, f"the comparison needs {size:,} numbers, more than {MOST_NUMBERS:,}", "dynamics")
-    axis = max((axis for axis in joints if axis not in still), key=lambda axis: (grid.points[axis], -axis), default=0)
+    # the axis that most depends on
+    axis = max(joints, key=lambda axis: sum(each for monomial, each in sizes.items() if shape[monomial][axis]))
     slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
     found = [
         _slice(plan, robot, words, angles, Grid(grid.points, None if k is None else (axis, k)), wanted) for k in slices
     ]
     whole = {
-        key: joined([part.pop(key) for part in found], axis, len(joints)) if len(found) > 1 else found[0][key]
+        key: joined([part.pop(key) for part in found], axis, len(joints), shape) if len(found) > 1 else found[0][key]
         for key in [*found[0]]
     }
     box = _box(plan, words)
-    differences = [largest(whole.pop(-1 - j), box, limit) for j, limit in enumerate(limits)]
+    changes = torque_changes(robot, *([each.largest for each in row] for row in (words.q, words.qd, words.qdd)))
+    differences = [
+        largest(whole.pop(-1 - j), box, limit - change) + change
+        for j, (limit, change) in enumerate(
+            zip(limits, (change / word.lsb for change, word in zip(changes, words.tau, strict=True)), strict=True)
+        )
+    ]
     reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
-    return Comparison(differences, size // monomials, monomials, reaches)
+    return Comparison(differences, max(sizes.values(), default=0), len(sizes), reaches)
+
+
+def _shape(plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], wanted: Mapping[int, Span]) -> Shape:
+    """Return what monomials there can be in the plan and in the torques, and their degrees."""
+    algebra = DegreeAlgebra(len(robot.joints))
+    true: Any = sum(torques(robot, _state(words, algebra), algebra), algebra.number(Fraction(0)))
+    # rotations are true ones on the grid: by Lagrange and Uicker no torque is of a higher degree
+    shape = {monomial: tuple(min(SECOND, degree) for degree in each) for monomial, each in true.shape.items()}
+
+    def look(place: int, value: Degrees) -> None:
+        nonlocal shape
+        if place in wanted:
+            shape = highest(shape, value.shape)
+
+    law = _laws(plan, robot, words, algebra)
+    for output in outputs_of(plan, _inputs(words, algebra), angles, algebra, law, look):
+        shape = highest(shape, output.shape)
+    return highest(shape, {(): (0,) * algebra.axes})
 
 
 def _slice(
@@ -118,15 +136,6 @@ def _slice(
     return found
 
 
-def _still(robot: Robot, shape: list[Any]) -> set[int]:
-    """Return positions that cannot matter: the first, where gravity goes along its axis and no output reads it."""
-    first = robot.joints[0]
-    along = [sum((first.rotation[i][k] * robot.gravity[i] for i in range(3)), Fraction(0)) for k in range(3)]
-    if (not first.revolute or not any(along[:2])) and not any(each.positions[0] for each in shape):
-        return {0}
-    return set()
-
-
 def _box(plan: AnyPlan, words: Words) -> Box:
     """Return the ranges of all motions, those of laws with room."""
     motions = box_of(dict(enumerate([*words.qd, *words.qdd])))
@@ -152,7 +161,7 @@ def _motions(words: Words) -> list[tuple[str, list[Format]]]:
     return [("qd", words.qd), ("qdd", words.qdd)]
 
 
-def _state(words: Words, grid: Grid) -> State:
+def _state(words: Words, grid: Any) -> State:
     """Return what the words stand for at the joints."""
     inputs = _inputs(words, grid)
 
