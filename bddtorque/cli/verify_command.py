@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import ShownProgress, output, write_json
-from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, cluster
+from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, check_outputs, cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,13 @@ def verify_command(
         bool,
         typer.Option("--independent", help="Prove it with the checker that shares no code with the compiler, instead."),
     ] = False,
+    gappa: Annotated[
+        bool, typer.Option("--gappa", help="Have Gappa prove the bound from the plan, wire by wire, instead.")
+    ] = False,
+    gappa_script: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --gappa: write all lemmas as a shell script that proves them again."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the bound again from the file alone and check every table, diagram and digest.
@@ -36,8 +44,23 @@ def verify_command(
         raise BddTorqueError(f"FILE must be a .bdt file, but {_what_instead(file)}")
     if independent and (workers is not None or dask is not None):
         raise BddTorqueError("--workers and --dask cannot be given with --independent, which works alone")
+    if gappa and (independent or workers is not None or dask is not None):
+        raise BddTorqueError("--independent, --workers and --dask cannot be given with --gappa, which works alone")
+    if gappa_script is not None and not gappa:
+        raise BddTorqueError("--gappa-script is only valid with --gappa")
     checks: Sequence[Check | Finding]
-    if independent:
+    more: dict[str, Any] = {}
+    if gappa:
+        from bddtorque.assurance.gappa_proof import prove_with_gappa
+        from bddtorque.base.writing import write_whole
+
+        check_outputs({"--gappa-script": gappa_script}, [file])
+        proof = prove_with_gappa(file, ShownProgress())
+        checks = proof.checks
+        more["gappa"] = {"lemmas": proof.lemmas, "outputs": [asdict(bound) for bound in proof.bounds]}
+        if gappa_script is not None and proof.script:
+            write_whole(gappa_script, proof.script.encode())
+    elif independent:
         from bddtorque.independent import check_file
 
         checks = check_file(file, None if as_json else _show)
@@ -49,7 +72,7 @@ def verify_command(
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
-        write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain})
+        write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain, **more})
     else:
         for check in () if independent else checks:  # the others were shown as they came
             _show(check)

@@ -77,7 +77,7 @@ def verify(
     ]
     try:
         with within_floats(model.source.kind, model.name):
-            draft, how = _draft_again(model)
+            draft, how = redraft(model)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
     if (draft.source, draft.plan) != (model.source, model.plan):
@@ -115,7 +115,7 @@ def verify(
     return [*checks, Check("certificate", same and kept, one_line(f"{detail}: {bounds}"))]
 
 
-def _draft_again(model: Model) -> tuple[Draft, str]:
+def redraft(model: Model) -> tuple[Draft, str]:
     """Return the plan of a model made anew from what its file holds, and what it was made from."""
     source = model.source
     if isinstance(source, FunctionSource):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -95,12 +96,32 @@ class BasePlan(Generic[AnyWire, AnyOutput]):
         return {"source": self.source, "target": target, **own, "wires": wires, "blocks": blocks, "outputs": outputs}
 
 
+@dataclass(frozen=True)
+class ExactSum:
+    """What a sum stands for before its factors are rounded to integers, in its units.
+
+    Attributes
+    ----------
+    parts : (wire, factor) of each summand
+    constant : what is added to them
+    dropped : factor and largest magnitude of each term that is left out
+    """
+
+    parts: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+    dropped: tuple[tuple[Fraction, Fraction], ...] = ()
+
+
 @dataclass(frozen=True, repr=False)
 class Plan(BasePlan[Wire, Output]):
-    """The cascade: every wire carries a word."""
+    """The cascade: every wire carries a word.
+
+    `exact` says what sums stand for, by wire, outputs as −1, −2, ...; planners know it, and files do not keep it.
+    """
 
     target: str
     block_bits: int
+    exact: dict[int, ExactSum] = field(default_factory=dict, compare=False)
 
     @property
     def sums(self) -> list[Sum | Output]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBlock
+from bddtorque.plan.plan import ExactSum
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Product, Wire
 from bddtorque.planner.angles import Combination
 from bddtorque.words.argument import Argument
@@ -62,6 +63,8 @@ class PlanBuilder:
         self.where = "plan"
         self.wires: list[Wire] = []
         self.blocks: list[Block] = []
+        self.exact: dict[int, ExactSum] = {}
+        """What sums stand for, by key: see `Plan`."""
         self._places: dict[Wire | Block, int] = {}
         self._made_for: dict[int, str] = {}
         """Of each product: what `where` was."""

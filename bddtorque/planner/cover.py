@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan import ExactSum, Plan
 from bddtorque.plan.wires import Method, Output, Sum
 from bddtorque.planner.angles import with_angle_sums
 from bddtorque.planner.builder import Target
@@ -89,8 +89,9 @@ def cover(
                 parts.append((wire, sign * target.sign))
         rounded = half_up(constant / lsb)
         off = abs(constant / lsb - rounded) / (1 << guard)
+        builder.note(-1 - place, parts, constant / lsb, guard)
         outputs.append(Output(target.name, tuple(parts), rounded, off, guard, target.low, target.high, target.lsb))
-    return Plan(*builder.with_shared_tables(), tuple(outputs), "terms", "tables", block_bits)
+    return Plan(*builder.with_shared_tables(), tuple(outputs), "terms", "tables", block_bits, builder.exact)
 
 
 def summand_counts(graph: Graph, arguments: Mapping[str, Argument]) -> list[int]:
@@ -110,6 +111,15 @@ def summands(graph: Graph, reference: int) -> list[int]:
 
 class _Builder(FunctionTables):
     """Covers summands."""
+
+    def note(self, key: int, parts: Sequence[tuple[int, int]], constant: Fraction, shift: int) -> None:
+        """Keep what a sum stands for; only its constant is rounded."""
+        whole = Fraction(1, 1 << shift)
+        noted = ExactSum(tuple((wire, sign * whole) for wire, sign in parts), constant * whole)
+        known = self.exact.setdefault(key, noted)
+        if known != noted:  # a sum that serves two, whose constants are rounded alike
+            apart = (whole, abs(known.constant - noted.constant) / whole)
+            self.exact[key] = replace(known, dropped=(*known.dropped, apart))
 
     def best_method(self, widths: tuple[int, int]) -> Method:
         """Return what ``"auto"`` stands for: one block of both words where they fit, else partial products."""
@@ -183,6 +193,7 @@ class _Builder(FunctionTables):
         name = f"f({','.join(self.inputs_of(self.support[reference >> 1]))})"
         low, high = exact.rounded(shift)
         wire = self.wire(Sum(name, tuple(parts), whole, shift, low, high, abs(lsb), off))
+        self.note(wire, parts, offset / fine, shift)
         return wire, -1 if lsb < 0 else 1
 
     def _split(self, factors: Sequence[_Factor]) -> tuple[list[_Factor], list[_Factor]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan import ExactSum, Plan
 from bddtorque.plan.wires import AngleSum, Output, Sum
 from bddtorque.planner.angles import Combination
 from bddtorque.planner.builder import PlanBuilder, Target
@@ -92,10 +92,11 @@ class Layout(PlanBuilder):
             signed = {monomial: coefficient * each.sign for monomial, coefficient in form.items()}
             signed[()] = signed.get((), Fraction(0)) - each.centre
             total, _ = self._joined(-1 - k, signed, each.lsb, each.name)
-            exact = (total.parts, total.constant, total.constant_error, total.shift)
-            outputs.append(Output(each.name, *exact, each.low, each.high, each.lsb, total.dropped))
+            whole = (total.parts, total.constant, total.constant_error, total.shift)
+            outputs.append(Output(each.name, *whole, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self.with_shared_tables()
-        return Plan(wires, blocks, tuple(outputs), source, self.target, self.block_bits)
+        exact = {key if key < 0 else self.words[key]: each for key, each in self.exact.items()}
+        return Plan(wires, blocks, tuple(outputs), source, self.target, self.block_bits, exact)
 
     def step_of(self, node: int) -> Fraction:
         """Return the value of one unit of a word."""
@@ -160,12 +161,14 @@ class Layout(PlanBuilder):
     def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction]:
         """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
         parts: list[Part] = []
-        dropped, error = Fraction(0), Fraction(0)
+        left_out: list[tuple[Fraction, Fraction]] = []
+        error = Fraction(0)
         for monomial, coefficient in form.items():
             if not monomial:
                 continue
             if self._is_left_out(key, monomial):
-                dropped += abs(coefficient) * math.prod(Fraction(self.network.size_of(word)) for word in monomial)
+                size = math.prod((Fraction(self.network.size_of(word)) for word in monomial), start=Fraction(1))
+                left_out.append((coefficient / lsb, size))
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
@@ -173,6 +176,8 @@ class Layout(PlanBuilder):
             parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
         constant = form.get((), Fraction(0)) / lsb
+        dropped = sum((abs(factor) * size for factor, size in left_out), Fraction(0))
+        self.exact[key] = ExactSum(tuple((part.wire, part.ratio) for part in parts), constant, tuple(left_out))
         shift, factors = self.factors(key, parts, constant)
         whole = half_up(constant * (1 << shift))
         off = abs(constant - Fraction(whole, 1 << shift))
@@ -180,10 +185,10 @@ class Layout(PlanBuilder):
         for part, factor in zip(parts, factors, strict=True):
             off += abs(part.ratio - Fraction(factor, 1 << shift)) * part.most
             exact += self.range_of(part.wire) * factor
-        error += lsb * off + dropped + (lsb / 2 if shift else 0)
+        error += lsb * (off + dropped) + (lsb / 2 if shift else 0)
         joined = tuple((part.wire, factor) for part, factor in zip(parts, factors, strict=True) if factor)
         low, high = exact.rounded(shift)
-        return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped / lsb)), error
+        return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped)), error
 
     def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum and its whole factors, about ratio·2^shift each."""

@@ -23,7 +23,7 @@ ROOT = HERE.parent.parent
 INK, LINE, FILL, STEP = "#1b2733", "#8496a9", "#f3f6f9", "#e4edf6"
 FONT = 'font-family="Helvetica, Arial, sans-serif"'
 GROUPS = {
-    "what is done with a model": ("cli", "machines", "report", "export", "bench", "questions", "sweeps"),
+    "what is done with a model": ("cli", "machines", "report", "assurance", "export", "bench", "questions", "sweeps"),
     "the compiled thing": ("compiler", "model", "evaluate", "schedule", "work"),
     "tables and proof": ("diagrams", "proof", "planner", "plan"),
     "what to compile": ("dynamics", "spec", "robots", "laws", "graph"),

@@ -1,0 +1,173 @@
+"""Prove the bound of a model with Gappa: the plan as lemmas, one or more per wire, each closed by `gappa`.
+
+What is proved of every output is |word − t| ≤ bound, clamping aside, t being the function that was planned with its
+constants as they were before any rounding. To this comes how far that function can be from the robot's own torque, the
+certificate's *arithmetic* before floats, which is proved elsewhere (docs/assurance.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+
+from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas
+from bddtorque.assurance.lemmas import OPTIONS, Prover
+from bddtorque.assurance.word_lemmas import WordLemmas
+from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.compiler.draft import Draft, within_floats
+from bddtorque.compiler.verify import Check, redraft
+from bddtorque.model.model import Model, load
+from bddtorque.plan.blocks import GivenBlock
+from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.tabulate import tabulate
+from bddtorque.words.bounded import ROOM
+from bddtorque.work import NoProgress, Progress, step
+
+
+@dataclass(frozen=True)
+class GappaBound:
+    """One output: what Gappa proves, and what the certificate says, in units of its last bit.
+
+    Attributes
+    ----------
+    name : of the joint, or of the output of a function
+    gappa : of |word − t|
+    arithmetic : how far t can be from the true function
+    certificate : the bound in the file
+    """
+
+    name: str
+    gappa: float
+    arithmetic: float
+    certificate: float
+
+    @property
+    def total(self) -> float:
+        """What Gappa's bound and the distance to the true function amount to."""
+        return (self.gappa + self.arithmetic) * ROOM
+
+    @property
+    def holds(self) -> bool:
+        """Whether this shows the bound in the file."""
+        return self.total <= self.certificate
+
+
+@dataclass(frozen=True)
+class GappaProof:
+    """What was checked, the bounds that Gappa reached, how many lemmas it closed, and all of them as a script."""
+
+    checks: tuple[Check, ...]
+    bounds: tuple[GappaBound, ...] = ()
+    lemmas: int = 0
+    script: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything holds."""
+        return all(check.passed for check in self.checks)
+
+
+def prove_with_gappa(file: str | PathLike[str] | Model, progress: Progress | None = None) -> GappaProof:
+    """Have Gappa prove the bound of every output of a model.
+
+    Parameters
+    ----------
+    file : a .bdt file or a model
+    progress : told of every closed lemma
+
+    Raises
+    ------
+    BddTorqueError
+        If `gappa` is not installed, or the file cannot be read.
+    """
+    prover = Prover()
+    model = file if isinstance(file, Model) else load(file)
+    plan = model.plan
+    if any(isinstance(block, GivenBlock) for block in plan.blocks):
+        raise BddTorqueError("--gappa: the words of this model were given, so that nothing can be proved of them")
+    try:
+        with within_floats(model.source.kind, model.name):
+            draft, how = redraft(model)
+    except BddTorqueError as problem:
+        return GappaProof((Check("plan", False, one_line(str(problem))),))
+    if (draft.source, draft.plan) != (model.source, plan):
+        return GappaProof((Check("plan", False, f"another plan, or other words, made from {how}"),))
+    checks = [Check("plan", True, f"made again from {how}")]
+    facts, wrong = _table_facts(model)
+    entries = sum(len(table.values) for table in model.tables)
+    checks.append(Check("tables", not wrong, wrong or f"{len(facts)} tables, {entries:,} entries compared"))
+    if wrong:
+        return GappaProof(tuple(checks))
+    steps = progress or NoProgress()
+    prover.told = lambda lemma: steps.advance(lemma.name, 1.0, False)
+    try:
+        with step(steps, "proving with gappa"):
+            bounds = _bounds(draft, facts, prover, model)
+    except BddTorqueError as problem:
+        return GappaProof((*checks, Check("lemmas", False, one_line(str(problem)))), (), len(prover.lemmas))
+    checks.append(Check("lemmas", True, f"{len(prover.lemmas)} closed by Gappa from {_count(prover)}"))
+    for bound in bounds:
+        detail = f"{bound.total:.4f} by Gappa, {bound.certificate:.4f} in the file"
+        checks.append(Check(bound.name, bound.holds, detail))
+    return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds))
+
+
+def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
+    """Return the range and the error of every table, made anew; and where a table in the file differs."""
+    facts: list[BlockFacts] = []
+    for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
+        anew, fact = tabulate(block)
+        if not np.array_equal(anew.values, table.values):
+            return facts, f"block {k} holds other words than its function gives"
+        facts.append(fact)
+    return facts, ""
+
+
+def _bounds(draft: Draft, facts: list[BlockFacts], prover: Prover, model: Model) -> tuple[GappaBound, ...]:
+    plan = draft.plan
+    if isinstance(plan, FloatPlan):
+        prover.float_format = FORMATS[plan.precision.name]
+        found = FloatLemmas(plan, facts, prover).prove()
+    else:
+        found = WordLemmas(plan, facts, prover).prove()
+    return tuple(
+        GappaBound(output.name, float(ends.magnitude) * ROOM, arithmetic, output.parts.total)
+        for output, ends, arithmetic in zip(model.certificate.outputs, found, draft.arithmetic, strict=True)
+    )
+
+
+def _count(prover: Prover) -> str:
+    """Say how many premises there are of each kind."""
+    kinds = {"input": 0, "table": 0, "circle": 0, "left out": 0}
+    for reason in prover.reasons.values():
+        kind = "input" if reason.startswith("input") else "left out" if "left out" in reason else "table"
+        kinds["circle" if "one angle" in reason else kind] += 1
+    said = {"input": "input ranges", "table": "facts on tables", "circle": "pairs of cosine and sine"}
+    said["left out"] = "sums of terms left out"
+    return ", ".join(f"{count} {said[kind]}" for kind, count in kinds.items() if count)
+
+
+def _script(model: Model, prover: Prover, bounds: tuple[GappaBound, ...]) -> str:
+    """Return all lemmas as one shell script, which runs `gappa` on each and says whether all hold."""
+    lines = [
+        "#!/bin/sh",
+        f"# {one_line(model.name)}: {len(prover.lemmas)} lemmas; 'sh FILE' has gappa prove every one of them again.",
+        f"# digest of the model: {model.digest}",
+        "#",
+        "# Premises, all else follows from them:",
+        *(
+            f"#   {expression} in {prover.known[expression]}    {one_line(why)}"
+            for expression, why in prover.reasons.items()
+        ),
+        "#",
+        "# Then every output word, before it is clamped, is this close to the function that was planned, in units:",
+        *(f"#   {one_line(bound.name)}: {bound.gappa!r}" for bound in bounds),
+        "set -e",
+    ]
+    for lemma in prover.lemmas:
+        lines += [f"gappa {' '.join(OPTIONS)} >/dev/null 2>&1 <<'END' || {{ echo '{lemma.name} fails'; exit 1; }}"]
+        lines += [prover.script(lemma) + "END"]
+    return "\n".join([*lines, f"echo '{len(prover.lemmas)} lemmas hold'", ""])

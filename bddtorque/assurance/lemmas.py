@@ -1,0 +1,215 @@
+"""`Lemma`: one step of a proof for Gappa; `Prover`: has Gappa take the steps, one after the other.
+
+A fact is an expression in Gappa's syntax and an interval that holds it. A lemma says from which facts which others
+follow. Facts come from the *premises*, which whoever writes a proof states with a reason, and from Gappa's answers;
+there is no other way to know one.
+
+Names in expressions: `floor` rounds down to an integer; `half_even` to the nearest integer, ties to even; `rnd` to the
+nearest float, ties to even.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from shutil import which
+
+from bddtorque.base.errors import BddTorqueError, one_line
+
+PRECISION = 120
+"""Bits of Gappa's interval ends: constants that nearly cancel keep enough of them."""
+THRESHOLD = 1e-6
+"""Gappa forgets improvements below this share of an interval."""
+KEPT_BITS = 60
+"""Bits of the interval ends that go from one lemma to the next, rounded outward."""
+OPTIONS = (f"-Eprecision={PRECISION}", f"-Echange-threshold={THRESHOLD:f}")
+MOST_SECONDS = 120.0
+"""For one lemma, of which each takes milliseconds: a Gappa that hangs must not hang everything."""
+_RESULT = re.compile(r"^  (\w+) in \[([^\]]*)\]$", re.MULTILINE)
+_END = re.compile(r"(-?\d+)(?:b(-?\d+))?")
+_UNPROVED = re.compile(r"^Warning: (.*) are not trivially equal\.$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A closed interval of rational numbers."""
+
+    low: Fraction
+    high: Fraction
+
+    @property
+    def magnitude(self) -> Fraction:
+        """The largest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+    def short(self) -> Ends:
+        """Return an interval that holds this one, with ends of few bits."""
+        return Ends(-_rounded_up(-self.low), _rounded_up(self.high))
+
+    def __str__(self) -> str:
+        return f"[{number(self.low)}, {number(self.high)}]"
+
+
+def around(most: Fraction | int) -> Ends:
+    """Return all numbers of at most a magnitude."""
+    return Ends(-Fraction(most), Fraction(most))
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    if not value:
+        return value
+    step = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - KEPT_BITS)
+    return math.ceil(value / step) * step
+
+
+def number(value: Fraction | int) -> str:
+    """Return a rational number in Gappa's syntax, exactly."""
+    value = Fraction(value)
+    bits = value.denominator.bit_length() - 1
+    if value.denominator == 1:
+        return str(value.numerator)
+    if value.denominator == 1 << bits:
+        return f"{value.numerator}b-{bits}"
+    return f"({value.numerator} / {value.denominator})"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """left = right: Gappa may rewrite the one as the other.
+
+    Both sides are equal as polynomials, which Gappa checks. The one exception is `root`, |x| = √(x·x), which it takes
+    as it is.
+    """
+
+    left: str
+    right: str
+    root: bool = False
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """Facts that follow from others.
+
+    Attributes
+    ----------
+    name : unique in a proof
+    about : one line for readers
+    definitions : (name, expression) of what is new, each in names before it
+    premises : expressions whose intervals are known
+    goals : expressions whose intervals are asked for
+    hints : rewritings that show the way
+    """
+
+    name: str
+    about: str
+    premises: tuple[str, ...]
+    goals: tuple[str, ...]
+    definitions: tuple[tuple[str, str], ...] = ()
+    hints: tuple[Hint, ...] = ()
+
+    def script(self, known: Mapping[str, Ends], float_format: str, answered: bool) -> str:
+        """Return the lemma as a script for Gappa; its goals are questions, or stand with their answers."""
+        names = {goal: name for name, goal in self.goal_names()}
+        lines = [f"# {self.name}: {one_line(self.about)}", "@floor = fixed<0,dn>;", "@half_even = fixed<0,ne>;"]
+        lines.append(f"@rnd = float<{float_format},ne>;")
+        lines += [f"{name} = {expression};" for name, expression in self.definitions]
+        lines += [f"{name} = {goal};" for goal, name in names.items() if name != goal]
+        premises = "\n/\\ ".join(f"{each} in {known[each]}" for each in dict.fromkeys(self.premises))
+        goals = "\n/\\ ".join(f"{name} in {known[goal] if answered else '?'}" for goal, name in names.items())
+        lines += [f"{{ {premises}\n-> {goals} }}" if premises else f"{{ {goals} }}"]
+        lines += [f"{hint.left} -> {hint.right};" for hint in dict.fromkeys(self.hints)]
+        return "\n".join(lines) + "\n"
+
+    def goal_names(self) -> list[tuple[str, str]]:
+        """Return a name for every goal, under which Gappa answers, and the goal."""
+        goals = dict.fromkeys(self.goals)
+        return [(goal if goal.isidentifier() else f"goal{k}", goal) for k, goal in enumerate(goals)]
+
+
+def find_gappa() -> str:
+    """Return the path of Gappa; where there is none, say what to install."""
+    path = which("gappa")
+    if path is None:
+        raise BddTorqueError("Gappa was not found on PATH: install it, on Debian and Ubuntu by 'apt install gappa'")
+    return path
+
+
+@dataclass
+class Prover:
+    """Keeps what is known and asks Gappa for more.
+
+    Attributes
+    ----------
+    float_format : what `rnd` rounds to, by Gappa's name
+    known : interval of every fact
+    reasons : of every premise, why it is true
+    lemmas : those that Gappa has proved, in their order
+    told : told of every lemma
+    """
+
+    float_format: str = "ieee_32"
+    known: dict[str, Ends] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    lemmas: list[Lemma] = field(default_factory=list)
+    told: Callable[[Lemma], None] | None = None
+    path: str = field(default_factory=find_gappa)
+
+    def state(self, expression: str, ends: Ends, reason: str) -> None:
+        """Take a fact as a premise of the whole proof."""
+        self.known[expression], self.reasons[expression] = ends.short(), reason
+
+    def prove(self, lemma: Lemma) -> None:
+        """Have Gappa prove a lemma and keep what it finds; refuse one that it does not close."""
+        output = self._run(lemma.script(self.known, self.float_format, answered=False))
+        found = {name: _interval(text) for name, text in _RESULT.findall(output)}
+        goals = dict(lemma.goal_names())
+        unproved = len(_UNPROVED.findall(output)) - sum(hint.root for hint in dict.fromkeys(lemma.hints))
+        if found.keys() != goals.keys() or unproved > 0:
+            trouble = (
+                "Gappa does not see that a rewriting is an identity" if unproved > 0 else "Gappa does not close it"
+            )
+            raise BddTorqueError(f"lemma {lemma.name} ({one_line(lemma.about):.60}): {trouble}")
+        self.known.update({goals[name]: ends.short() for name, ends in found.items()})
+        self.lemmas.append(lemma)
+        if self.told is not None:
+            self.told(lemma)
+
+    def script(self, lemma: Lemma) -> str:
+        """Return a lemma that was proved as a script with its answers."""
+        return lemma.script(self.known, self.float_format, answered=True)
+
+    def holds(self, lemma: Lemma) -> bool:
+        """Whether Gappa proves a lemma with the answers as they were kept."""
+        return not re.search(r"^Error", self._run(self.script(lemma)), re.MULTILINE)
+
+    def _run(self, script: str) -> str:
+        try:
+            done = subprocess.run(
+                [self.path, *OPTIONS],
+                input=script, capture_output=True, text=True, timeout=MOST_SECONDS, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise BddTorqueError(f"gappa: {one_line(str(problem)):.120}") from None
+        return done.stdout + done.stderr
+
+
+def _interval(text: str) -> Ends:
+    """Return an interval as Gappa prints it: ``-5b-3 {-0.625, ...}, 7``; one number stands for both ends."""
+    plain = re.sub(r"\{[^}]*\}", "", text)
+    ends = []
+    for each in plain.split(","):
+        match = _END.fullmatch(each.strip())
+        if match is None:
+            raise BddTorqueError(f"gappa: an interval was expected, got '{text:.60}'")
+        ends.append(Fraction(int(match[1])) * Fraction(2) ** int(match[2] or 0))
+    return Ends(ends[0], ends[-1])
+
+
+def total(terms: Iterable[str]) -> str:
+    """Return a sum in brackets; 0 if it has no terms."""
+    joined = " + ".join(terms)
+    return f"({joined})" if joined else "0"

@@ -1,0 +1,184 @@
+"""Gappa proves the bounds of models, and does not prove what is false."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import compiled, found_errors, random_words, reference, rubbing_arm
+
+import bddtorque as bt
+from bddtorque.assurance import gappa_proof
+from bddtorque.assurance.gappa_proof import GappaProof, prove_with_gappa
+from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around
+from bddtorque.assurance.turns import circle, turn_lemma
+from bddtorque.cli import main
+from bddtorque.compiler.draft import Draft
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
+
+pytestmark = pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
+
+ARMS = ["planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda"]
+
+
+def bounds(proof: GappaProof) -> list[float]:
+    assert proof.passed, [check for check in proof.checks if not check.passed]
+    return [bound.total for bound in proof.bounds]
+
+
+@pytest.mark.parametrize("target", ["float", "integer", "tables"])
+def test_the_two_joint_arm_is_proved(target: str) -> None:
+    model = compiled("planar2r", bits=12 if target != "tables" else 6, target=target)
+    proof = prove_with_gappa(model)
+    for reached, ours in zip(bounds(proof), model.certificate.bounds, strict=True):
+        assert 0.5 < reached <= ours < reached + 0.01  # neither beyond ours nor empty
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize("target", ["float", "integer", "tables"])
+@pytest.mark.parametrize("arm", ARMS)
+def test_every_arm_is_proved(arm: str, target: str) -> None:
+    if target == "tables" and arm == "panda":
+        pytest.skip("its plan takes minutes to make again")
+    bounds(prove_with_gappa(compiled(arm, bits=12, target=target)))
+
+
+def test_friction_is_a_table_like_others() -> None:
+    bounds(prove_with_gappa(rubbing_arm()))
+
+
+def test_the_rule_of_the_paper() -> None:
+    bounds(prove_with_gappa(compiled("planar2r", bits=3, accuracy="paper")))
+
+
+def test_functions() -> None:
+    model = bt.compile_function(
+        lambda x, y: x * y + 0.3 * x * x - y, inputs={"x": (8, 2.0), "y": (8, (0.0, 3.0))}, output=8
+    )
+    bounds(prove_with_gappa(model))
+
+
+def changed_plan(monkeypatch: pytest.MonkeyPatch, change: object) -> None:
+    """Have the proof see a plan whose sums stand for something else than their words compute."""
+    redraft = gappa_proof.redraft
+
+    def other(model: bt.Model) -> tuple[Draft, str]:
+        draft, how = redraft(model)
+        assert isinstance(draft.plan, Plan)
+        assert callable(change)
+        exact = {key: change(each) for key, each in draft.plan.exact.items()}
+        return replace(draft, plan=replace(draft.plan, exact=exact)), how
+
+    monkeypatch.setattr(gappa_proof, "redraft", other)
+
+
+def test_rounded_factors_are_proved_and_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factor that stands for a little more than its integer says, or a constant, is found."""
+    model = compiled("planar2r", bits=12, target="integer")
+    changed_plan(
+        monkeypatch, lambda each: replace(each, parts=tuple((w, f * Fraction(101, 100)) for w, f in each.parts))
+    )
+    assert not prove_with_gappa(model).passed
+    monkeypatch.undo()
+    changed_plan(monkeypatch, lambda each: replace(each, constant=each.constant + Fraction(1, 4)))
+    assert not prove_with_gappa(model).passed
+    monkeypatch.undo()
+    changed_plan(monkeypatch, lambda each: replace(each, dropped=((Fraction(1), Fraction(1, 4)),)))
+    proof = prove_with_gappa(model)
+    assert not proof.passed
+    assert "terms left out" in next(check.detail for check in proof.checks if check.name == "lemmas")
+
+
+def test_a_certificate_that_says_less_is_refused() -> None:
+    model = compiled("planar2r", bits=12, target="float")
+    first, *rest = model.certificate.outputs
+    small = replace(first, parts=replace(first.parts, arithmetic=first.parts.arithmetic / 2))
+    proof = prove_with_gappa(replace(model, certificate=replace(model.certificate, outputs=(small, *rest))))
+    assert [check.name for check in proof.checks if not check.passed] == [first.name]
+
+
+def test_another_table_is_refused() -> None:
+    model = compiled("planar2r", bits=6)
+    table = model.tables[0]
+    values = np.roll(table.values, 1)
+    tables = (Table(values, table.input_widths, table.output_bits, table.signed), *model.tables[1:])
+    proof = prove_with_gappa(replace(model, tables=tables))
+    assert [check.name for check in proof.checks if not check.passed] == ["tables"]
+
+
+def test_no_state_is_off_by_more_than_gappa_says() -> None:
+    model = compiled("planar2r", bits=12, target="integer")
+    states = random_words(model, 2000)
+    found = found_errors(model, states, reference(model, states))
+    assert (found <= bounds(prove_with_gappa(model))).all()
+    assert (found > 0.4).all()
+
+
+class TestProver:
+    def test_a_false_identity_is_refused(self) -> None:
+        prover = Prover()
+        prover.state("x", around(1), "")
+        with pytest.raises(bt.BddTorqueError, match="identity"):
+            prover.prove(Lemma("wrong", "", ("x",), ("(x * x)",), hints=(Hint("x * x", "x * 1b-1"),)))
+
+    def test_what_does_not_follow_is_not_closed(self) -> None:
+        prover = Prover()
+        prover.state("x", around(1), "")
+        with pytest.raises(bt.BddTorqueError, match="does not close"):
+            prover.prove(Lemma("open", "", ("x",), ("(x * y)",)))
+
+    def test_ends_of_few_bits_hold_those_of_many(self) -> None:
+        ends = Ends(Fraction(-1, 3), Fraction(10**40, 7))
+        short = ends.short()
+        assert short.low <= ends.low <= ends.high <= short.high
+        assert short.low > Fraction(-1, 3) - Fraction(1, 2**59)
+
+    def test_a_turned_vector_is_no_longer_than_it_was(self) -> None:
+        prover = Prover()
+        for name, most in (("c", 1), ("s", 1), ("x", 3), ("y", 4)):
+            prover.state(name, around(most), "")
+        prover.state(circle("c", "s"), Ends(Fraction(1), Fraction(1)), "")
+        lemma, turned = turn_lemma("turn", ("c", "s"), ("x", "y"), ("x", "y"))
+        prover.prove(lemma)
+        assert prover.known[f"|{turned}|"].high == 5
+        assert prover.holds(lemma)
+
+
+def test_the_command_prints_both_bounds_and_writes_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, script = tmp_path / "arm.bdt", tmp_path / "proof.sh"
+    compiled("planar2r", bits=12, target="integer").save(file)
+    assert main(["verify", str(file), "--gappa", "--gappa-script", str(script)]) == 0
+    shown = capsys.readouterr().out
+    assert "0.6699 by Gappa, 0.6699 in the file" in shown
+    done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "20 lemmas hold\n")
+    broken = (
+        script.read_text()
+        .replace("a0 in [-2048", "a0 in [-2049")
+        .replace("a8 in [-2048, 2047]\n", "a8 in [-4096, 2047]\n")
+    )
+    script.write_text(broken)
+    assert subprocess.run(["sh", str(script)], capture_output=True, check=False).returncode == 1
+    assert main(["verify", str(file), "--gappa", "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["verified"]
+    assert [each["name"] for each in plain["gappa"]["outputs"]] == ["shoulder", "elbow"]
+
+
+def test_bad_use(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "arm.bdt"
+    compiled("planar2r", bits=3).save(file)
+    assert main(["verify", str(file), "--gappa", "--independent"]) == 2
+    assert "cannot be given with --gappa" in capsys.readouterr().err
+    assert main(["verify", str(file), "--gappa-script", str(tmp_path / "x")]) == 2
+    assert "only valid with --gappa" in capsys.readouterr().err
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["verify", str(file), "--gappa"]) == 2
+    assert capsys.readouterr().err.strip().splitlines() == [
+        "bddtorque: Gappa was not found on PATH: install it, on Debian and Ubuntu by 'apt install gappa'"
+    ]
