@@ -47,6 +47,25 @@ def rnea(model: pin.Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np
     return _batched(lambda *state: pin.rnea(model, data, *state), model, q, qd, qdd)
 
 
+def pinocchio_torques(model: pin.Model, robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Return pinocchio's torques of all its joints, those of followers mapped to the joints that lead them."""
+    data = model.createData()
+    moves = {name: (j, 1.0, 0.0) for j, name in enumerate(robot.joint_names)}
+    for each in robot.followers:
+        moves[each.joint.name] = robot.joint_names.index(each.leader), each.multiplier, each.offset
+    names = list(model.names)[1:]
+    assert sorted(names) == sorted(moves)
+    places = [moves[name] for name in names]
+    found = np.zeros_like(q)
+    for row in range(len(q)):
+        state = [np.array([k * each[row, j] for j, k, _ in places]) for each in (q, qd, qdd)]
+        state[0] += [c for _, _, c in places]
+        tau = pin.rnea(model, data, configuration(model, state[0]), state[1], state[2])
+        for (j, k, _), own in zip(places, tau, strict=True):
+            found[row, j] += k * own
+    return found
+
+
 def aba(model: pin.Model, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """Return the joint accelerations (forward dynamics)."""
     data = model.createData()

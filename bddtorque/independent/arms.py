@@ -17,10 +17,11 @@ from .certificate import (
     torques_of,
     witness_words,
 )
-from .dynamics import Robot, robot_of
 from .findings import Finding, require
 from .float_plan import AnyPlan
+from .header import check_version
 from .passes import check_words, compose_errors, range_findings, run_state
+from .robots import Robot, robot_of
 from .sections import check_inputs, check_spec, words_of
 from .tables import Facts
 from .truth import Words, compare
@@ -29,6 +30,7 @@ from .truth import Words, compare
 def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
     """Yield what was found of an arm after its tables: words, ranges, dynamics, certificate, saturation."""
     robot = robot_of(header["robot"])
+    check_version(header, floats=plan.target == "float", tree=not robot.serial)
     words = words_of(header["formats"], robot)
     inputs = zip(("q", "qd", "qdd"), (words.q, words.qd, words.qdd), strict=True)
     check_inputs(plan, {f"{name}{j}": word for name, row in inputs for j, word in enumerate(row, 1)})

@@ -19,8 +19,6 @@ from .plan import plan_of
 from .reading import list_of
 from .tables import Facts, check_table
 
-FLOATS = 2
-"""The format version of plans in floats."""
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""
 
@@ -97,7 +95,7 @@ def _findings(data: bytes) -> Iterator[Finding]:
     entries = entries_of(data)
     yield Finding("archive", True, f"{len(data):,} bytes, {len(entries)} entries, every byte as specified")
     header = header_of(entries)
-    plan = float_plan_of(header["plan"]) if header["version"] == FLOATS else plan_of(header["plan"])
+    plan = float_plan_of(header["plan"]) if header["plan"].get("target") == "float" else plan_of(header["plan"])
     check_digests(header, entries, [(block.output_bits, block.signed) for block in plan.blocks])
     yield Finding("header", True, f"canonical, digest {header['digest'][:16]}")
     tables = _tables(header, entries, plan)

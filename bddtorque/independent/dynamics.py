@@ -1,8 +1,8 @@
-"""The arm of a file, and its torques by Newton and Euler over any kind of number.
+"""Torques by Newton and Euler over any kind of number, on a tree of joints.
 
-Frames, vectors and inertias as docs/robots.md has them: joint i turns about, or slides along, z of its frame, which
-stands at `rotation`, `translation` in that of the link before. Forces and moments are taken about the centres of mass
-and carried inward, as in the textbook (Luh, Walker, Paul).
+Frames, vectors and inertias as docs/robots.md has them: a joint turns about, or slides along, z of its frame, which
+stands at `rotation`, `translation` in that of the link that carries it. Forces and moments are taken about the centres
+of mass and carried inward, as in the textbook (Luh, Walker, Paul).
 """
 
 from __future__ import annotations
@@ -11,147 +11,36 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
+from .robots import BASE, ZERO, Link, Member, Robot
+from .rotations import Matrix, Norm, apart, length, off_rotation
 
-from .findings import require
-from .laws import Law, law_of
-from .reading import flag, list_of, matrix, object_of, real, text, vector
-from .rotations import Matrix, Norm, apart, is_rotation, length, off_rotation
-
-Row = tuple[float, float, float]
 Vector = list[Any]
 
-ZERO = Fraction(0)
-UNPHYSICAL = 1e-6
-"""Of the trace of an inertia: how far it may be from that of a body, since files round."""
-
 
 @dataclass(frozen=True)
-class Link:
-    """Mass, centre of mass and inertia about it, in the frame of the link (of the tip, for a payload)."""
+class State:
+    """Of all members: positions (of sliding ones, sines and cosines of turning ones), velocities, accelerations."""
 
-    mass: Fraction
-    centre: tuple[Fraction, ...]
-    inertia: Matrix
-
-
-@dataclass(frozen=True)
-class Joint:
-    """One joint; `friction` is a law of its velocity, or None."""
-
-    name: str
-    revolute: bool
-    rotation: Matrix
-    translation: tuple[Fraction, ...]
-    rotor: Fraction
-    friction: Law | None
-
-
-@dataclass(frozen=True)
-class Robot:
-    """A serial arm."""
-
-    name: str
-    joints: tuple[Joint, ...]
-    links: tuple[Link, ...]
-    gravity: tuple[Fraction, ...]
-    tip_rotation: Matrix
-    tip_translation: tuple[Fraction, ...]
-    payload: Link | None
-
-
-def robot_of(plain: Any) -> Robot:
-    """Return the robot of a header."""
-    keys = ("name", "joints", "links", "gravity", "tip", "payload", "source", "allow_unphysical")
-    given = object_of(plain, keys, "robot")
-    joints = tuple(_joint(each, f"robot, joint {k}") for k, each in enumerate(list_of(given["joints"], "robot"), 1))
-    links = tuple(_link(each, f"robot, link {k}") for k, each in enumerate(list_of(given["links"], "robot"), 1))
-    require(1 <= len(joints) == len(links), "robot: expected a link a joint")
-    tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
-    text(given["source"], "robot, source")
-    payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
-    if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
-        for body in (*given["links"], *([] if given["payload"] is None else [given["payload"]])):
-            _check_physical(body, f"robot, '{body['name']:.40}'")
-    rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
-    gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
-    rotations = [*(joint.rotation for joint in joints), rotation]
-    require(all(is_rotation(each) for each in rotations), "robot: expected rotations")
-    return Robot(text(given["name"], "robot"), joints, links, gravity, rotation, translation, payload)
-
-
-def _joint(plain: Any, where: str) -> Joint:
-    keys: tuple[str, ...] = ("name", "kind", "rotation", "translation", "rotor_inertia")
-    keys += ("lower", "upper", "velocity", "acceleration", "effort")
-    friction = ("friction",) if isinstance(plain, dict) and "friction" in plain else ()
-    given = object_of(plain, (*keys, *friction), where)
-    require(given["kind"] in ("revolute", "prismatic"), f"{where}: expected revolute or prismatic")
-    for key in ("lower", "upper", "velocity", "acceleration", "effort"):
-        require(given[key] is None or real(given[key], where) is not None, where)
-    law = law_of(given["friction"], 1, where) if friction else None
-    rotation = _exact_rows(matrix(given["rotation"], where))
-    translation = _exact(vector(given["translation"], where))
-    rotor = Fraction(real(given["rotor_inertia"], where))
-    return Joint(text(given["name"], where), given["kind"] == "revolute", rotation, translation, rotor, law)
-
-
-def _link(plain: Any, where: str) -> Link:
-    given = object_of(plain, ("name", "mass", "centre_of_mass", "inertia"), where)
-    text(given["name"], where)
-    K = _exact_rows(matrix(given["inertia"], where))
-    inertia = tuple(tuple((K[i][j] + K[j][i]) / 2 for j in range(3)) for i in range(3))  # symmetric, to the last digit
-    return Link(Fraction(real(given["mass"], where)), _exact(vector(given["centre_of_mass"], where)), inertia)
-
-
-def _check_physical(body: dict[str, Any], where: str) -> None:
-    """Refuse what no rigid body has: negative masses or moments, asymmetry, a broken triangle inequality."""
-    inertia = np.array(matrix(body["inertia"], where))
-    allowed = UNPHYSICAL * max(abs(float(np.trace(inertia))), 1e-12)
-    require(real(body["mass"], where) >= 0, f"{where}: expected a mass of at least 0")
-    require(float(np.abs(inertia - inertia.T).max()) <= allowed, f"{where}: expected a symmetric inertia")
-    small, middle, large = np.linalg.eigvalsh((inertia + inertia.T) / 2).tolist()
-    require(small >= -allowed and large <= small + middle + allowed, f"{where}: expected the inertia of a body")
-
-
-def _exact(row: Row) -> tuple[Fraction, ...]:
-    return tuple(map(Fraction, row))
-
-
-def _exact_rows(rows: tuple[Row, ...]) -> Matrix:
-    return tuple(_exact(row) for row in rows)
-
-
-def bodies_of(robot: Robot, joint: int) -> list[Link]:
-    """Return the bodies that move with a joint, in the frame of its link: the payload is one more on the last."""
-    bodies = [robot.links[joint]]
-    if robot.payload is not None and joint == len(robot.joints) - 1:
-        R = robot.tip_rotation
-        load = robot.payload
-        centre = tuple(
-            p + sum((r * c for r, c in zip(row, load.centre, strict=True)), ZERO)
-            for row, p in zip(R, robot.tip_translation, strict=True)
-        )
-        turned = tuple(
-            tuple(
-                sum((R[i][k] * load.inertia[k][m] * R[j][m] for k in range(3) for m in range(3)), ZERO)
-                for j in range(3)
-            )
-            for i in range(3)
-        )
-        bodies.append(Link(load.mass, centre, turned))
-    return bodies
+    q: list[Any]
+    sine: list[Any]
+    cosine: list[Any]
+    qd: list[Any]
+    qdd: list[Any]
 
 
 def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
-    """Return the torque of every joint, friction left out; rotations are within `apart` of those of the file."""
+    """Return the torque of every drive, friction left out; rotations are within `apart` of those of the file."""
     zero = algebra.number(ZERO)
-    w: Vector = [zero] * 3
-    dw: Vector = [zero] * 3
-    a: Vector = [algebra.number(-each) for each in robot.gravity]
-    wrenches = []
-    for i, joint in enumerate(robot.joints):
-        arm = joint.translation if i else (ZERO, ZERO, ZERO)  # where the base stands does not matter
-        a = _added(a, _carried(w, dw, [algebra.number(each) for each in arm]))
+    still: Vector = [zero] * 3
+    motions: list[tuple[Vector, Vector, Vector]] = []
+    wrenches: list[tuple[Vector, Vector]] = []
+    for i, member in enumerate(robot.members):
+        joint = member.joint
+        if member.carrier == BASE:  # where the base stands does not matter
+            w, dw, a = still, still, [algebra.number(-each) for each in robot.gravity]
+        else:
+            w, dw, a = motions[member.carrier]
+            a = _added(a, _carried(w, dw, [algebra.number(each) for each in joint.translation]))
         w, dw, a = (_turned_in(joint.rotation, each) for each in (w, dw, a))
         if joint.revolute:
             w, dw, a = (_rotated(each, state.cosine[i], -state.sine[i]) for each in (w, dw, a))
@@ -161,33 +50,29 @@ def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
             a = _added(a, _carried(w, dw, [zero, zero, state.q[i]]))
             twice = state.qd[i] + state.qd[i]
             a = _added(a, [w[1] * twice, -(w[0] * twice), state.qdd[i]])
-        wrenches.append([_wrench(body, w, dw, a, algebra) for body in bodies_of(robot, i)])
-    taus: list[Any] = [zero] * len(robot.joints)
-    f: Vector = [zero] * 3
-    m: Vector = [zero] * 3
-    for i in reversed(range(len(robot.joints))):
-        joint = robot.joints[i]
-        for force, moment in wrenches[i]:
+        motions.append((w, dw, a))
+        f, m = still, still
+        for body in member.bodies:
+            force, moment = _wrench(body, w, dw, a, algebra)
             f, m = _added(f, force), _added(m, moment)
-        taus[i] = (m[2] if joint.revolute else f[2]) + state.qdd[i].scaled(joint.rotor)
+        wrenches.append((f, m))
+    taus: list[Any] = [zero] * len(robot.joints)
+    for i, member in reversed([*enumerate(robot.members)]):
+        joint, (f, m) = member.joint, wrenches[i]
+        own = (m[2] if joint.revolute else f[2]) + state.qdd[i].scaled(joint.rotor)
+        own = own if member.multiplier == 1 else own.scaled(member.multiplier)
+        taus[member.drive] = taus[member.drive] + own
+        if member.carrier == BASE:
+            continue
         if joint.revolute:
             f, m = (_rotated(each, state.cosine[i], state.sine[i]) for each in (f, m))
         else:
             m = _added(m, [-(state.q[i] * f[1]), state.q[i] * f[0], zero])
         f, m = (_turned_out(joint.rotation, each) for each in (f, m))
         m = _added(m, _cross([algebra.number(each) for each in joint.translation], f))
+        force, moment = wrenches[member.carrier]
+        wrenches[member.carrier] = _added(force, f), _added(moment, m)
     return taus
-
-
-@dataclass(frozen=True)
-class State:
-    """Positions (of sliding joints, and sines and cosines of turning ones), velocities and accelerations."""
-
-    q: list[Any]
-    sine: list[Any]
-    cosine: list[Any]
-    qd: list[Any]
-    qdd: list[Any]
 
 
 def _wrench(body: Link, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple[Vector, Vector]:
@@ -235,34 +120,42 @@ def _rotated(v: Vector, c: Any, s: Any) -> Vector:
 def torque_changes(robot: Robot, q: list[float], qd: list[float], qdd: list[float]) -> list[float]:
     """Return, for each torque, how far it can be from that of the same arm with true rotations.
 
-    Parameters are the largest magnitudes of every joint: positions of sliding ones, velocities, accelerations. The
+    Parameters are the largest magnitudes of every drive: positions of sliding ones, velocities, accelerations. The
     steps are those of `torques`, in lengths of vectors.
     """
-    w = dw = Norm(0.0)
-    a = length(robot.gravity)
-    offs = [off_rotation(joint.rotation) for joint in robot.joints]
-    wrenches = []
-    for i, joint in enumerate(robot.joints):
-        speed, gain = Norm(qd[i]), Norm(qdd[i])
+    still = Norm(0.0)
+    motions: list[tuple[Norm, Norm, Norm]] = []
+    wrenches: list[tuple[Norm, Norm]] = []
+    for member in robot.members:
+        joint, gain = member.joint, Norm(abs(float(member.multiplier)))
+        speed, rate = Norm(qd[member.drive]) * gain, Norm(qdd[member.drive]) * gain
+        w, dw, a = motions[member.carrier] if member.carrier != BASE else (still, still, length(robot.gravity))
         a = a + (dw + w * w) * length(joint.translation)
-        w, dw, a = (each.turned(offs[i]) for each in (w, dw, a))
+        w, dw, a = (each.turned(off_rotation(joint.rotation)) for each in (w, dw, a))
         if joint.revolute:
-            w, dw = w + speed, dw + w * speed + gain
+            w, dw = w + speed, dw + w * speed + rate
         else:
-            a = a + (dw + w * w) * Norm(q[i]) + w * speed + w * speed + gain
-        for body in bodies_of(robot, i):
+            a = a + (dw + w * w) * _farthest(member, q) + w * speed + w * speed + rate
+        motions.append((w, dw, a))
+        f = m = still
+        for body in member.bodies:
             force = (a + (dw + w * w) * length(body.centre)) * Norm(abs(float(body.mass)))
             moment = (dw + w * w) * length([each for row in body.inertia for each in row])
-            wrenches.append((i, force, moment + force * length(body.centre)))
-    changes = []
-    f = m = Norm(0.0)
-    for i, joint in reversed([*enumerate(robot.joints)]):
-        for place, force, moment in wrenches:
-            if place == i:
-                f, m = f + force, m + moment
-        changes.append((m if joint.revolute else f).change)
-        if not joint.revolute:
-            m = m + f * Norm(q[i])
-        f, m = f.turned(offs[i]), m.turned(offs[i])
-        m = m + f * length(joint.translation)
-    return changes[::-1]
+            f, m = f + force, m + moment + force * length(body.centre)
+        wrenches.append((f, m))
+    changes = [still] * len(robot.joints)
+    for i, member in reversed([*enumerate(robot.members)]):
+        joint, (f, m) = member.joint, wrenches[i]
+        own = (m if joint.revolute else f) * Norm(abs(float(member.multiplier)))
+        changes[member.drive] = changes[member.drive] + own
+        if member.carrier != BASE:
+            m = m if joint.revolute else m + f * _farthest(member, q)
+            f, m = (each.turned(off_rotation(joint.rotation)) for each in (f, m))
+            force, moment = wrenches[member.carrier]
+            wrenches[member.carrier] = force + f, moment + m + f * length(joint.translation)
+    return [each.change for each in changes]
+
+
+def _farthest(member: Member, q: list[float]) -> Norm:
+    """Return the largest magnitude of the position of a sliding member."""
+    return Norm((abs(float(member.multiplier)) * q[member.drive] + abs(float(member.offset))) * (1 + 1e-14))

@@ -60,7 +60,7 @@ class Field:
         return Field({monomial: each * by for monomial, each in self.terms.items()})
 
 
-def joined(parts: list[Field], axis: int, axes: int, degrees: Shape) -> Field:
+def joined(parts: list[Field], axis: int, degrees: Shape) -> Field:
     """Return the field of this shape whose slices along one of its axes are given, each at one point of it."""
     monomials = {monomial for part in parts for monomial in part.terms}
     whole = {}
@@ -70,7 +70,7 @@ def joined(parts: list[Field], axis: int, axes: int, degrees: Shape) -> Field:
             whole[monomial] = next(part.terms[monomial] for part in parts if monomial in part.terms)
             continue
         shapes = [np.shape(array) for ball in balls for array in (ball.value, ball.radius)]
-        shape = np.broadcast_shapes(*shapes) or (1,) * axes
+        shape = np.broadcast_shapes(*shapes) or (1,) * len(degrees[monomial])
         values, radii = (
             np.concatenate([np.broadcast_to(getattr(ball, name), shape) for ball in balls], axis)
             for name in ("value", "radius")

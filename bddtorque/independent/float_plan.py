@@ -72,7 +72,7 @@ class FloatPlan:
 def float_plan_of(plain: Any) -> FloatPlan:
     """Return the plan in floats of a header."""
     given = object_of(plain, ("source", "target", "precision", "wires", "blocks", "outputs"), "plan")
-    require(given["target"] == "float", "plan: expected target float in format version 2")
+    require(given["target"] == "float", "plan: expected target float")
     require(given["precision"] in tuple(PRECISIONS), f"plan, precision: expected {' or '.join(PRECISIONS)}")
     blocks = tuple(
         block_of(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks"))

@@ -28,6 +28,7 @@ from .float_plan import AnyPlan, FloatPlan
 from .formats import Format, format_of
 from .graph import Angle, evaluate, graph_of
 from .harmonics import WaveAlgebra, Waves
+from .header import check_version
 from .passes import check_words, compose_errors, outputs_of, range_findings, run_state
 from .plan import Plan, Wire
 from .reading import list_of, object_of, real, text
@@ -45,6 +46,7 @@ def function_findings(
     """Yield what was found of a function after its tables: words, ranges, the function, certificate, saturation."""
     keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
     given = object_of(header["function"], keys, "function")
+    check_version(header, floats=plan.target == "float", tree=False)
     names = [text(each, "function") for each in list_of(given["input_names"], "function")]
     formats = [format_of(each, "function, input") for each in list_of(given["inputs"], "function", len(names))]
     require(1 <= len(names) == len(set(names)) <= 4, "function: expected 1 to 4 inputs of different names")

@@ -32,8 +32,7 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     require(written == data, "expected a header written as specified: spaces, digits or keys differ")
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
     version = header.get("version")
-    require(version != 3, "robots that are trees or have joints that follow others are not checked independently")
-    require(type(version) is int and version in (1, 2), "expected format version 1 or 2")
+    require(type(version) is int and version in (1, 2, 3), "expected format version 1 to 3")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
     require(
         not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",
@@ -45,7 +44,6 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
         "expected a package version",
     )
     plan: Any = header["plan"] if isinstance(header["plan"], dict) else {}
-    require((version == 2) == (plan.get("target") == "float"), "expected format version 2 for plans in floats")
     blocks: Any = plan.get("blocks")
     require(isinstance(blocks, list), "expected a plan with blocks")
     names = [f"blocks/{k}/{name}.npy" for k in range(len(blocks)) for name in ARRAYS]
@@ -53,6 +51,12 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     found = {name: sha256(entries[name]) for name in names}
     require(header["arrays"] == found and list(header["arrays"]) == names, "expected arrays with their checksums")
     return dict(header)
+
+
+def check_version(header: dict[str, Any], floats: bool, tree: bool) -> None:
+    """Refuse a version that is not the first to know what the file holds."""
+    expected = 3 if tree else 2 if floats else 1
+    require(header["version"] == expected, f"expected format version {expected}, got {header['version']}")
 
 
 def check_digests(header: dict[str, Any], entries: dict[str, bytes], formats: list[tuple[int, bool]]) -> None:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .dynamics import Robot
 from .findings import require
 from .float_plan import AnyPlan, FloatOutput, FloatPlan
 from .formats import Format, format_of
 from .plan import Plan, Wire
 from .reading import flag, list_of, object_of, real, text, whole
+from .robots import Robot
 from .truth import Words
 
 QUANTITIES = {

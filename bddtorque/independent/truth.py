@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from .cascade import angles_of
-from .dynamics import Robot, State, torque_changes, torques
+from .dynamics import State, torque_changes, torques
 from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan, word_of
@@ -22,9 +22,10 @@ from .graph import Angle
 from .passes import outputs_of
 from .peaks import enclosed, largest
 from .plan import Block
+from .robots import Robot
 from .spans import Box, Span
 
-MOST_NUMBERS = 30_000_000
+MOST_NUMBERS = 60_000_000
 """Grid points times monomials that are worked through: beyond, memory and time would run out."""
 AT_ONCE = 1_000_000
 """Beyond so many, the grid is worked through in slices, so that memory stays small."""
@@ -63,59 +64,68 @@ def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: Mapping[int, Span
     joints = range(len(robot.joints))
     axes = {f"q{j + 1}": j for j in joints}
     angles = angles_of(plan, axes)
-    shape = _shape(plan, robot, words, angles, wanted)
-    grid = Grid([2 * max((degrees[axis] for degrees in shape.values()), default=0) + 1 for axis in joints])
-    sizes = {
-        monomial: math.prod(n for n, degree in zip(grid.points, degrees, strict=True) if degree)
-        for monomial, degrees in shape.items()
-    }
-    size = sum(sizes.values())
+    shapes = _shapes(plan, robot, words, angles, wanted)
+    degrees = [[each[axis] for shape in shapes.values() for each in shape.values()] for axis in joints]
+    grid = Grid([2 * max(each, default=0) + 1 for each in degrees])
+    sizes = [
+        (math.prod(n for n, degree in zip(grid.points, each, strict=True) if degree), each)
+        for shape in shapes.values()
+        for each in shape.values()
+    ]
+    size = sum(each for each, _ in sizes)
     require(size <= MOST_NUMBERS, f"the comparison needs {size:,} numbers, more than {MOST_NUMBERS:,}", "dynamics")
     # the axis that most depends on
-    axis = max(joints, key=lambda axis: sum(each for monomial, each in sizes.items() if shape[monomial][axis]))
+    axis = max(joints, key=lambda axis: sum(each for each, degrees in sizes if degrees[axis]))
     slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
     found = [
         _slice(plan, robot, words, angles, Grid(grid.points, None if k is None else (axis, k)), wanted) for k in slices
     ]
-    whole = {
-        key: joined([part.pop(key) for part in found], axis, len(joints), shape) if len(found) > 1 else found[0][key]
-        for key in [*found[0]]
-    }
+    whole = found[0]
+    if len(found) > 1:
+        whole = {key: joined([part.pop(key) for part in found], axis, shapes[key]) for key in [*whole]}
     box = _box(plan, words)
     changes = torque_changes(robot, *([each.largest for each in row] for row in (words.q, words.qd, words.qdd)))
+    units = [change / word.lsb * (1 + 1e-15) for change, word in zip(changes, words.tau, strict=True)]
     differences = [
         largest(whole.pop(-1 - j), box, limit - change) + change
-        for j, (limit, change) in enumerate(
-            zip(limits, (change / word.lsb for change, word in zip(changes, words.tau, strict=True)), strict=True)
-        )
+        for j, (limit, change) in enumerate(zip(limits, units, strict=True))
     ]
     reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
-    return Comparison(differences, max(sizes.values(), default=0), len(sizes), reaches)
+    monomials = {monomial for shape in shapes.values() for monomial in shape}
+    return Comparison(differences, max(each for each, _ in sizes), len(monomials), reaches)
 
 
-def _shape(plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], wanted: Mapping[int, Span]) -> Shape:
-    """Return what monomials there can be in the plan and in the torques, and their degrees."""
+def _shapes(
+    plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], wanted: Mapping[int, Span]
+) -> dict[int, Shape]:
+    """Return the monomials there can be in each difference, as −1 − j, and each sum that is wanted, and their degrees.
+
+    Rotations are true ones on the grid: by Lagrange and Uicker a torque is then of the second degree in every position,
+    and of as much more as there are followers.
+    """
     algebra = DegreeAlgebra(len(robot.joints))
-    true: Any = sum(torques(robot, _state(words, algebra), algebra), algebra.number(Fraction(0)))
-    # rotations are true ones on the grid: by Lagrange and Uicker no torque is of a higher degree
-    shape = {monomial: tuple(min(SECOND, degree) for degree in each) for monomial, each in true.shape.items()}
+    most = [0] * len(robot.joints)
+    for member in robot.members:
+        most[member.drive] += SECOND * (abs(int(member.multiplier)) if member.joint.revolute else 1)
+    shapes: dict[int, Shape] = {}
 
     def look(place: int, value: Degrees) -> None:
-        nonlocal shape
         if place in wanted:
-            shape = highest(shape, value.shape)
+            shapes[place] = value.shape
 
     law = _laws(plan, robot, words, algebra)
-    for output in outputs_of(plan, _inputs(words, algebra), angles, algebra, law, look):
-        shape = highest(shape, output.shape)
-    return highest(shape, {(): (0,) * algebra.axes})
+    outputs = list(outputs_of(plan, _inputs(words, algebra), angles, algebra, law, look))
+    for j, (own, true) in enumerate(zip(outputs, torques(robot, _state(robot, words, algebra), algebra), strict=True)):
+        truth = {monomial: tuple(map(min, degrees, most)) for monomial, degrees in true.shape.items()}
+        shapes[-1 - j] = highest(highest(truth, own.shape), {(): (0,) * algebra.axes})
+    return shapes
 
 
 def _slice(
     plan: AnyPlan, robot: Robot, words: Words, angles: dict[int, Angle], grid: Grid, wanted: Mapping[int, Span]
 ) -> dict[int, Field]:
     """Return, on a grid, the difference of every torque j as −1 − j, and the sums that are wanted by their place."""
-    taus: list[Any] = torques(robot, _state(words, grid), grid)
+    taus: list[Any] = torques(robot, _state(robot, words, grid), grid)
     law = _laws(plan, robot, words, grid)
     found: dict[int, Field] = {}
 
@@ -161,25 +171,34 @@ def _motions(words: Words) -> list[tuple[str, list[Format]]]:
     return [("qd", words.qd), ("qdd", words.qdd)]
 
 
-def _state(words: Words, grid: Any) -> State:
-    """Return what the words stand for at the joints."""
-    inputs = _inputs(words, grid)
+def _state(robot: Robot, words: Words, algebra: Any) -> State:
+    """Return where the members of the tree stand, and how they move."""
+    inputs = _inputs(words, algebra)
 
-    def values(name: str, formats: list[Format]) -> list[Any]:
-        return [
-            inputs[f"{name}{j}"].scaled(each.scale) + grid.number(each.middle)
-            if not each.angle
-            else grid.number(Fraction(0))
-            for j, each in enumerate(formats, 1)
-        ]
+    def values(name: str, formats: list[Format], moved: bool) -> list[Any]:
+        found = []
+        for member in robot.members:
+            word = formats[member.drive]
+            if word.angle:
+                found.append(algebra.number(Fraction(0)))
+                continue
+            rest = member.multiplier * word.middle + (Fraction(0) if moved else member.offset)
+            found.append(
+                inputs[f"{name}{member.drive + 1}"].scaled(member.multiplier * word.scale) + algebra.number(rest)
+            )
+        return found
 
-    angles = [Angle(((j, each.sign),), Fraction(0), Fraction(each.offset)) for j, each in enumerate(words.q)]
+    angles = []
+    for member in robot.members:
+        word, factor = words.q[member.drive], int(member.multiplier)
+        rest = factor * Fraction(word.offset) + member.offset
+        angles.append(Angle(((member.drive, factor * word.sign),), Fraction(0), rest) if word.angle else Angle())
     return State(
-        values("q", words.q),
-        [grid.sine(each) for each in angles],
-        [grid.cosine(each) for each in angles],
-        values("qd", words.qd),
-        values("qdd", words.qdd),
+        values("q", words.q, moved=False),
+        [algebra.sine(each) for each in angles],
+        [algebra.cosine(each) for each in angles],
+        values("qd", words.qd, moved=True),
+        values("qdd", words.qdd, moved=True),
     )
 
 

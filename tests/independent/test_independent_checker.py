@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
 from random_cases import random_arm, random_function
+from recursion_numbers import Number, Plain
 from sample_robots import TWO_LINKS
 from strategies import random_robot
 
@@ -28,7 +29,8 @@ import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
 from bddtorque.independent.__main__ import main as alone
-from bddtorque.independent.dynamics import Robot, State, robot_of, torque_changes, torques
+from bddtorque.independent.dynamics import State, torque_changes, torques
+from bddtorque.independent.robots import Robot, robot_of
 from bddtorque.independent.rotations import apart, off_rotation
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot_data import robot_to_plain
@@ -265,34 +267,6 @@ def test_given_words_are_not_said_to_be_proved():
     told = {each.name: each.detail for each in check_bytes(to_bytes(FUNCTIONS["float"]()))}
     assert "given" in told["tables"] and "only the function itself" in told["function"]
     assert "stated" in told["certificate"]
-
-
-class Number:
-    """Floats or rationals in the clothes that the recursion asks for."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __neg__(self):
-        return Number(-self.value)
-
-    def __add__(self, other):
-        return Number(self.value + other.value)
-
-    def __sub__(self, other):
-        return Number(self.value - other.value)
-
-    def __mul__(self, other):
-        return Number(self.value * other.value)
-
-    def scaled(self, factor, off=0.0):
-        return Number(self.value * (factor if isinstance(self.value, Fraction) else float(factor)))
-
-
-class Plain:
-    @staticmethod
-    def number(value: Fraction) -> Number:
-        return Number(value)
 
 
 @settings(max_examples=examples(30))

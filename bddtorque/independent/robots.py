@@ -1,0 +1,193 @@
+"""The robot of a file: a tree of joints on a fixed base, some of which may follow others (docs/format.md, robot)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .findings import RefusedError, require
+from .laws import Law, law_of
+from .reading import flag, list_of, matrix, object_of, real, text, vector
+from .rotations import Matrix, is_rotation
+
+Row = tuple[float, float, float]
+
+ZERO = Fraction(0)
+BASE = -1
+UNPHYSICAL = 1e-6
+"""Of the trace of an inertia: how far it may be from that of a body, since files round."""
+LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
+
+
+@dataclass(frozen=True)
+class Link:
+    """Mass, centre of mass and inertia about it, in the frame of the link (of the tip, for a payload)."""
+
+    mass: Fraction
+    centre: tuple[Fraction, ...]
+    inertia: Matrix
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint; `friction` is a law of its velocity, or None; `parent` the name of the joint that carries it."""
+
+    name: str
+    revolute: bool
+    rotation: Matrix
+    translation: tuple[Fraction, ...]
+    rotor: Fraction
+    friction: Law | None
+    parent: str | None
+
+
+@dataclass(frozen=True)
+class Member:
+    """A joint of the tree with the bodies that move with it, in the frame of its link.
+
+    Its position is multiplier·(position of the drive) + offset; a drive has itself as drive. `carrier` is the place of
+    the member that carries it, or BASE.
+    """
+
+    joint: Joint
+    bodies: tuple[Link, ...]
+    carrier: int
+    drive: int
+    multiplier: Fraction = Fraction(1)
+    offset: Fraction = ZERO
+
+
+@dataclass(frozen=True)
+class Robot:
+    """The joints with a drive, in the order of the words, and all members, each after the one that carries it."""
+
+    name: str
+    joints: tuple[Joint, ...]
+    members: tuple[Member, ...]
+    gravity: tuple[Fraction, ...]
+    serial: bool
+
+
+def robot_of(plain: Any) -> Robot:
+    """Return the robot of a header."""
+    keys: tuple[str, ...] = ("name", "joints", "links", "gravity", "tip", "payload", "source", "allow_unphysical")
+    followed = isinstance(plain, dict) and "followers" in plain
+    given = object_of(plain, (*keys, *(("followers",) if followed else ())), "robot")
+    joints = tuple(_joint(each, f"robot, joint {k}") for k, each in enumerate(list_of(given["joints"], "robot"), 1))
+    links = tuple(_link(each, f"robot, link {k}") for k, each in enumerate(list_of(given["links"], "robot"), 1))
+    require(1 <= len(joints) == len(links), "robot: expected a link a joint")
+    tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
+    text(given["source"], "robot, source")
+    payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
+    members = [Member(joint, (link,), BASE, k) for k, (joint, link) in enumerate(zip(joints, links, strict=True))]
+    rows = list_of(given.get("followers", []), "robot, followers")
+    require(not followed or bool(rows), "robot: expected followers where they are listed")
+    members += [_follower(each, joints, f"robot, follower {k}") for k, each in enumerate(rows, 1)]
+    serial = not followed and all(joint.parent is None for joint in joints)
+    rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
+    gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
+    if payload is not None:
+        require(serial, "robot: expected a payload of a serial chain alone")
+        load = _carried(payload, rotation, translation)
+        members[-1] = replace(members[-1], bodies=(*members[-1].bodies, load))
+    if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
+        bodies = [*given["links"], *(each["link"] for each in rows), *([given["payload"]] if payload else [])]
+        for body in bodies:
+            _check_physical(body, f"robot, '{body['name']:.40}'")
+    rotations = [*(member.joint.rotation for member in members), rotation]
+    require(all(is_rotation(each) for each in rotations), "robot: expected rotations")
+    return Robot(text(given["name"], "robot"), joints, _in_order(members, len(joints)), gravity, serial)
+
+
+def _joint(plain: Any, where: str, follows: bool = False) -> Joint:
+    keys = ("name", "kind", "rotation", "translation", "rotor_inertia", *LIMITS)
+    said = tuple(key for key in ("friction", "parent") if isinstance(plain, dict) and key in plain)
+    require(not follows or said == ("parent",), f"{where}: expected a parent and no friction")
+    given = object_of(plain, (*keys, *said), where)
+    require(given["kind"] in ("revolute", "prismatic"), f"{where}: expected revolute or prismatic")
+    for key in LIMITS:
+        require(given[key] is None or real(given[key], where) is not None, where)
+    law = law_of(given["friction"], 1, where) if "friction" in said else None
+    rotation = _exact_rows(matrix(given["rotation"], where))
+    translation = _exact(vector(given["translation"], where))
+    rotor = Fraction(real(given["rotor_inertia"], where))
+    parent = text(given["parent"], where) if "parent" in said else None
+    return Joint(text(given["name"], where), given["kind"] == "revolute", rotation, translation, rotor, law, parent)
+
+
+def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:
+    given = object_of(plain, ("joint", "link", "leader", "multiplier", "offset"), where)
+    joint, names = _joint(given["joint"], where, follows=True), [each.name for each in joints]
+    require(given["leader"] in names, f"{where}: expected a joint with a drive as leader")
+    drive = names.index(given["leader"])
+    multiplier, offset = (Fraction(real(given[key], where)) for key in ("multiplier", "offset"))
+    require(multiplier != 0, f"{where}: expected a multiplier that is not 0")
+    require(joint.revolute == joints[drive].revolute, f"{where}: expected a leader of its kind")
+    require(not joint.revolute or multiplier.denominator == 1, f"{where}: expected a whole multiplier")
+    return Member(joint, (_link(given["link"], where),), BASE, drive, multiplier, offset)
+
+
+def _in_order(members: list[Member], drives: int) -> tuple[Member, ...]:
+    """Return the members, each after the one that carries it."""
+    names = [member.joint.name for member in members]
+    require(len(set(names)) == len(names), "robot: expected joints of different names")
+    carriers: list[str] = []
+    for k, member in enumerate(members):
+        before = names[k - 1] if 0 < k < drives else ""
+        parent = before if member.joint.parent is None else member.joint.parent
+        require(k >= drives or member.joint.parent != before, f"robot, joint {k + 1}: expected no parent to be named")
+        require(parent in ("", *names), f"robot, '{names[k]:.40}': expected a parent that is a joint")
+        carriers.append(parent)
+    order: list[int] = []
+    places = {"": BASE}
+    while len(order) < len(members):
+        ready = [k for k in range(len(members)) if names[k] not in places and carriers[k] in places]
+        if not ready:
+            raise RefusedError("robot: expected a tree of joints on the base")
+        for k in ready:
+            places[names[k]] = len(order)
+            order.append(k)
+    return tuple(replace(members[k], carrier=places[carriers[k]]) for k in order)
+
+
+def _link(plain: Any, where: str) -> Link:
+    given = object_of(plain, ("name", "mass", "centre_of_mass", "inertia"), where)
+    text(given["name"], where)
+    K = _exact_rows(matrix(given["inertia"], where))
+    inertia = tuple(tuple((K[i][j] + K[j][i]) / 2 for j in range(3)) for i in range(3))  # symmetric, to the last digit
+    return Link(Fraction(real(given["mass"], where)), _exact(vector(given["centre_of_mass"], where)), inertia)
+
+
+def _carried(load: Link, R: Matrix, translation: tuple[Fraction, ...]) -> Link:
+    """Return a body at the tip in the frame of the last link."""
+    centre = tuple(
+        p + sum((r * c for r, c in zip(row, load.centre, strict=True)), ZERO)
+        for row, p in zip(R, translation, strict=True)
+    )
+    places = range(3)
+    turned = tuple(
+        tuple(sum((R[i][k] * load.inertia[k][m] * R[j][m] for k in places for m in places), ZERO) for j in places)
+        for i in places
+    )
+    return Link(load.mass, centre, turned)
+
+
+def _check_physical(body: dict[str, Any], where: str) -> None:
+    """Refuse what no rigid body has: negative masses or moments, asymmetry, a broken triangle inequality."""
+    inertia = np.array(matrix(body["inertia"], where))
+    allowed = UNPHYSICAL * max(abs(float(np.trace(inertia))), 1e-12)
+    require(real(body["mass"], where) >= 0, f"{where}: expected a mass of at least 0")
+    require(float(np.abs(inertia - inertia.T).max()) <= allowed, f"{where}: expected a symmetric inertia")
+    small, middle, large = np.linalg.eigvalsh((inertia + inertia.T) / 2).tolist()
+    require(small >= -allowed and large <= small + middle + allowed, f"{where}: expected the inertia of a body")
+
+
+def _exact(row: Row) -> tuple[Fraction, ...]:
+    return tuple(map(Fraction, row))
+
+
+def _exact_rows(rows: tuple[Row, ...]) -> Matrix:
+    return tuple(_exact(row) for row in rows)
