@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bddtorque.base.version import __version__
 
 if TYPE_CHECKING:
-    from bddtorque.base.errors import BddTorqueError
+    from bddtorque.base.errors import BddTorqueError, ClampWarning
     from bddtorque.compiler.compiling import compile
     from bddtorque.compiler.function_compiling import compile_function
     from bddtorque.compiler.sample_compiling import compile_samples
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _HOME = {
     "BddTorqueError": "base.errors",
     "Certificate": "proof.certificate",
+    "ClampWarning": "base.errors",
     "Evaluator": "evaluate.evaluator",
     "Friction": "laws.friction",
     "Model": "model.model",
@@ -64,6 +65,7 @@ _HOME = {
 __all__ = [
     "BddTorqueError",
     "Certificate",
+    "ClampWarning",
     "Evaluator",
     "Friction",
     "Model",

@@ -30,6 +30,10 @@ class WrongKindError(BddTorqueError, AttributeError):
     """Something was asked of a compiled robot that only a compiled function has, or the other way round."""
 
 
+class ClampWarning(UserWarning):
+    """An evaluator clamped a value, or a word, to the range of its format for the first time."""
+
+
 @contextmanager
 def refusals_in(where: str) -> Iterator[None]:
     """Say `where` before whatever is refused here, unless the message begins with it: a robot knows of no files."""

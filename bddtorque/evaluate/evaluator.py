@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, not_among, unknown
+from bddtorque.base.errors import BddTorqueError, ClampWarning, not_among, unknown
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program, limits
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
-from bddtorque.evaluate.single import LEFT, One, Single, common_arrays
+from bddtorque.evaluate.single import GOES_ON, LEFT, RAISES, STOPS, WARNS, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
     are_batches,
+    clamped_message,
     count_outside,
     input_columns,
     out_of_range_message,
@@ -34,7 +37,7 @@ from bddtorque.work.workers import NoProgress
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-OnRange = Literal["saturate", "raise"]
+OnRange = Literal["warn", "saturate", "raise"]
 SpreadBy = Literal["states", "terms", "bits"]
 SPREADS = get_args(SpreadBy)
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
@@ -86,7 +89,9 @@ class Evaluator:
         compiled). By default straight; chosen for plans in words of more than 2,000 wires, whose code would take
         minutes to compile, and where the environment says ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"``
         (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
-    on_range : what out-of-range floats do: ``"saturate"`` (and be counted) or ``"raise"``
+    on_range : what numbers out of range do: ``"warn"`` (they are clamped and counted, and the first clamped one gives a
+        `ClampWarning` that names its joint and range), ``"saturate"`` (the same without a warning) or ``"raise"``
+        (floats are refused). Positions of revolute joints wrap: they are never clamped
     processors : for ``"parallel"``: how many share the work; by default as many as this process may use
     spread : for ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than
         there are cores. ``"terms"`` and ``"bits"``: each single state is computed by all of them, as
@@ -107,7 +112,7 @@ class Evaluator:
         model: Evaluable,
         kind: str = "words",
         form: str | None = None,
-        on_range: OnRange = "saturate",
+        on_range: OnRange = "warn",
         processors: int | None = None,
         spread: SpreadBy = "states",
     ) -> None:
@@ -128,8 +133,8 @@ class Evaluator:
         if form not in forms:
             how = "" if spread == "states" else f" that spreads {spread}"
             raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
-        if on_range not in ("saturate", "raise"):
-            raise BddTorqueError(f"on_range must be 'saturate' or 'raise', got {on_range!r}")
+        if on_range not in get_args(OnRange):
+            raise BddTorqueError(not_among("on_range", on_range, get_args(OnRange)))
         if kind != "parallel" and processors is not None:
             raise BddTorqueError("processors is only valid for the evaluator 'parallel'")
         self.processors = checked_processors(processors) if kind == "parallel" else 1
@@ -142,6 +147,7 @@ class Evaluator:
         self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
         self._counts: Integers = np.zeros((3, self._joints), dtype=np.int64)
         self.out_of_range: Integers = self._counts[0] if self._of_function else self._counts
+        self._warns = on_range == "warn"
         self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
         if kind == "parallel":
             threads = min(self.processors, usable_processors())
@@ -204,6 +210,9 @@ class Evaluator:
                 return tau
             except TypeError:  # arrays that it does not take as they are
                 self._be_careful()
+            except OverflowError:  # the state was run
+                self._warn_of_clamped(self._counts)
+                return tau
             except ValueError:
                 pass
         if self._of_function:
@@ -242,6 +251,19 @@ class Evaluator:
     def _count(self, counts: Integers) -> None:
         with Evaluator._counting:
             self._counts += counts
+        if self._warns:
+            self._warn_of_clamped(counts)
+
+    def _warn_of_clamped(self, counts: Integers) -> None:
+        """Warn, once, where a number was clamped: what is counted and is no angle."""
+        for formats, row in zip(self._formats.inputs, counts, strict=True):
+            for word, count in zip(formats, row.tolist(), strict=True):
+                if count and word.kind == "range":
+                    self._warns = False
+                    if self._single is not None:
+                        self._places[STOPS] = GOES_ON
+                    warnings.warn(clamped_message(word), ClampWarning, stacklevel=_outside_package())
+                    return
 
     def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
@@ -354,6 +376,11 @@ class Evaluator:
             self._kernels[checked] = word_kernel(own, self._joints) if self._of_function else own
         return self._kernels[checked]
 
+    @property
+    def _stops(self) -> int:
+        """What single states do that are out of range; see `single`."""
+        return RAISES if self.on_range == "raise" else WARNS if self._warns else GOES_ON
+
     def _forget_addresses(self) -> None:
         """Have what reads the evaluator's arrays by their addresses made anew, when first called."""
         self._kernels: dict[bool, Callable[..., Any]] = {}
@@ -375,7 +402,7 @@ class Evaluator:
     def _make_single(self) -> None:
         """Make the compiled calls for single states."""
         common = common_arrays(self._formats, self._counts, self._unread)
-        single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self.on_range == "raise")
+        single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self._stops)
         if single is None:
             self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
             return
@@ -392,6 +419,14 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _outside_package() -> int:
+    """Return how many frames above its caller the first one is that is not of this file: the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bddtorque."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _never_outside(word: Format) -> bool:

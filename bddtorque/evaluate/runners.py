@@ -101,7 +101,7 @@ class Runner(Protocol):
     def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return kernel(q, qd, qdd, tau) of one state; words are known to be in range unless it is `checked`."""
 
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states, if there are any."""
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
@@ -160,11 +160,11 @@ class Interpreted:
             raise BddTorqueError(UNCHECKED)
         return program_kernel(self.program, self.registers, joints)
 
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states."""
         if self.registers > MOST_REGISTERS:
             return None
-        return plan_single(self.places, (self.book, *self.program), common, raises)
+        return plan_single(self.places, (self.book, *self.program), common, stops)
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
         """Return what batches have compiled."""
@@ -213,9 +213,9 @@ class Compiled:
             raise BddTorqueError(UNCHECKED)
         return straight_kernel(self.code, joints, run)
 
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states."""
-        return plan_single(self.places, (self.code.table,), common, raises)
+        return plan_single(self.places, (self.code.table,), common, stops)
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
         """Return what batches and kernels have compiled."""

@@ -36,8 +36,12 @@ RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)
 states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take."""
 PLAN = TILE + 1
 COUNTED = -1
-JOINTS, COUNTS, UNREAD, UNREAD_ROWS, Q, QD, QDD, TAU, RAISES = range(PLAN, PLAN + 9)
+JOINTS, COUNTS, UNREAD, UNREAD_ROWS, Q, QD, QDD, TAU, STOPS = range(PLAN, PLAN + 9)
 """What single states need besides: numbers, and addresses of arrays."""
+GOES_ON, RAISES, WARNS = range(3)
+"""What a state out of range does: it is counted; floats are left to the ordinary way, which refuses them; or, where a
+number is clamped, which warns. Words are done with and counted when OverflowError tells that some were clamped."""
+CLAMPED = "a word was clamped; the state was run and counted"
 LEFT = "a state that the ordinary way refuses, or treats"
 """Why the compiled functions raise ValueError: nothing was done, nothing counted."""
 _words: Any = types.Array(types.int64, 1, "C")
@@ -86,26 +90,26 @@ def single_calls(
     words: One,
     floats: One,
     common: Sequence[npt.NDArray[Any]],
-    raises: bool,
+    stops: int,
     plan: npt.NDArray[np.int64],
     held: tuple[npt.NDArray[Any], ...],
 ) -> Single:
     """Return the compiled calls of an evaluator: `plan` is how `places` begins, `held` what must live on."""
     counts, unread, *packed = common
-    places = np.zeros(RAISES + 1, dtype=np.int64)
+    places = np.zeros(STOPS + 1, dtype=np.int64)
     places[:PLAN] = plan
     places[JOINTS], places[COUNTS] = counts.shape[1], counts.ctypes.data
     places[UNREAD], places[UNREAD_ROWS] = unread.ctypes.data, len(unread)
     places[Q : TAU + 1] = [each.ctypes.data for each in packed]
-    places[RAISES] = raises
+    places[STOPS] = stops
     return Single(words, floats, places, (*common, *held))
 
 
 def plan_single(
-    plan: npt.NDArray[np.int64], held: tuple[npt.NDArray[Any], ...], common: Sequence[npt.NDArray[Any]], raises: bool
+    plan: npt.NDArray[np.int64], held: tuple[npt.NDArray[Any], ...], common: Sequence[npt.NDArray[Any]], stops: int
 ) -> Single:
     """Return the compiled calls of a plan; `common` as `common_arrays` gives it, the rest as for `single_calls`."""
-    return single_calls(*_plan_calls(), common, raises, plan, held)
+    return single_calls(*_plan_calls(), common, stops, plan, held)
 
 
 @inlined
@@ -113,6 +117,16 @@ def run_plan(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> N
     """Run states (N, n) of the plan at `places`, one after another."""
     table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
     run_at(places[RUN], q, qd, qdd, tau, table, counts)
+
+
+@inlined
+def _tell_of_clamped(places: Any, counts: Any) -> None:
+    """Raise OverflowError if a word that is no angle was ever clamped."""
+    joints = places[JOINTS]
+    slides = array_at(places[Q], (joints, 8), np.float64)
+    for joint in range(joints):
+        if counts[1, joint] | counts[2, joint] or (counts[0, joint] and slides[joint, ANGLE] == 0.0):
+            raise OverflowError(CLAMPED)
 
 
 @inlined
@@ -131,6 +145,8 @@ def words_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
         if (word < low or word > high) if low <= high else (word < low and word > high):
             counts[place, joint] += 1
     run_plan(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), places, counts)
+    if places[STOPS] == WARNS:
+        _tell_of_clamped(places, counts)
 
 
 @inlined
@@ -148,7 +164,7 @@ def floats_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
             if not np.isfinite(value) or (packed[joint, ANGLE] != 0.0 and abs(value) > LARGEST_TURNS * TURN):
                 raise ValueError(LEFT)
             word, beyond = quantise_value(value, packed, joint)
-            if beyond and places[RAISES]:
+            if beyond and (places[STOPS] == RAISES or (places[STOPS] == WARNS and packed[joint, ANGLE] == 0.0)):
                 raise ValueError(LEFT)
             words[place, joint], outside[place, joint] = word, beyond
     counts = array_at(places[COUNTS], (3, joints), np.int64)

@@ -134,6 +134,16 @@ def count_outside(word: Format, words: Integers) -> int:
     return int(np.count_nonzero(~within))
 
 
+def clamped_message(word: Format) -> str:
+    """Return what to tell of the first number of a format that was clamped."""
+    low, high = word.span
+    unit = f" {word.unit}" if word.unit else ""
+    return (
+        f"{word.name} is beyond its range, {low:.6g} to {high:.6g}{unit}, and was clamped; more of it is only counted "
+        "(out_of_range), and on_range='saturate' gives no warning"
+    )
+
+
 def out_of_range_message(word: Format, values: Any) -> str:
     """Return what is wrong with values of one joint, some of which are out of range: the worst of them is named."""
     low, high = sorted(word.sign * end + word.offset for end in (word.low, word.high))

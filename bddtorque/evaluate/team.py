@@ -82,10 +82,10 @@ class Team:
         kernel.run_together(self.book, q, qd, qdd, tau, counts)
         return True
 
-    def single(self, common: Sequence[npt.NDArray[Any]], raises: bool) -> Single | None:
+    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
         return single_calls(
-            *_calls(), common, raises, plan_places(run_book, self.book), (self.book, self._shared, *self._held())
+            *_calls(), common, stops, plan_places(run_book, self.book), (self.book, self._shared, *self._held())
         )
 
     def forget_threads(self) -> None:

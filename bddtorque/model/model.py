@@ -143,7 +143,7 @@ class Model:
         self,
         kind: str = "words",
         form: str | None = None,
-        on_range: OnRange = "saturate",
+        on_range: OnRange = "warn",
         processors: int | None = None,
         spread: SpreadBy = "states",
     ) -> Evaluator:

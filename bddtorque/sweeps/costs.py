@@ -59,7 +59,7 @@ def cost_of(model: Model, file_bytes: int) -> ModelCost:
     """
     words = random_words(model.formats, STATES, 0)
     values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    evaluator = model.evaluator("words")
+    evaluator = model.evaluator("words", on_range="saturate")
     runs: list[Callable[[], Any]] = [
         lambda: evaluator.torque_words(*words),
         lambda: inverse_dynamics(model.robot, *values),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from bddtorque.base.plain import listed, of_type, table
 from bddtorque.base.shown_tables import text_table
 from bddtorque.words.formats import Floats, Format, Words
 
+_KERNELS = "bddtorque.words.kernels"
+"""Imported when first used: it takes Numba, which nothing else needs that only reads or writes words."""
 QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau": "torques"}
 """The quantities of an arm, by the name of their `JointFormats` in `Formats`."""
 
@@ -96,6 +99,21 @@ class JointFormats:
         """Return integers of shape (n,) or (N, n) as the formats hold them: angles masked, others clamped."""
         given = self._shaped(words)
         return np.stack([each.held(given[..., joint]) for joint, each in enumerate(self.joints)], axis=-1)
+
+    def kernel(self) -> Callable[..., int]:
+        """Return a compiled function that quantises in an njit loop of your own.
+
+        outside = kernel(values, words) reads `values` (n,) in the joints' units, as an encoder or a command has them
+        at the joint, writes `words` (n,) and returns how many values were out of range. It gives the words of
+        `quantise`, allocates nothing and releases the GIL; ValueError for NaN, infinity and arrays of another length.
+        """
+        made: Callable[..., int] = import_module(_KERNELS).quantiser(self)
+        return made
+
+    def inverse_kernel(self) -> Callable[..., None]:
+        """Return a compiled function kernel(words, values) that does what `dequantise` does; see `kernel`."""
+        made: Callable[..., None] = import_module(_KERNELS).dequantiser(self)
+        return made
 
     def _shaped(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
         n = len(self.joints)

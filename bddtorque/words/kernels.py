@@ -1,18 +1,23 @@
 """The same rounding and quantising inside Numba, for kernels and for a controller's own njit loop.
 
 `pack` turns formats into an array of numbers, because compiled code takes no dataclasses; `quantise_value` and
-`dequantise_value` do what `Format` does.
+`dequantise_value` do what `Format` does. `quantiser` and `dequantiser` give users functions of arrays that know their
+formats.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.jit import njit
-from bddtorque.words.formats import TURN
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import DISABLE_JIT, njit
+from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
 from bddtorque.words.formats import wrap_turn as _wrap_turn
-from bddtorque.words.joints import JointFormats
 from bddtorque.words.rounding import half_away as _half_away
 from bddtorque.words.rounding import half_up_shift as _half_up_shift
 
@@ -29,7 +34,7 @@ half_up_shift = njit(_half_up_shift)
 """floor(x / 2^shift + 1/2) of an int64; shift 0 to 63."""
 
 
-def pack(formats: JointFormats) -> Packed:
+def pack(formats: Iterable[Format]) -> Packed:
     """Return the formats of n joints as numbers for the functions below, shape (n, 8)."""
     rows = [
         (each.kind == "angle", -each.lowest, each.centre, each.lsb, each.sign, each.offset, each.low, each.high)
@@ -62,3 +67,60 @@ def dequantise_value(word: int, packed: Packed, joint: int) -> float:
     """Return the value of one word the format holds; see `Format.dequantise`."""
     row = packed[joint]
     return row[SIGN] * (row[CENTRE] + word * row[LSB]) + row[OFFSET]  # type: ignore[no-any-return]
+
+
+@njit
+def quantise_finite(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
+    """Return the word of one value, and whether it was out of range; refuse what has no word."""
+    if not np.isfinite(x) or (packed[joint, ANGLE] != 0.0 and abs(x) > LARGEST_TURNS * TURN):
+        raise ValueError("a value to be quantised must be finite, and an angle within 2^24 turns")
+    return quantise_value(x, packed, joint)
+
+
+@njit
+def dequantise_any(word: int, packed: Packed, joint: int) -> float:
+    """Return the value of any integer, taken as a format holds it: angles masked to their bits, others clamped."""
+    half = int(packed[joint, HALF])
+    if packed[joint, ANGLE] != 0.0:
+        return dequantise_value(((word + half) & (2 * half - 1)) - half, packed, joint)
+    return dequantise_value(min(max(word, -half), half - 1), packed, joint)
+
+
+def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
+    """Return a compiled function quantise(values, words) on arrays (n,); see `JointFormats.kernel`."""
+    packed = _packed_for_kernel(formats)
+    joints = len(packed)
+
+    @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+    def quantise(values: Any, words: Any) -> int:
+        if len(values) != joints or len(words) != joints:
+            raise ValueError("values and words must be arrays (n,), one number per joint")
+        outside = 0
+        for joint in range(joints):
+            word, beyond = quantise_finite(values[joint], packed, joint)
+            words[joint] = word
+            outside += beyond
+        return outside
+
+    return quantise  # type: ignore[no-any-return]
+
+
+def dequantiser(formats: Iterable[Format]) -> Callable[..., Any]:
+    """Return a compiled function dequantise(words, values) on arrays (n,); see `JointFormats.inverse_kernel`."""
+    packed = _packed_for_kernel(formats)
+    joints = len(packed)
+
+    @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+    def dequantise(words: Any, values: Any) -> None:
+        if len(values) != joints or len(words) != joints:
+            raise ValueError("words and values must be arrays (n,), one number per joint")
+        for joint in range(joints):
+            values[joint] = dequantise_any(words[joint], packed, joint)
+
+    return dequantise  # type: ignore[no-any-return]
+
+
+def _packed_for_kernel(formats: Iterable[Format]) -> Packed:
+    if DISABLE_JIT:
+        raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
+    return pack(formats)
