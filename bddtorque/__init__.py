@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from bddtorque.laws.friction import Friction
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
+    from bddtorque.questions.asking import ask
     from bddtorque.report import write_report
     from bddtorque.robots import load_robot
     from bddtorque.robots.robot import Robot
     from bddtorque.spec import Spec, load_spec
+    from bddtorque.sweeps.running import sweep
 
     FunctionModel = Model
 
@@ -42,6 +44,7 @@ _HOME = {
     "Model": "model.model",
     "Robot": "robots.robot",
     "Spec": "spec",
+    "ask": "questions.asking",
     "bias": "dynamics.matrices",
     "compile": "compiler.compiling",
     "compile_function": "compiler.function_compiling",
@@ -56,6 +59,7 @@ _HOME = {
     "load_robot": "robots",
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
+    "sweep": "sweeps.running",
     "terms_of": "dynamics.terms",
     "trace_torques": "dynamics.robot_trace",
     "verify": "compiler.verify",
@@ -72,6 +76,7 @@ __all__ = [
     "Robot",
     "Spec",
     "__version__",
+    "ask",
     "bias",
     "compile",
     "compile_function",
@@ -86,6 +91,7 @@ __all__ = [
     "load_robot",
     "load_spec",
     "mass_matrix",
+    "sweep",
     "terms_of",
     "trace_torques",
     "verify",

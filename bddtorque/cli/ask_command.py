@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
 from bddtorque.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from bddtorque.model.model import Model
     from bddtorque.questions import Answer, Work
 
 INTERRUPTED = 130
@@ -64,6 +63,7 @@ def ask_command(
     smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds two that are not.
     """
     from bddtorque.model.model import load
+    from bddtorque.questions.asking import answers
 
     if not 0 < work <= MOST_WORK:
         raise BddTorqueError(f"--work must be above 0 and at most {MOST_WORK:g} million steps, got {work:g}")
@@ -81,10 +81,8 @@ def ask_command(
         "support": support,
     }
     wanted = {name: value for name, value in asked.items() if value is not None and value is not False}
-    if not wanted and equal is None:
-        wanted = {"largest": True, "smallest": True, "saturation": True}
     other = None if equal is None else load(equal)
-    found, stopped = _answers(model, list(of or ()), wanted, other, work, limit)
+    found, stopped = answers(model, list(of or ()), wanted, other, lambda what: _shown(what, work, limit))
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
     else:
@@ -93,46 +91,6 @@ def ask_command(
         raise typer.Exit(INTERRUPTED)
     if any(getattr(answer, "equal", True) is False for answer in found):
         raise typer.Exit(1)
-
-
-def _answers(
-    model: Model,
-    of: list[str],
-    wanted: dict[str, Any],
-    other: Model | None,
-    millions: float,
-    limit: float | None,
-) -> tuple[list[Answer], bool]:
-    """Return all answers, or those found before somebody interrupted."""
-    from bddtorque import questions
-
-    ways: dict[str, Callable[[str, Work], Any]] = {
-        "largest": lambda name, work: questions.largest(model, name, work=work),
-        "smallest": lambda name, work: questions.smallest(model, name, work=work),
-        "saturation": lambda name, work: questions.saturating(model, name, work=work),
-        "at least": lambda name, work: questions.reaching(model, name, wanted["at least"], "at least", work=work),
-        "at most": lambda name, work: questions.reaching(model, name, wanted["at most"], "at most", work=work),
-        "error": lambda name, work: questions.largest_error(model, name, work=work),
-        "symmetry": lambda name, work: questions.symmetries(model, name),
-        "support": lambda name, work: questions.support(model, name),
-    }
-    names = [subject.name for subject in questions.subjects(model, of)]
-    found: list[Answer] = []
-    try:
-        for name in names if wanted else ():
-            for what in wanted:
-                with _shown(f"{what} of {name}", millions, limit) as work:
-                    answer = ways[what](name, work)
-                found += answer if isinstance(answer, list) else [answer]
-                if found[-1].interrupted:
-                    return found, True
-        if other is not None:
-            with _shown("comparing", millions, limit) as work:
-                compared = questions.equality(model, other, work=work)
-            found += [answer for answer in compared if not of or answer.of in names]
-    except KeyboardInterrupt:
-        return found, True
-    return found, any(answer.interrupted for answer in found)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ answer.
 from __future__ import annotations
 
 from bddtorque.questions.answers import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
+from bddtorque.questions.asking import ask
 from bddtorque.questions.equal_words import equality
 from bddtorque.questions.input_support import support
 from bddtorque.questions.search_work import WORK, Work
@@ -32,6 +33,7 @@ __all__ = [
     "Support",
     "Verdict",
     "Work",
+    "ask",
     "equality",
     "largest",
     "largest_error",

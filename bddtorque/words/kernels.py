@@ -91,7 +91,7 @@ def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 
-    @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+    @numba.njit(nogil=True)
     def quantise(values: Any, words: Any) -> int:
         if len(values) != joints or len(words) != joints:
             raise ValueError("values and words must be arrays (n,), one number per joint")
@@ -102,7 +102,7 @@ def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
             outside += beyond
         return outside
 
-    return quantise  # type: ignore[no-any-return]
+    return quantise
 
 
 def dequantiser(formats: Iterable[Format]) -> Callable[..., Any]:
@@ -110,14 +110,14 @@ def dequantiser(formats: Iterable[Format]) -> Callable[..., Any]:
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 
-    @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+    @numba.njit(nogil=True)
     def dequantise(words: Any, values: Any) -> None:
         if len(values) != joints or len(words) != joints:
             raise ValueError("words and values must be arrays (n,), one number per joint")
         for joint in range(joints):
             values[joint] = dequantise_any(words[joint], packed, joint)
 
-    return dequantise  # type: ignore[no-any-return]
+    return dequantise
 
 
 def _packed_for_kernel(formats: Iterable[Format]) -> Packed:

@@ -120,7 +120,7 @@ def test_a_form_that_differs_from_its_table_is_refused(kind, monkeypatch):
         ((["words"],), r"^unknown evaluator \['words'\]; known: bits, words, parallel$"),
         (("bits", "dense"), "^form of the evaluator 'bits' must be 'lockstep' or 'bits', got 'dense'$"),
         (("words", "denser"), r"^form of the evaluator 'words' must be .*, got 'denser'; did you mean 'dense'\?$"),
-        (("words", None, "wrap"), "^on_range must be 'saturate' or 'raise', got 'wrap'$"),
+        (("words", None, "wrap"), "^on_range must be 'warn', 'saturate' or 'raise', got 'wrap'$"),
     ],
 )
 def test_evaluators_that_do_not_exist_are_refused(given, match):

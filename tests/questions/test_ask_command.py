@@ -100,7 +100,7 @@ def test_an_interruption_shows_what_was_found(ask, monkeypatch):
     def interrupted(*given, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.questions.saturating", interrupted)
+    monkeypatch.setattr("bddtorque.questions.asking.saturating", interrupted)
     code, out, err = ask()
     assert code == 130 and out.count("largest") == 1 and "interrupted" in err
 

@@ -1,0 +1,121 @@
+"""`ask`: several questions to a compiled model in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Literal, get_args
+
+from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.model.model import Model
+from bddtorque.questions.answers import Answer
+from bddtorque.questions.equal_words import equality
+from bddtorque.questions.input_support import support
+from bddtorque.questions.search_work import WORK, Work, work_of
+from bddtorque.questions.subjects import subjects
+from bddtorque.questions.symmetry import symmetries
+from bddtorque.questions.values import largest, reaching, saturating, smallest
+from bddtorque.questions.word_errors import largest_error
+
+Question = Literal["largest", "smallest", "saturation", "error", "symmetry", "support"]
+QUESTIONS = get_args(Question)
+UNASKED: tuple[Question, ...] = ("largest", "smallest", "saturation")
+"""What is asked where nobody asks anything."""
+
+Told = Callable[[str], AbstractContextManager[Work]]
+"""Gives the work of one answer, by what it is: ``"largest of tau1"``."""
+
+
+def ask(
+    model: Model,
+    *questions: Question,
+    of: str | Sequence[str] = (),
+    at_least: float | None = None,
+    at_most: float | None = None,
+    equal: Model | None = None,
+    work: float = WORK,
+    limit: float | None = None,
+) -> list[Answer]:
+    """Answer questions about every state of a compiled model: extremes, counts, errors, symmetry, equality.
+
+    Parameters
+    ----------
+    model : Model
+        A compiled model.
+    *questions : str
+        ``"largest"``, ``"smallest"``, ``"saturation"``, ``"error"``, ``"symmetry"``, ``"support"``. The first three if
+        nothing is asked at all.
+    of : str or sequence of str
+        What is asked about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``), a block
+        (``"b3"``); all outputs unless given.
+    at_least, at_most : float, optional
+        How many states give at least, or at most, so many N·m or N.
+    equal : Model, optional
+        Whether this other model gives the same words.
+    work : float
+        Millions of steps that each answer may take, about ten milliseconds each.
+    limit : float, optional
+        Seconds that each may take as well; answers that it stops depend on the machine.
+
+    Returns
+    -------
+    list of Answer
+        Each labelled ``"exact"`` or ``"bracket"``; those found by then, where Ctrl-C comes.
+
+    Examples
+    --------
+    >>> import bddtorque as bt
+    >>> [top] = bt.ask(bt.compile("planar2r", bits=6), "largest", of="tau1")
+    >>> top.label, top.unit
+    ('exact', 'N·m')
+    """
+
+    @contextmanager
+    def told(what: str) -> Iterator[Work]:
+        yield work_of(work, limit)
+
+    counted = {"at least": at_least, "at most": at_most}
+    wanted: dict[str, Any] = {**dict.fromkeys(questions), **{k: v for k, v in counted.items() if v is not None}}
+    names = [of] if isinstance(of, str) else list(of)
+    return answers(model, names, wanted, equal, told)[0]
+
+
+def answers(
+    model: Model, of: Sequence[str], wanted: dict[str, Any], equal: Model | None, told: Told
+) -> tuple[list[Answer], bool]:
+    """Return all answers, or those found before somebody interrupted, and whether somebody did; see `ask`.
+
+    `wanted` are questions by name, ``"at least"`` and ``"at most"`` with their values.
+    """
+    ways: dict[str, Callable[[str, Work], Any]] = {
+        "largest": lambda name, work: largest(model, name, work=work),
+        "smallest": lambda name, work: smallest(model, name, work=work),
+        "saturation": lambda name, work: saturating(model, name, work=work),
+        "at least": lambda name, work: reaching(model, name, wanted["at least"], "at least", work=work),
+        "at most": lambda name, work: reaching(model, name, wanted["at most"], "at most", work=work),
+        "error": lambda name, work: largest_error(model, name, work=work),
+        "symmetry": lambda name, work: symmetries(model, name),
+        "support": lambda name, work: support(model, name),
+    }
+    for question in wanted:
+        if question not in ways:
+            raise BddTorqueError(not_among("ask: a question", question, QUESTIONS))
+    if not wanted and equal is None:
+        wanted = dict.fromkeys(UNASKED)
+    names = [subject.name for subject in subjects(model, of)]
+    found: list[Answer] = []
+    try:
+        for name in names if wanted else ():
+            for what in wanted:
+                with told(f"{what} of {name}") as work:
+                    answer = ways[what](name, work)
+                found += answer if isinstance(answer, list) else [answer]
+                if found[-1].interrupted:
+                    return found, True
+        if equal is not None:
+            with told("comparing") as work:
+                compared = equality(model, equal, work=work)
+            found += [answer for answer in compared if not of or answer.of in names]
+    except KeyboardInterrupt:
+        return found, True
+    return found, any(answer.interrupted for answer in found)

@@ -1,0 +1,49 @@
+"""`bt.ask` and `bt.sweep`: the functions of the command line, from Python."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+import bddtorque as bt
+from bddtorque.questions import asking, largest, saturating, smallest, symmetries
+
+MODEL = bt.compile("planar2r", bits=4)
+
+
+def test_nothing_asked_is_extremes_and_saturation() -> None:
+    expected = [way(MODEL, name) for name in ("tau1", "tau2") for way in (largest, smallest, saturating)]
+    assert bt.ask(MODEL) == expected
+
+
+def test_questions_names_and_values() -> None:
+    assert bt.ask(MODEL, "symmetry", of="G1") == symmetries(MODEL, "G1")
+    found = bt.ask(MODEL, "error", of=["tau1", "elbow"], at_least=3.0, at_most=3)
+    assert [(type(each).__name__, each.of) for each in found] == [
+        (kind, name) for name in ("tau1", "tau2") for kind in ("LargestError", "Count", "Count")
+    ]
+    assert found[1].low + found[2].low >= found[1].states
+    (same,) = bt.ask(MODEL, equal=MODEL, of="tau2")
+    assert (same.of, same.equal) == ("tau2", True)
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(
+        bt.BddTorqueError, match=r"a question must be 'largest', .* got 'larges'; did you mean 'largest'"
+    ):
+        bt.ask(MODEL, "larges")  # type: ignore[arg-type]
+    with pytest.raises(bt.BddTorqueError, match="unknown name 'tau3'; did you mean"):
+        bt.ask(MODEL, "largest", of="tau3")
+    with pytest.raises(bt.BddTorqueError, match="work must be above 0"):
+        bt.ask(MODEL, work=0)
+
+
+def test_the_example_of_the_docstring() -> None:
+    assert doctest.testmod(asking).failed == 0
+
+
+def test_sweep_is_the_function() -> None:
+    found = bt.sweep(MODEL, 500, seed=1)
+    assert not found.exceeding
+    assert bt.sweep(MODEL, 500, seed=1) == found
