@@ -183,20 +183,17 @@ def _pose(parent: ElementTree.Element, snap: float) -> Pose:
 def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     """Return the limits, and what is wrong with them; where something is, there are none."""
     kind = joint.attrib["type"]
-    positions = kind in ("revolute", "prismatic")
-    other = "; a joint without limits has the type 'continuous'" if kind == "revolute" else ""
     lower, upper = (_number(joint, "limit", end, nan) for end in ("lower", "upper"))
-    if positions and (isnan(lower) or isnan(upper)):
-        return {}, f"<limit> must have lower and upper{other}"
     largest = {key: _number(joint, "limit", key, inf) for key in ("velocity", "effort", "acceleration")}
     for key, value in largest.items():
         if value < 0:
             return {}, f"limit: {key} must be at least 0, got {value}"
-    # Zero is what exporters write for unknown.
+    # Zero is what exporters write for unknown. Of positions too: no torque depends on their limits.
     known = {key: value or inf for key, value in largest.items()}
-    if not positions:
+    if kind not in ("revolute", "prismatic") or isnan(lower) or isnan(upper) or lower == upper == 0.0:
         return known, ""
     if not lower < upper:
+        other = "; a joint without limits has the type 'continuous'" if kind == "revolute" else ""
         return {}, f"limit: lower must be below upper, got {lower} and {upper}{other}"
     return known | {"lower": lower, "upper": upper}, ""
 

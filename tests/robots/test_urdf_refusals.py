@@ -105,14 +105,8 @@ def test_the_sample_itself_is_accepted() -> None:
             ("there must be one root link, got 'base' and 'stray'",),
         ),
         # limits
-        (
-            '<limit lower="-2" upper="2" velocity="3" effort="40"/>',
-            "",
-            ("'shoulder': <limit> must have lower and upper", "'continuous'"),
-        ),
-        ('lower="-2" ', "", ("joint 'shoulder': <limit> must have lower and upper; a joint without limits",)),
         ('lower="-2"', 'lower="3"', ("joint 'shoulder': limit: lower must be below upper, got 3.0 and 2.0",)),
-        ('lower="-2" upper="2"', 'lower="0" upper="0"', ("lower must be below upper, got 0.0 and 0.0",)),
+        ('lower="-2" upper="2"', 'lower="1" upper="1"', ("lower must be below upper, got 1.0 and 1.0",)),
         ('velocity="3"', 'velocity="-3"', ("velocity must be at least 0, got -3.0",)),
         ('upper="2"', 'upper="inf"', ("joint 'shoulder', limit: upper must be a finite decimal number",)),
         # friction
@@ -141,6 +135,13 @@ def test_the_sample_itself_is_accepted() -> None:
 )
 def test_one_thing_wrong(old: str, new: str, expected: tuple[str, ...]) -> None:
     refused(replaced(old, new), *expected)
+
+
+@pytest.mark.parametrize("limit", ["<limit/>", '<limit upper="2"/>', '<limit lower="0" upper="0"/>', ""])
+def test_positions_without_limits_are_open(limit: str) -> None:
+    """No torque depends on them; exporters write zeros for what they do not know."""
+    robot = from_urdf(replaced('<limit lower="-2" upper="2" velocity="3" effort="40"/>', limit))
+    assert (robot.joints[0].lower, robot.joints[0].upper) == (-np.inf, np.inf)
 
 
 def test_numbers_that_overflow_later() -> None:
