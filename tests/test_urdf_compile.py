@@ -130,10 +130,10 @@ def test_payload_is_a_body_at_the_tip() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        ("ur5", {"tip": "tool0"}, "tip is for URDF files only"),
-        ("ur5", {"lock": {"elbow_joint": 0.0}}, "lock is for URDF files only"),
-        ("ur5", {"ignore_friction": True}, "ignore_friction is for URDF files only"),
-        (from_urdf(TWO_LINKS), {"base": "upper"}, "robot 'two': base is for URDF files only"),
+        ("ur5", {"tip": "tool0"}, "tip is for URDF and MJCF files and models only"),
+        ("ur5", {"lock": {"elbow_joint": 0.0}}, "lock is for URDF and MJCF files and models only"),
+        ("ur5", {"ignore_friction": True}, "ignore_friction is for URDF and MJCF files and models only"),
+        (from_urdf(TWO_LINKS), {"base": "upper"}, "robot 'two': base is for URDF and MJCF files and models only"),
         ("TWO", {"tip": "hand"}, "hand"),
         ("TWO", {"lock": {"wrist": 0.0}}, "lock: unknown moving joint 'wrist'; known: shoulder, elbow"),
         ("TWO", {"lock": {"elbow": 9.0}}, "must be between 0 and 0.5, got 9.0"),

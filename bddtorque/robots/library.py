@@ -1,23 +1,32 @@
-"""`load_robot`: a built-in name, a TOML file or a URDF file, whichever it is."""
+"""`load_robot`: a built-in name, a file of TOML, URDF, xacro or MJCF, a model of MuJoCo or pinocchio."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
 from bddtorque.base.plain import describe
+from bddtorque.base.reading import read_whole
+from bddtorque.robots.mujoco_reader import from_mujoco, load_mjcf
+from bddtorque.robots.pinocchio_reader import from_pinocchio
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.toml_reader import from_toml, load_toml
-from bddtorque.robots.urdf_reader import UrdfOptions, check_options, load_urdf
+from bddtorque.robots.tree_robot import TreeOptions, check_options
+from bddtorque.robots.urdf_reader import LARGEST_FILE, load_urdf
 
-RobotLike = str | PathLike[str] | Robot
-"""What `load_robot` takes."""
+RobotLike = str | PathLike[str] | Robot | Any
+"""What `load_robot` takes; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
+_MODELS = {("mujoco", "MjModel"): from_mujoco, ("pinocchio", "Model"): from_pinocchio}
+"""Readers of other packages' objects, by package and class: who has none of them need not have these packages."""
 _BUILTIN = files("bddtorque.robots") / "builtin"
-_URDF_SUFFIXES = (".urdf", ".xml", ".xacro")  # the reader says what to do with xacro
+_URDF_SUFFIXES, _MJCF_SUFFIXES = (".urdf", ".xml", ".xacro"), (".mjcf",)
+_MUJOCO = re.compile(rb"<mujoco(?:inc\w*)?[\s/>]")
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -25,15 +34,16 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name[:-5] for entry in _BUILTIN.iterdir() if entry.name.endswith(".toml")))
 
 
-def load_robot(robot: RobotLike, **urdf_options: Unpack[UrdfOptions]) -> Robot:
-    """Return a robot by the name of a built-in one, or from a TOML or URDF file.
+def load_robot(robot: RobotLike, **urdf_options: Unpack[TreeOptions]) -> Robot:
+    """Return a robot by the name of a built-in one, from a file, or from a model of MuJoCo or pinocchio.
 
     Parameters
     ----------
-    robot : str, path or Robot
-        A name from `builtin_names()`, a file ending in .toml or .urdf, or a `Robot`, which is returned as it is.
+    robot : str, path, Robot, mujoco.MjModel or pinocchio.Model
+        A name from `builtin_names()`; a file ending in .toml, .urdf, .xacro, or .xml (MJCF or URDF); a model; or a
+        `Robot`, which is returned as it is.
     **urdf_options
-        `base`, `tip`, `lock` and the other options of `load_urdf`; only for URDF files.
+        `base`, `tip`, `lock` and the other options of `load_urdf`; for all but built-in robots, TOML and `Robot`.
 
     Raises
     ------
@@ -45,7 +55,11 @@ def load_robot(robot: RobotLike, **urdf_options: Unpack[UrdfOptions]) -> Robot:
         _refuse_options(urdf_options, f"robot '{robot.name}'")
         return robot
     if not isinstance(robot, str | PathLike):
-        raise BddTorqueError(f"robot must be a name, a file or a Robot, got {describe(robot)}")
+        reader = model_reader(robot)
+        if reader is None:
+            raise BddTorqueError(f"robot must be a name, a file or a Robot, got {describe(robot)}")
+        read: Robot = reader(robot, **urdf_options)
+        return read
     if isinstance(robot, str) and robot in builtin_names():
         _refuse_options(urdf_options, f"built-in robot '{robot}'")
         return _builtin(robot)
@@ -54,10 +68,28 @@ def load_robot(robot: RobotLike, **urdf_options: Unpack[UrdfOptions]) -> Robot:
     if suffix == ".toml":
         _refuse_options(urdf_options, one_line(str(path)))
         return load_toml(path)
+    if suffix in _MJCF_SUFFIXES or (suffix == ".xml" and _is_mjcf(path)):
+        return load_mjcf(path, **urdf_options)
     if suffix in _URDF_SUFFIXES:
         return load_urdf(path, **urdf_options)
-    hint = nearest(str(robot), builtin_names()) or f"; known: {', '.join(builtin_names())}, or a .toml or .urdf file"
+    hint = (
+        nearest(str(robot), builtin_names())
+        or f"; known: {', '.join(builtin_names())}, or a .toml, .urdf, .xacro or .xml file"
+    )
     raise BddTorqueError(f"unknown robot '{one_line(str(robot))}'{hint}")
+
+
+def model_reader(robot: object) -> Callable[..., Robot] | None:
+    """Return what reads an object of another package, or None for anything else."""
+    kind = type(robot)
+    return _MODELS.get((kind.__module__.partition(".")[0], kind.__name__))
+
+
+def _is_mjcf(path: Path) -> bool:
+    """Whether an XML file is MuJoCo's, by its first element."""
+    data = read_whole(path, LARGEST_FILE, "a robot file")
+    found, urdf = _MUJOCO.search(data), data.find(b"<robot")
+    return found is not None and not 0 <= urdf < found.start()
 
 
 @cache
@@ -65,7 +97,9 @@ def _builtin(name: str) -> Robot:
     return from_toml((_BUILTIN / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def _refuse_options(options: UrdfOptions, where: str) -> None:
+def _refuse_options(options: TreeOptions, where: str) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
-        raise BddTorqueError(f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for URDF files only")
+        raise BddTorqueError(
+            f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for URDF and MJCF files and models only"
+        )

@@ -110,7 +110,10 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
         assert joint.axis is not None  # a joint that moves has one: the reader saw to it
         kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         body = _body(choice, joint, allow_massless)
-        made = Joint(joint.name, kind, friction=friction.get(joint.name), parent=parent, **joint.limits)
+        made = Joint(
+            joint.name, kind, rotor_inertia=joint.rotor_inertia, friction=friction.get(joint.name), parent=parent,
+            **joint.limits,
+        )  # fmt: skip
         found.append(Segment(made, pose, joint.axis, body, mimic))
     if not found:
         raise BddTorqueError(f"{choice.tree.where}: no joint moves between base and tip; at least one must")
@@ -289,7 +292,7 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
                     f"{where}, joint '{joint.name}': only joints from base to tip may move, this {joint.kind} joint "
                     f"hangs from link '{link}' off the chain; {_remedy(choice, joint)}"
                 )
-    if not parts and not allow_massless:
+    if not parts and not allow_massless and carrier.child not in tree.frames:
         raise BddTorqueError(
             f"{where}, link '{carrier.child}': joint '{carrier.name}' moves it, so it must have an <inertial> with "
             "mass; allow_massless takes it to weigh nothing"

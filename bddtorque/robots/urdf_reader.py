@@ -1,88 +1,46 @@
 """Robots from URDF. What is read, folded and refused is documented in docs/robots.md.
 
-A file goes through a strict check (`urdf_xml`), then becomes a tree (`urdf_tree`) in which a chain is chosen and all
-that is rigid is folded (`urdf_chain`).
+A file goes through a strict check (`urdf_xml`), then becomes a tree (`urdf_tree`), in which the joints that move are
+chosen and all that is rigid is folded (`urdf_chain`, `tree_robot`), as for robots from anywhere else. xacro is expanded
+first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isnan, nan
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Unpack
 from xml.etree import ElementTree
 
 import numpy as np
-import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
-from bddtorque.base.plain import Vector, decimal, vector
+from bddtorque.base.plain import decimal
 from bddtorque.base.reading import read_whole
 from bddtorque.laws.friction import Friction
-from bddtorque.robots.frames import Pose, identity, rotation_rpy, snap_rotation, times, unit
-from bddtorque.robots.robot import STANDARD_GRAVITY, Link, Robot
-from bddtorque.robots.segments import Mimic, as_matrix, build_robot, moved
-from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
+from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
+from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.segments import Mimic, as_matrix, moved
+from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
+from bddtorque.robots.xacro_expansion import expanded_xacro
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
-DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
 
 
-class UrdfOptions(TypedDict, total=False):
-    """What can be asked of the reader of URDF files; an option that is None counts as not given.
-
-    Attributes
-    ----------
-    base, tip : str
-        `base` is the link that is held still, the root of the tree unless given. With `tip`, the chain between the two
-        moves; without it, all joints beyond the base do.
-    lock : dict or "others"
-        Joints to hold still, by name, with their positions in rad or m; their bodies are folded there. "others" holds
-        every joint off the chain at zero. Joints that mimic a locked one follow it.
-    gravity : sequence of 3 floats
-        m/s² in the axes of `base`. Else 9.81 along -z of the root.
-    snap : float
-        Rotations that carry a coordinate axis onto another to within this are made exact (1e-9 unless given); 0 leaves
-        all as they are.
-    ignore_friction : bool
-        Accept ``<dynamics>`` with damping or friction and leave it out of the torques.
-    allow_massless : bool
-        Accept moving bodies without an inertial, or with one of zero.
-    allow_unphysical : bool
-        Accept inertias that no rigid body has.
-    """
-
-    base: str | None
-    tip: str | None
-    lock: Lock
-    gravity: Sequence[float] | npt.NDArray[Any] | None
-    snap: float | None
-    ignore_friction: bool | None
-    allow_massless: bool | None
-    allow_unphysical: bool | None
-
-
-def check_options(options: Iterable[str]) -> None:
-    """Refuse names that are not options of the reader."""
-    for option in options:
-        if option not in UrdfOptions.__annotations__:
-            raise BddTorqueError(unknown("option", option, UrdfOptions.__annotations__))
-
-
-def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robot:
+def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robot:
     """Return the chain or tree that a URDF file describes.
 
     Parameters
     ----------
     path : str or path
-        A URDF file; xacro files must be expanded first.
+        A URDF file, or a xacro file, which is expanded first (needs xacrodoc: ``pip install "bddtorque[xacro]"``).
     **options
-        `UrdfOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
+        `TreeOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
 
     Raises
     ------
@@ -90,40 +48,21 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[UrdfOptions]) -> Robo
         One line that says what was expected, what was found, and where.
     """
     where = one_line(str(path))
+    data = read_whole(path, LARGEST_FILE, "a robot file")
     if where.endswith(".xacro"):
-        raise BddTorqueError(f"{where}: this is xacro, not URDF; run `xacro {where} > robot.urdf` first and load that")
-    robot = from_urdf(read_whole(path, LARGEST_FILE, "a robot file"), where, **options)
+        data = expanded_xacro(Path(path), where)
+    robot = from_urdf(data, where, **options)
     return replace(robot, source=f"URDF {one_line(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
-def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[UrdfOptions]) -> Robot:
+def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[TreeOptions]) -> Robot:
     """Return the chain or tree that a URDF text describes; `where` begins every error, the rest as in `load_urdf`."""
     check_options(options)
-    base, tip, gravity = options.get("base"), options.get("tip"), options.get("gravity")
-    given = options.get("snap")
-    snap = DEFAULT_SNAP if given is None else given
-    if not isinstance(snap, int | float) or not 0.0 <= snap <= LARGEST_SNAP:
-        raise BddTorqueError(f"{where}: snap must be between 0 and {LARGEST_SNAP}, got {snap!r}")
-    allow_massless, allow_unphysical = bool(options.get("allow_massless")), bool(options.get("allow_unphysical"))
     data = text.encode("utf-8") if isinstance(text, str) else text
     # numbers too large overflow to infinity, which is refused by name
     with refusals_in(where), np.errstate(all="ignore"):
-        tree = _tree(checked_xml(data, where), where, snap)
-        base = tree.root if base is None else tree.link(base, "base")
-        choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
-        ignore_friction = bool(options.get("ignore_friction"))
-        found, tip_pose = segments(choice, allow_massless=allow_massless, ignore_friction=ignore_friction)
-        if not allow_unphysical:
-            _refuse_unphysical_parts(tree, [joint.child for joint in choice.joints])
-        return build_robot(
-            tree.name,
-            found,
-            tip_pose,
-            snap,
-            gravity=_gravity(choice, base, gravity, snap),
-            source=f"URDF {where}",
-            allow_unphysical=allow_unphysical,
-        )
+        snap = snap_of(options, where)
+        return robot_of_tree(_tree(checked_xml(data, where), where, snap), f"URDF {where}", options)
 
 
 def _tree(root: ElementTree.Element, where: str, snap: float) -> Tree:
@@ -214,29 +153,3 @@ def _friction(joint: ElementTree.Element) -> Friction | str | None:
             return f"{known} (ignore_friction leaves <dynamics> out)"
         numbers[key] = number
     return Friction(numbers["damping"], numbers["friction"]) if said else None
-
-
-def _gravity(choice: Choice, base: str, given: object, snap: float) -> Vector:
-    """Return gravity in base axes: as given, or that of the root turned into them."""
-    tree = choice.tree
-    if given is not None:
-        return vector(given, f"{tree.where}: gravity")
-    pose = identity()
-    for joint in tree.path(tree.root, base):
-        if not choice.rigid(joint):
-            raise BddTorqueError(
-                f"{tree.where}: gravity in the axes of base '{base}' is not known, as joint '{joint.name}' between it "
-                f"and root '{tree.root}' moves; give gravity, or lock the joint"
-            )
-        pose = pose @ choice.pose(joint)
-    turned = times(snap_rotation(pose.rotation, snap).T, np.array(STANDARD_GRAVITY))
-    return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
-
-
-def _refuse_unphysical_parts(tree: Tree, moving: Sequence[str]) -> None:
-    """Refuse an impossible inertia of any moving link, which folding into a heavier body would hide."""
-    for name in dict.fromkeys(name for link in moving for name in tree.below(link)):
-        body = tree.links[name]
-        missing = body.why_unphysical() if body is not None else None
-        if missing:
-            raise BddTorqueError(f"{tree.where}, link '{name}': {missing}; allow_unphysical accepts it as it is")

@@ -19,7 +19,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UrdfJoint:
-    """A joint as the file states it.
+    """A joint as the file states it, of a URDF or of any other.
 
     Attributes
     ----------
@@ -41,6 +41,7 @@ class UrdfJoint:
     fault: str = ""
     friction: Friction | str | None = None
     mimic: Mimic | None = None
+    rotor_inertia: float = 0.0
 
     @property
     def moves(self) -> bool:
@@ -58,12 +59,16 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class Tree:
-    """All links (None: without inertial) and joints; one root, every other link with one parent."""
+    """All links (None: without inertial) and joints; one root, every other link with one parent.
+
+    `frames` are links between two joints of one body, which have no mass and need none.
+    """
 
     name: str
     links: dict[str, Link | None]
     joints: dict[str, UrdfJoint]
     where: str
+    frames: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         parents: dict[str, str] = {}

@@ -118,7 +118,7 @@ def _refuse_xacro(root: ElementTree.Element, where: str) -> None:
         expressions = any("${" in value or "$(" in value for value in element.attrib.values())
         if "xacro" in str(element.tag) or (expressions and element.tag in (*_KEPT, *_NAMES, *_NUMBERS)):
             raise BddTorqueError(
-                f"{where}: this is xacro, not URDF; run `xacro robot.urdf.xacro > robot.urdf` first and load that"
+                f"{where}: this is xacro, not URDF; name the file .xacro, or run `xacro arm.xacro > arm.urdf` first"
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from bddtorque.robots.urdf_reader import UrdfOptions
+from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec.records import InputBits, Payload
 
 BitsOption = int | Sequence[int] | npt.NDArray[Any] | None
@@ -17,7 +17,7 @@ RangeOption = End | Sequence[End | Sequence[End]] | Mapping[str, End | Sequence[
 """A positive number (plus or minus it) or a pair [low, high] for every joint, a list with one per joint, or by name."""
 
 
-class CompileOptions(UrdfOptions, total=False):
+class CompileOptions(TreeOptions, total=False):
     """What can be asked of a compilation besides, or instead of, what its specification says.
 
     The attributes of `Spec` but `ranges` and `joints`, for which ``position``, ``velocity``, ``acceleration`` and

@@ -9,12 +9,15 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import describe
 from bddtorque.robots import load_robot
+from bddtorque.robots.library import RobotLike, model_reader
 from bddtorque.robots.robot import Robot
-from bddtorque.robots.urdf_reader import UrdfOptions
+from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec import Spec, assume_missing, load_spec
 from bddtorque.spec.resolve import placeholder_notes
+from bddtorque.spec.spec_files import ROBOT_SUFFIXES
 
-Source = str | PathLike[str] | Spec | Robot
+Source = str | PathLike[str] | Spec | Robot | Any
+"""What can be compiled; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
 
 
 def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Robot, tuple[str, ...]]:
@@ -22,11 +25,13 @@ def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Ro
 
     A robot without a specification (a robot file, a `Robot`) has its accelerations assumed where it gives none.
     """
-    given: Robot | None = None
+    given: RobotLike | None = None
     if isinstance(source, Robot):
         given, spec = source, Spec(robot=source.name or "robot", bare=True)
     elif isinstance(source, Spec):
         spec = source
+    elif model_reader(source) is not None:
+        given, spec = source, Spec(robot=type(source).__name__, bare=True)
     elif isinstance(source, str | PathLike):
         spec = load_spec(source)
     else:
@@ -46,14 +51,15 @@ def spec_and_robot(source: Source, options: Mapping[str, Any]) -> tuple[Spec, Ro
     return spec, robot, tuple(notes)
 
 
-def robot_of(spec: Spec, given: Robot | None = None) -> Robot:
+def robot_of(spec: Spec, given: RobotLike | None = None) -> Robot:
     """Return the robot of a specification: its chain, under its gravity, with its payload.
 
     `given` takes the place of the robot that the specification names.
     """
     options = _urdf_options(spec)
     source = spec.robot_source if given is None else given
-    if spec.gravity is not None and isinstance(source, str) and source.lower().endswith((".urdf", ".xml", ".xacro")):
+    read_with_options = model_reader(source) or (isinstance(source, str) and source.lower().endswith(ROBOT_SUFFIXES))
+    if spec.gravity is not None and read_with_options:
         options["gravity"] = spec.gravity  # the reader need not find out, then, where the base lies in its file
     try:
         return as_specified(spec, load_robot(source, **options))
@@ -73,9 +79,9 @@ def as_specified(spec: Spec, robot: Robot) -> Robot:
     return spec.with_friction(robot)
 
 
-def _urdf_options(spec: Spec) -> UrdfOptions:
+def _urdf_options(spec: Spec) -> TreeOptions:
     """Return what a specification asks of the reader of URDF files; gravity is for every robot."""
-    options = {name: getattr(spec, name) for name in UrdfOptions.__annotations__ if name != "gravity"}
+    options = {name: getattr(spec, name) for name in TreeOptions.__annotations__ if name != "gravity"}
     if isinstance(spec.lock, tuple):
         options["lock"] = dict(spec.lock)
     return {name: value for name, value in options.items() if value is not None and value is not False}  # type: ignore[return-value]

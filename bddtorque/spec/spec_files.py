@@ -17,7 +17,7 @@ from bddtorque.base.writing import write_whole
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.spec.spec import Spec, is_path, spec_from_plain
 
-ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro")
+ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro", ".mjcf")
 """Files that describe a robot and can never be a specification."""
 LARGEST_FILE = 1_000_000
 """Bytes; a specification takes a few hundred."""

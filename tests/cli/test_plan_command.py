@@ -140,7 +140,7 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
     [
         (["planar9r"], "unknown spec 'planar9r'; did you mean 'planar"),
         (["planar2r", "--bits", "1"], "bddtorque: --bits must be between 2 and 24, got 1\n"),
-        (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF files only"),
+        (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF and MJCF files and models only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
         (["arm.bdt"], "is a compiled model"),
         (["planar2r", "--gravity", "0,0"], "--gravity must be 3 numbers"),
@@ -149,7 +149,7 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
         (["planar2r", "--payload", "-1"], "bddtorque: --payload, mass must be above 0 kg, got -1"),
         (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=here"], "--lock of joint 'elbow' must be a number, or text such as"),
-        (["planar2r", "--lock", "elbow=0"], "lock is for URDF files only"),
+        (["planar2r", "--lock", "elbow=0"], "lock is for URDF and MJCF files and models only"),
         (["planar2r", "--snap", "1"], "bddtorque: --snap must be between 0 and 0.001"),
         (["no.urdf"], "there is no such file"),
         (["no.urdf.xacro"], "run `xacro no.urdf.xacro > robot.urdf`"),

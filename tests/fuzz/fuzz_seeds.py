@@ -11,7 +11,7 @@ import numpy as np
 
 import bddtorque as bt
 from bddtorque.model.model import to_bytes
-from bddtorque.robots import builtin_names
+from bddtorque.robots import builtin_names, from_urdf
 from bddtorque.spec.spec_files import tables_directory
 from bddtorque.work.entries import encode
 
@@ -34,6 +34,24 @@ URDF = """<?xml version="1.0" encoding="utf-8"?>
     <origin xyz="0 0 .1" rpy="0 0 0.5"/></joint>
 </robot>
 """
+BRANCH = """  <link name="thumb"><inertial><mass value="0.1"/>
+    <inertia ixx="1e-5" ixy="0" ixz="0" iyy="1e-5" iyz="0" izz="1e-5"/></inertial></link>
+  <joint name="thumb_joint" type="prismatic"><parent link="upper"/><child link="thumb"/>
+    <axis xyz="0 1 0"/><mimic joint="finger_joint" multiplier="-1" offset="0.01"/></joint>
+"""
+TREE = URDF.replace("</robot>", f"{BRANCH}</robot>")
+MJCF = """<mujoco model="arm"><worldbody><body name="upper" pos="0 0 0.1">
+<inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.02"/>
+<joint name="shoulder" type="hinge" axis="0 1 0" damping="0.1" armature="0.2" range="-90 90"/>
+<body name="lower" pos="0.3 0 0" quat="1 0 0 0"><geom type="sphere" size="0.05"/>
+<joint name="elbow" type="slide" axis="1 0 0" frictionloss="0.1"/></body></body></worldbody>
+<actuator><motor joint="elbow" gear="5"/></actuator></mujoco>
+"""
+XACRO = URDF.replace(
+    '<robot name="arm">',
+    """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="mass" value="0.1"/>""",
+).replace('mass value="0.1"', 'mass value="${mass}"')
 SPECS = (
     """robot = "planar2r"
 bits = [6, 5]
@@ -98,13 +116,18 @@ def make_seeds(folder: Path) -> None:
     rubbing = bt.compile(bt.load_robot("planar2r").with_friction({"elbow": bt.Friction(0.5, 0.2)}), **RANGES)
     function = bt.compile_function(lambda x, y: x * y, inputs={"x": (3, 1.0), "y": (3, 2.0)}, output=(4, 3.0))
     data = bt.compile_samples(np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]]), inputs={"x": 4})
-    _write(folder / "bdt", [to_bytes(each) for each in (arm, partial, rubbing, function, data)])
+    tree = bt.compile(from_urdf(TREE), bits=3, acceleration=5.0, workers=1, cache=None)
+    _write(folder / "bdt", [to_bytes(each) for each in (arm, partial, rubbing, function, data, tree)])
     robots = Path(bt.__file__).parent / "robots" / "builtin"
     _write(folder / "robot_toml", [(robots / f"{name}.toml").read_bytes() for name in builtin_names()[:5]])
     tables = tables_directory()
     kept = [] if tables is None else [(tables / "planar2r.toml").read_bytes()]
     _write(folder / "spec_toml", [*(text.encode() for text in SPECS), *kept])
-    _write(folder / "urdf", [URDF.encode(), URDF.replace("utf-8", "utf-16").encode("utf-16")])
+    _write(
+        folder / "urdf", [each.encode() for each in (URDF, TREE)] + [URDF.replace("utf-8", "utf-16").encode("utf-16")]
+    )
+    _write(folder / "mjcf", [MJCF.encode()])
+    _write(folder / "xacro", [XACRO.encode()])
     _write(folder / "states_csv", [f"{STATES}\n0.3,-1.2,0.5,0,0.0,0.1\n1,2,3,4,5,6\n".encode(), STATES.encode()])
     _write(folder / "states_npy", [_npy(each) for each in (np.ones((3, 6)), np.arange(12).reshape(2, 6))])
     _write(folder / "samples_csv", [text.encode() for text in SAMPLES])

@@ -210,11 +210,13 @@ def check_urdf(path: Path) -> None:
     root = ElementTree.fromstring(path.read_bytes())
     joints = {each.get("name"): each for each in root.iter("joint")}
     masses = sum(float(each.get("value", "0")) for each in root.iter("mass"))
-    if sum(link.mass for link in robot.links) > masses * (1 + 1e-12):
+    if sum(member.link.mass for member in robot.members) > masses * (1 + 1e-12):
         raise WrongError("more mass than the file has")
     for joint in robot.joints:
         limit = joints[joint.name].find("limit")
-        said = None if limit is None else (float(limit.get("lower", "nan")), float(limit.get("upper", "nan")))
+        ends = [math.nan if limit is None else float(limit.get(end, "nan")) for end in ("lower", "upper")]
+        unknown = any(map(math.isnan, ends)) or ends == [0.0, 0.0]
+        said = (-math.inf, math.inf) if unknown else tuple(ends)
         if joints[joint.name].get("type") != "continuous" and said != (joint.lower, joint.upper):
             raise WrongError(f"limits {joint.lower}, {joint.upper} where the file says {said}")
         for key in ("velocity", "effort", "acceleration"):  # zero is what exporters write for unknown
@@ -294,6 +296,8 @@ TARGETS = (
     Target("robot_toml", "robot_toml", ".toml", _bytes_of(tokens.TOML), check_robot, 10),
     Target("spec_toml", "spec_toml", ".toml", _bytes_of(tokens.TOML), check_spec, 10),
     Target("urdf", "urdf", ".urdf", _bytes_of(tokens.XML), check_urdf, 10),
+    Target("mjcf", "mjcf", ".xml", _bytes_of(tokens.XML), check_robot, 4),
+    Target("xacro", "xacro", ".xacro", _bytes_of(tokens.XML), check_robot, 2),
     Target("states_csv", "states_csv", ".csv", _bytes_of(tokens.CSV), check_states, 8),
     Target("states_npy", "states_npy", ".npy", _bytes_of(tokens.NPY), check_states, 6),
     Target("samples_csv", "samples_csv", ".csv", _bytes_of(tokens.CSV), check_samples, 8),

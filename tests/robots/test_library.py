@@ -49,9 +49,9 @@ def test_refusals(tmp_path: Path) -> None:
     refused("none.urdf", "none.urdf: there is no such file")
     refused("arm.urdf.xacro", "run `xacro")
     refused("a\0b.toml", "cannot be read: embedded null byte")
-    refused("ur5", "built-in robot 'ur5': tip is for URDF files only", tip="tool0")
-    refused("ur5", "tip, base are for URDF files only", tip="tool0", base="base")
-    refused(load_robot("ur5"), "robot 'ur5': tip is for URDF files only", tip="tool0")
+    refused("ur5", "built-in robot 'ur5': tip is for URDF and MJCF files and models only", tip="tool0")
+    refused("ur5", "tip, base are for URDF and MJCF files and models only", tip="tool0", base="base")
+    refused(load_robot("ur5"), "robot 'ur5': tip is for URDF and MJCF files and models only", tip="tool0")
     refused("none.urdf", "unknown option 'bas'; did you mean 'base'?", bas="base")
     refused("ur5", "unknown option 'speed'; known: base, tip, lock", speed=1.0)
 

@@ -10,7 +10,7 @@ from type_checking import type_errors
 
 import bddtorque as bt
 from bddtorque.cli.options import CHOICES
-from bddtorque.robots.urdf_reader import UrdfOptions
+from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec import Spec
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.spec import option_names
@@ -34,7 +34,7 @@ WRONG = ["9", "10", "11", "12"]
 
 def test_keywords_and_specification_share_one_definition() -> None:
     assert sorted(get_type_hints(CompileOptions)) == sorted(option_names())
-    assert {*get_type_hints(UrdfOptions)} <= {*Spec.readers()}
+    assert {*get_type_hints(TreeOptions)} <= {*Spec.readers()}
 
 
 def test_the_command_line_has_every_option() -> None:

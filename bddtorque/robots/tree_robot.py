@@ -1,0 +1,120 @@
+"""From a tree of links and joints, whatever file or object it was read from, to a `Robot`: what all readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import Vector, vector
+from bddtorque.robots.frames import identity, snap_rotation, times
+from bddtorque.robots.robot import STANDARD_GRAVITY, Robot
+from bddtorque.robots.segments import build_robot
+from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
+from bddtorque.robots.urdf_tree import Tree
+
+DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
+
+
+class TreeOptions(TypedDict, total=False):
+    """What can be asked of the readers of robot files and models; an option that is None counts as not given.
+
+    Attributes
+    ----------
+    base, tip : str
+        `base` is the link that is held still, the root of the tree unless given. With `tip`, the chain between the two
+        moves; without it, all joints beyond the base do.
+    lock : dict or "others"
+        Joints to hold still, by name, with their positions in rad or m; their bodies are folded there. "others" holds
+        every joint off the chain at zero. Joints that mimic a locked one follow it.
+    gravity : sequence of 3 floats
+        m/s² in the axes of `base`. Else that of the file: 9.81 along -z of the root, where it says nothing.
+    snap : float
+        Rotations that carry a coordinate axis onto another to within this are made exact (1e-9 unless given); 0 leaves
+        all as they are.
+    ignore_friction : bool
+        Leave damping and friction out of the torques.
+    allow_massless : bool
+        Accept moving bodies without an inertial, or with one of zero.
+    allow_unphysical : bool
+        Accept inertias that no rigid body has.
+    """
+
+    base: str | None
+    tip: str | None
+    lock: Lock
+    gravity: Sequence[float] | npt.NDArray[Any] | None
+    snap: float | None
+    ignore_friction: bool | None
+    allow_massless: bool | None
+    allow_unphysical: bool | None
+
+
+def check_options(options: Iterable[str]) -> None:
+    """Refuse names that are not options of the reader."""
+    for option in options:
+        if option not in TreeOptions.__annotations__:
+            raise BddTorqueError(unknown("option", option, TreeOptions.__annotations__))
+
+
+def snap_of(options: TreeOptions, where: str) -> float:
+    """Return the tolerance within which rotations are made exact."""
+    given = options.get("snap")
+    snap = DEFAULT_SNAP if given is None else given
+    if not isinstance(snap, int | float) or not 0.0 <= snap <= LARGEST_SNAP:
+        raise BddTorqueError(f"{where}: snap must be between 0 and {LARGEST_SNAP}, got {snap!r}")
+    return snap
+
+
+def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector = STANDARD_GRAVITY) -> Robot:
+    """Return the robot that the options choose from a tree; `gravity` is that of its root, unless they state one."""
+    base, tip = options.get("base"), options.get("tip")
+    snap = snap_of(options, tree.where)
+    base = tree.root if base is None else tree.link(base, "base")
+    choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
+    allow_unphysical = bool(options.get("allow_unphysical"))
+    found, tip_pose = segments(
+        choice,
+        allow_massless=bool(options.get("allow_massless")),
+        ignore_friction=bool(options.get("ignore_friction")),
+    )
+    if not allow_unphysical:
+        _refuse_unphysical_parts(tree, [joint.child for joint in choice.joints])
+    return build_robot(
+        tree.name,
+        found,
+        tip_pose,
+        snap,
+        gravity=_gravity(choice, base, options.get("gravity"), gravity, snap),
+        source=source,
+        allow_unphysical=allow_unphysical,
+    )
+
+
+def _gravity(choice: Choice, base: str, given: object, at_root: Vector, snap: float) -> Vector:
+    """Return gravity in base axes: as given, or that of the root turned into them."""
+    tree = choice.tree
+    if given is not None:
+        return vector(given, f"{tree.where}: gravity")
+    pose = identity()
+    for joint in tree.path(tree.root, base):
+        if not choice.rigid(joint):
+            raise BddTorqueError(
+                f"{tree.where}: gravity in the axes of base '{base}' is not known, as joint '{joint.name}' between it "
+                f"and root '{tree.root}' moves; give gravity, or lock the joint"
+            )
+        pose = pose @ choice.pose(joint)
+    turned = times(snap_rotation(pose.rotation, snap).T, np.array(at_root))
+    return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
+
+
+def _refuse_unphysical_parts(tree: Tree, moving: Sequence[str]) -> None:
+    """Refuse an impossible inertia of any moving link, which folding into a heavier body would hide."""
+    for name in dict.fromkeys(name for link in moving for name in tree.below(link)):
+        body = tree.links[name]
+        missing = body.why_unphysical() if body is not None else None
+        if missing:
+            raise BddTorqueError(f"{tree.where}, link '{name}': {missing}; allow_unphysical accepts it as it is")
