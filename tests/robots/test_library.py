@@ -47,7 +47,7 @@ def test_refusals(tmp_path: Path) -> None:
     refused(tmp_path / "arm.txt", "known: panda, planar2r, planar3r_a")
     refused("none.toml", "none.toml: there is no such file")
     refused("none.urdf", "none.urdf: there is no such file")
-    refused("arm.urdf.xacro", "run `xacro")
+    refused("arm.urdf.xacro", "arm.urdf.xacro: there is no such file")
     refused("a\0b.toml", "cannot be read: embedded null byte")
     refused("ur5", "built-in robot 'ur5': tip is for URDF and MJCF files and models only", tip="tool0")
     refused("ur5", "tip, base are for URDF and MJCF files and models only", tip="tool0", base="base")
