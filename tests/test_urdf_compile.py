@@ -146,7 +146,7 @@ def test_payload_is_a_body_at_the_tip() -> None:
         ),
         ("TWO", {"gravity": [0, 1]}, "gravity must be x, y and z"),
         ("TWO", {"torque": [1, 2, 3]}, "one per joint"),
-        ("robot.urdf.xacro", {}, "run `xacro robot.urdf.xacro > robot.urdf`"),
+        ("robot.urdf.xacro", {}, "robot.urdf.xacro: there is no such file"),
     ],
 )
 def test_refused_in_a_line(two: Path, source: Any, options: dict[str, Any], said: str) -> None:
