@@ -152,7 +152,7 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
         (["planar2r", "--lock", "elbow=0"], "lock is for URDF and MJCF files and models only"),
         (["planar2r", "--snap", "1"], "bddtorque: --snap must be between 0 and 0.001"),
         (["no.urdf"], "there is no such file"),
-        (["no.urdf.xacro"], "run `xacro no.urdf.xacro > robot.urdf`"),
+        (["no.urdf.xacro"], "no.urdf.xacro: there is no such file"),
     ],
 )
 def test_bad_use(refused, tmp_path, monkeypatch, arguments, said):
