@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.source import FunctionSource, RobotSource, Source
+from bddtorque.model.quantity_truth import true_values
+from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.table import Table
 from bddtorque.planner.builder import Target
 from bddtorque.proof.certificate import ROBOT, Certificate, Parts, ProvedBound, Saturation
-from bddtorque.proof.saturation import Witness, judge
+from bddtorque.proof.saturation import Witness, judge, judge_words
 from bddtorque.words import Format
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.integer_range import wrap
 
+REACH_SLACK = 1e-12
+"""Of a reach in units: more than its float operations can lose."""
 Verdict = tuple[Saturation, Witness | tuple[int, ...] | None]
 
 
@@ -40,6 +44,7 @@ class Draft:
     table : the words themselves, where they are given
     reach : the lowest and the highest word that the output would need, where the table is clamped itself
     assumed, spread : as the certificate states them
+    ranges : sound ranges of the true outputs, in SI units, where they are known apart from the plan
     """
 
     source: Source
@@ -51,6 +56,7 @@ class Draft:
     reach: tuple[int, int] | None = None
     assumed: float = 0.0
     spread: float = 0.0
+    ranges: tuple[Interval, ...] = ()
 
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
@@ -80,8 +86,8 @@ def within_floats(kind: str, name: str) -> Iterator[None]:
 
 def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
     """Return what the proved errors of the blocks amount to, output by output."""
-    bounds = draft.bounds(facts)
     words = draft.source.outputs.items()
+    bounds = _within_truth(draft, draft.bounds(facts))
     proved = []
     for (name, word), bound, arithmetic, verdict in zip(
         words, bounds, draft.arithmetic, _verdicts(draft, bounds, tables), strict=True
@@ -103,11 +109,27 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     return Certificate(tuple(proved))
 
 
+def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
+    """Return the bounds with their reach cut down to that of the true outputs, which they are close to."""
+    if not draft.ranges:
+        return bounds
+    closer = []
+    every = zip(bounds, draft.ranges, draft.source.outputs.values(), draft.arithmetic, strict=True)
+    for bound, true, word, arithmetic in every:
+        ends = sorted((float(word.units(true.low)), float(word.units(true.high))))
+        slack = bound.total + arithmetic + REACH_SLACK * max(1.0, *map(abs, ends))
+        low, high = max(bound.low, ends[0] - slack), min(bound.high, ends[1] + slack)
+        closer.append(replace(bound, low=low, high=high))
+    return closer
+
+
 def check_accuracy(source: Source, certificate: Certificate) -> None:
     """Refuse a model whose proof, with all that the plan could not know, is above what was asked for."""
     for output in certificate.outputs:
         if output.parts.total >= source.accuracy:
             what = f"joint '{output.name}'" if isinstance(source, RobotSource) else f"function '{source.name:.60}'"
+            if isinstance(source, QuantitySource):
+                what = f"{source.spec.quantity} of robot '{source.name:.60}', {output.name}"
             raise BddTorqueError(
                 f"{what}: the proved error of {output.parts.total:.4g} units is not below the accuracy of "
                 f"{source.accuracy:g} that was asked for; float arithmetic behind the tables takes "
@@ -118,8 +140,17 @@ def check_accuracy(source: Source, certificate: Certificate) -> None:
 def _verdicts(draft: Draft, bounds: Sequence[OutputBound], tables: Sequence[Table]) -> Sequence[Verdict]:
     """Return whether each output can leave its range, and input words for which it does."""
     source, plan = draft.source, draft.plan
+    reach = [(bound.low, bound.high) for bound in bounds]
     if isinstance(source, RobotSource):
-        return judge(source.robot, source.formats, plan, tables, [(bound.low, bound.high) for bound in bounds])
+        return judge(source.robot, source.formats, plan, tables, reach)
+    if isinstance(source, QuantitySource):
+        formats = list(source.outputs.values())
+
+        def units(words: Mapping[str, npt.NDArray[np.int64]], place: int) -> npt.NDArray[np.float64]:
+            return formats[place].units(true_values(source, words)[:, place])  # type: ignore[no-any-return]
+
+        sizes = [len(array) for array in source.arrays.inputs]
+        return judge_words(source.words, sizes, plan, tables, reach, units)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
         return [("cannot", None)]

@@ -35,7 +35,7 @@ def resolve_spec(spec: Spec, robot: Robot) -> Spec:
     lengths, joints = torque_bits(spec, robot), []
     with within_floats("robot", robot.name):
         for joint, needed, bits in zip(said, torque_reach(robot, said), lengths, strict=True):
-            high = round_up(_with_room(needed.magnitude, bits))
+            high = round_up(with_room(needed.magnitude, bits))
             joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
     return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
 
@@ -72,7 +72,7 @@ def _output_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interva
     return [-ranges[reference >> 1] if reference & 1 else ranges[reference >> 1] for reference in graph.outputs]
 
 
-def _with_room(torque: float, bits: int) -> float:
+def with_room(torque: float, bits: int) -> float:
     """Return the end of a range whose highest word, less a unit for the error, is still above a torque."""
     return torque / (1 - 3 * 2.0**-bits)
 

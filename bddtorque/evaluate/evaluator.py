@@ -15,12 +15,14 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, ClampWarning, not_among, unknown
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
-from bddtorque.evaluate.inline import word_kernel
+from bddtorque.evaluate.inline import array_kernel, word_kernel
 from bddtorque.evaluate.program import QUANTITIES, Program, limits
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.single import GOES_ON, LEFT, RAISES, STOPS, WARNS, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
     are_batches,
+    array_columns,
+    array_results,
     clamped_message,
     count_outside,
     input_columns,
@@ -31,6 +33,7 @@ from bddtorque.evaluate.state_arrays import (
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.words import Format
+from bddtorque.words.named_arrays import NamedArrays
 from bddtorque.work import Progress, step
 from bddtorque.work.processors import checked_processors, usable_processors
 from bddtorque.work.workers import NoProgress
@@ -68,6 +71,10 @@ class Evaluable(Runnable, Protocol):
     def runnable(self) -> Runnable:
         """Itself, or a function as an arm: its inputs are the positions, its value is the first torque."""
 
+    @property
+    def named_arrays(self) -> NamedArrays | None:
+        """The arrays of a quantity; None for anything else."""
+
     def robot_source(self) -> object:
         """Raise unless it is a robot."""
 
@@ -76,7 +83,7 @@ class Evaluable(Runnable, Protocol):
 
 
 class Evaluator:
-    """Runs a compiled model: `torque` and `torque_words` of a robot, `value` and `words` of a function.
+    """Runs a compiled model: `torque` and `torque_words` of a robot, `value` and `words` of anything else.
 
     Parameters
     ----------
@@ -102,7 +109,8 @@ class Evaluator:
     ----------
     out_of_range : (3, n) int64, how many positions, velocities and accelerations were out of range since the start.
         Positions of revolute joints wrap and are only counted; everything else saturates. States that are refused are
-        not counted. Threads that share an evaluator add up their counts. Of a function (k,), one count per input.
+        not counted. Threads that share an evaluator add up their counts. Of a function or a quantity (k,), one count
+        per input word.
     """
 
     _counting = threading.Lock()
@@ -146,7 +154,9 @@ class Evaluator:
         arm = model.runnable
         self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
         self._counts: Integers = np.zeros((3, self._joints), dtype=np.int64)
-        self.out_of_range: Integers = self._counts[0] if self._of_function else self._counts
+        self._arrays = model.named_arrays
+        used = sum(map(len, self._arrays.inputs)) if self._arrays else self._joints
+        self.out_of_range: Integers = self._counts[0, :used] if self._of_function else self._counts
         self._warns = on_range == "warn"
         self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
         if kind == "parallel":
@@ -292,29 +302,44 @@ class Evaluator:
         torques, single = self._run_values((q, *motion))
         return self._formats.tau.dequantise(torques[0] if single else torques)
 
-    def words(self, *words: Any) -> Any:
-        """Return output words of a function's input words: integers of any shapes that broadcast, one per input."""
-        rows, shape = self._function_rows(words)
+    def words(self, *words: Any, **named: Any) -> Any:
+        """Return output words of input words.
+
+        Of a quantity, arrays (n,) or (N, n) in the order of ``model.arrays.inputs`` or by name; the result is its one
+        array, or a named tuple of them. Of a function, integers of any shapes that broadcast, one per input.
+        """
+        rows, shape = self._rows(words, named, None)
         if rows.dtype != _WORD:
             raise BddTorqueError(f"{self.model.name} must have integer words, got {rows.dtype} (value takes floats)")
         states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
         found = np.empty_like(states[0])
         self._run_counted(states, found)
+        if self._arrays is not None:
+            return array_results(self._arrays, found, single=not shape)
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
-    def value(self, *values: Any) -> Any:
-        """Return a function at floats of any shapes that broadcast, one per input, through the words.
+    def value(self, *values: Any, **named: Any) -> Any:
+        """Return a quantity or a function at floats, through the words: arguments are as those of `words`.
 
         NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
         """
-        rows, shape = self._function_rows(values, np.dtype(np.float64))
+        rows, shape = self._rows(values, named, np.dtype(np.float64))
         words, _ = self._run_values((rows,))
+        if self._arrays is not None:
+            return array_results(self._arrays, self._formats.tau.dequantise(words), single=not shape)
         found = self._formats.tau[0].dequantise(words[:, 0])
         return found.reshape(shape) if shape else float(found[0])
 
-    def _function_rows(self, given: tuple[Any, ...], dtype: np.dtype[Any] | None = None) -> tuple[Any, tuple[int, ...]]:
+    def _rows(
+        self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any] | None
+    ) -> tuple[Any, tuple[int, ...]]:
+        """Return the words or floats of a quantity or a function as rows (N, joints), and the shape of the result."""
+        if self._arrays is not None:
+            return array_columns(self._arrays, given, named, self.model.name, self._joints, dtype)
         if not self._of_function:
             self.model.function_source()
+        if named:
+            raise BddTorqueError(f"{self.model.name} takes its arguments in order, got '{next(iter(named)):.40}'")
         names = self._formats.joint_names
         return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name, dtype)
 
@@ -364,7 +389,8 @@ class Evaluator:
     def make_kernel(self, checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop.
 
-        Of a function, word = kernel(word, ...) of as many words as there are inputs.
+        Of a quantity, kernel(q, ..., out) of its input arrays, and of one int64 array for all output words; of a
+        function, word = kernel(word, ...) of as many words as there are inputs.
 
         It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only. With `checked`
         False (target ``"float"``) words that are not angles must be in range: what comes of others is not defined.
@@ -372,8 +398,13 @@ class Evaluator:
         if DISABLE_JIT:
             raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
         if checked not in self._kernels:
-            own = self._runner.kernel(self._joints, checked)
-            self._kernels[checked] = word_kernel(own, self._joints) if self._of_function else own
+            own: Callable[..., Any] = self._runner.kernel(self._joints, checked)
+            if self._arrays is not None:
+                sizes = tuple(map(len, self._arrays.inputs))
+                own = array_kernel(own, sizes, sum(map(len, self._arrays.outputs)), self._joints)
+            elif self._of_function:
+                own = word_kernel(own, self._joints)
+            self._kernels[checked] = own
         return self._kernels[checked]
 
     @property

@@ -107,6 +107,34 @@ def straight_kernel(code: Straight, joints: int, bare: Callable[..., None]) -> C
     return function  # type: ignore[no-any-return]
 
 
+def array_kernel(arm: Callable[..., None], sizes: tuple[int, ...], outputs: int, joints: int) -> Callable[..., None]:
+    """Return kernel(array, ..., out) of arrays of these sizes and one for all outputs, over a kernel of positions."""
+    count = len(sizes)
+
+    @numba.njit(nogil=True)
+    def kernel(*given: Any) -> None:
+        if len(given) != count + 1:
+            raise TypeError("kernel takes the input arrays of the quantity, and one array for its output words")
+        words = carray(stack_of(joints), (joints,), np.int64)
+        none = carray(stack_of(joints), (joints,), np.int64)
+        result = carray(stack_of(joints), (joints,), np.int64)
+        place, index = 0, 0
+        for array in literal_unroll(given):
+            if array.shape[0] != (sizes[index] if index < count else outputs):
+                raise ValueError("kernel: an array must have as many words as the quantity says")
+            if index < count:
+                for k in range(sizes[index]):
+                    words[place] = array[k] | array[k]  # floats have no `|` and are refused
+                    place += 1
+            index += 1  # noqa: SIM113 - Numba unrolls no enumerate
+        arm(words, none, none, result)
+        out = given[-1]
+        for k in range(outputs):
+            out[k] = result[k]
+
+    return kernel
+
+
 def word_kernel(arm: Callable[..., None], count: int) -> Callable[..., int]:
     """Return word = kernel(word, ...) of `count` words, over a kernel(q, qd, qdd, tau) that reads positions only."""
 

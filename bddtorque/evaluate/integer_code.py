@@ -25,6 +25,8 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
         x = f"x{word.wire}"
         yield f"w{word.wire} = {wrapped(x, word.bits) if word.wraps else x}"
     indices = {source for wire in plan.wires if isinstance(wire, Lookup) for source in wire.wires}
+    numbers = {source for wire in plan.wires if isinstance(wire, Product | Sum) for source in wire.sources}
+    numbers |= {source for output in plan.outputs for source in output.sources}
     for k, wire in enumerate(plan.wires):
         match wire:
             case Lookup():
@@ -33,6 +35,10 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
                 yield from _product(plan, wire, k, pool, native)
             case Sum():
                 yield f"w{k} = {_rounded(_summed(wire), wire.shift)}"
+            case AngleSum() if k in numbers:  # a difference of angles
+                terms = (f"{factor << shift} * x{source}" for source, factor, shift in wire.parts)
+                yield f"w{k} = {wrapped(' + '.join([*terms, str(wire.constant)]), wire.bits)}"
+                continue
             case Input() | AngleSum():
                 continue
         if k in indices:

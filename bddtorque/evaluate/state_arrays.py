@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.evaluate.program import limits
 from bddtorque.evaluate.single import LEFT, One
 from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.named_arrays import NamedArrays, WordArray
 
 Integers = npt.NDArray[np.int64]
 _WORD = np.dtype(np.int64)
@@ -124,6 +126,76 @@ def input_columns(
         for array, word in zip(arrays, inputs.values(), strict=True)
     ]  # before the cast, or large words would turn negative
     return np.stack([column.reshape(-1).astype(kind) for column in columns], axis=1), arrays[0].shape
+
+
+def array_columns(
+    arrays: NamedArrays,
+    given: Sequence[Any],
+    named: Mapping[str, Any],
+    where: str,
+    columns: int,
+    dtype: np.dtype[Any] | None = None,
+) -> tuple[Any, tuple[int, ...]]:
+    """Return what was given for the arrays of a quantity as one array (N, columns), and (N,) or () for one state.
+
+    Columns that nothing is given for are zero. Unless `dtype` is given, integers stay integers.
+    """
+    names = [array.name for array in arrays.inputs]
+    taken = dict(zip(names, given, strict=False))
+    if len(given) > len(names):
+        raise BddTorqueError(f"{where} takes {len(names)} arrays ({', '.join(names)}), got {len(given)}")
+    for name, each in named.items():
+        if name not in names:
+            raise BddTorqueError(unknown(f"array of {where}", name, names))
+        if name in taken:
+            raise BddTorqueError(f"{where}: array '{name}' is given twice")
+        taken[name] = each
+    rows, single = [], True
+    for array in arrays.inputs:
+        if array.name not in taken:
+            raise BddTorqueError(f"{where} takes the arrays {', '.join(names)}: '{array.name}' is missing")
+        rows.append(_array_rows(array, taken[array.name], dtype))
+        single = single and np.ndim(taken[array.name]) == 1
+    lengths = {len(row) for row in rows} - {1}
+    if len(lengths) > 1:
+        raise BddTorqueError(f"{', '.join(names)} must have the same number of rows, got {[len(row) for row in rows]}")
+    count = lengths.pop() if lengths else 1
+    together = np.zeros((count, columns), dtype=np.result_type(*rows) if dtype is None else dtype)
+    first = 0
+    for row in rows:
+        together[:, first : first + row.shape[1]] = row
+        first += row.shape[1]
+    return together, () if single else (count,)
+
+
+def _array_rows(array: WordArray, given: Any, dtype: np.dtype[Any] | None) -> Any:
+    """Return what was given for one array as rows (N, words) of int64 or float64."""
+    size = len(array)
+    try:
+        row = np.asarray(given)
+    except ValueError:
+        raise BddTorqueError(f"{array.name} must have shape ({size},) or (N, {size}), got a ragged list") from None
+    if row.dtype.kind not in "iuf":
+        raise BddTorqueError(f"{array.name} must be real numbers, got {row.dtype}")
+    if row.ndim not in (1, 2) or row.shape[-1] != size:
+        raise BddTorqueError(f"{array.name} must have shape ({size},) or (N, {size}), got {row.shape}")
+    if row.dtype == np.uint64 and dtype is None:  # before the cast, or large words would turn negative
+        wraps = np.array([word.kind == "angle" for word in array])
+        row = np.where(wraps, row, np.minimum(row, np.uint64(2**62)))
+    kind = dtype or np.dtype(np.float64 if row.dtype.kind == "f" else np.int64)
+    return np.atleast_2d(row.astype(kind))
+
+
+def array_results(arrays: NamedArrays, found: npt.NDArray[Any], single: bool) -> Any:
+    """Return output columns as the array of a quantity, or as a named tuple of its arrays."""
+    results, first = [], 0
+    for array in arrays.outputs:
+        shaped = array.shaped(found[:, first : first + len(array)])
+        results.append(shaped[0] if single else shaped)
+        first += len(array)
+    if len(results) == 1:
+        return results[0]
+    return namedtuple("Arrays", [array.name for array in arrays.outputs])(*results)
 
 
 def count_outside(word: Format, words: Integers) -> int:

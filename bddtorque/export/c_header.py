@@ -11,16 +11,21 @@ from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import FunctionSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import Parts, ProvedBound
+from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.words import Format
 
 MACROS = (
     "Macros of every word, by its place in the array from 0 and by its name: the value of a word is",
     "SIGN * LSB * word + OFFSET, from LOW to HIGH; what is proved of an output is BOUND, in units of its LSB.",
 )
-QUANTITIES = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
+MEANINGS = {
+    "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque", "mass": "mass matrix, upper triangle",
+    "q_desired": "desired position", "qd_desired": "desired velocity", "qdd_desired": "desired acceleration",
+    "payload": "payload, in the tip frame", "jacobian": "Jacobian of the tip, rows vx vy vz wx wy wz",
+}  # fmt: skip
 
 
 def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -> str:
@@ -49,21 +54,22 @@ def _about(model: Model, prefix: str) -> Iterator[str]:
     made, steps = "as tables of whole numbers", "words"
     if isinstance(plan, FloatPlan):
         made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
-    robot = isinstance(model.source, RobotSource)
-    yield f"{prefix}.h: {'the inverse dynamics of a robot arm' if robot else 'a function of words'} {made}."
+    source = model.source
+    about = "a function of words" if isinstance(source, FunctionSource) else QUANTITIES[source.spec.quantity].about
+    yield f"{prefix}.h: {about} {made}."
     yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
     yield ""
-    source, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
-    yield f"Plan: source {source}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
-    if robot:
-        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(model.formats.joint_names)))
+    made_of, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
+    yield f"Plan: source {made_of}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
+    if not isinstance(source, FunctionSource):
+        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(source.robot.joint_names)))
         yield f"Joints, from base to tip (letters and digits of their names): {joints}."
 
 
 def _words(prefix: str, interface: Interface, array: str, formats: Sequence[Format]) -> str:
     """Return what the words of an array mean: a comment, and macros of every word by its place and by its name."""
     macro = f"{prefix.upper()}_{array.upper()}"
-    meaning = f" ({QUANTITIES[array]})" if array in QUANTITIES else ""
+    meaning = f" ({MEANINGS[array]})" if array in MEANINGS else ""
     lines, defined = [f"Words {array}[i]{meaning}, two's complement:"], []
     for place, (word, label) in enumerate(zip(formats, interface.labels[array], strict=True)):
         lines.append(f"  {array}[{place}]: {word_meaning(word)}")
@@ -112,8 +118,9 @@ def word_meaning(word: Format) -> str:
 def _certificate(model: Model, prefix: str, interface: Interface) -> str:
     """Return what is proved: a comment, and the bound of every output."""
     torques = model.certificate.torques
-    robot = interface.result == "tau"
-    what, of = ("torque", "robot's parameters as parsed") if robot else ("value", "numbers it was compiled from")
+    what, of = ("torque" if interface.result == "tau" else "value"), "robot's parameters as parsed"
+    if isinstance(model.source, FunctionSource):
+        of = "numbers it was compiled from"
     lines = [
         f"Certificate. Proved for every input word there is: |compiled - true {what}| is at most BOUND units of the",
         f"last bit, where the true {what} is the real-number function of the {of}, at the exact",
@@ -151,8 +158,10 @@ def _proved(torque: ProvedBound) -> Iterator[str]:
 def _function(model: Model, prefix: str, interface: Interface) -> str:
     only = "IEEE floats" if isinstance(model.plan, FloatPlan) else "Whole numbers only"
     what = "Torque words of one state, from position, velocity and acceleration words."
+    if interface.function != "torque_words":
+        what = "The output word of input words." if interface.function == "words" else "The output words of one state."
     about = [
-        f"{what if interface.result == 'tau' else 'The output word of input words.'} Any numbers may be given: angles",
+        f"{what} Any numbers may be given: angles",
         "wrap, other words are clamped. Returns how many input words were out of range (beyond their format, or angles",
         f"beyond the limits of their joint); 0 is the good case. {only}; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",

@@ -10,7 +10,7 @@ from bddtorque.bench.c_call import CCall
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_names import safe_names
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.words import Format
 
 IO_BITS = (16, 32)
@@ -53,6 +53,14 @@ class Interface:
             labels = dict.fromkeys(formats, joints)
             outputs, result, function = formats.pop("tau"), "tau", "torque_words"
             names = {name: tuple(f"{name}{joint}" for joint in range(1, len(joints) + 1)) for name in formats}
+        elif isinstance(source, QuantitySource):
+            formats = {array.name: array.words for array in source.arrays.inputs}
+            labels = {array.name: _labels(array.labels) for array in source.arrays.inputs}
+            names = {name: tuple(f"{name}{k}" for k in range(1, len(words) + 1)) for name, words in formats.items()}
+            arrays = source.arrays.outputs
+            outputs, result = tuple(source.outputs.values()), arrays[0].name if len(arrays) == 1 else "out"
+            labels[result] = _labels(list(source.outputs))
+            function = f"{source.spec.quantity}_words"
         else:
             formats, names = {"in": source.inputs}, {"in": source.input_names}
             outputs, result, function = (source.output,), "out", "words"
@@ -78,7 +86,9 @@ class Interface:
 
     def count(self, prefix: str, array: str) -> str:
         """Return the macro that says how many words an array has."""
-        counted = "JOINTS" if self.result == "tau" else "INPUTS" if array in self.arrays else "OUTPUTS"
+        counted = "JOINTS" if self.function == "torque_words" else "INPUTS" if array in self.arrays else "OUTPUTS"
+        if self.function not in ("torque_words", "words"):
+            counted = f"{array.upper()}_WORDS"
         return f"{prefix.upper()}_{counted}"
 
     def call(self, prefix: str) -> CCall:

@@ -236,7 +236,7 @@ def c_files(
     if alone and package:
         raise BddTorqueError("package is only valid for a whole model, not for one term")
     if floats and (alone or not isinstance(model.source, RobotSource)):
-        raise BddTorqueError("floats is only valid for a whole robot, not for one term or a function")
+        raise BddTorqueError("floats is only valid for a whole robot's torques, not for a term or another function")
     prefix = prefix_of(model.name, name)
     if alone and name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"

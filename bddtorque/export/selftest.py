@@ -78,7 +78,7 @@ def selftest_text(model: Model, prefix: str, interface: Interface, count: int, f
     )
     check, call = _float_check(model, prefix, interface, max(count // 4, 1)) if floats else ("", "")
     given = ", ".join(f"{array}[state]" for array in interface.arrays)
-    what = "joint" if interface.result == "tau" else "output"
+    what = "joint" if interface.function == "torque_words" else "output"
     return f"""\
 /* {prefix}_selftest.c: states and the words they must give; written by bddtorque. */
 #include <stdio.h>

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar, Union
 
 from bddtorque.graph.graph import Graph, Node, Op, kept, negated
@@ -44,6 +46,9 @@ class Tracer:
     ----------
     kind : what its numbers are
     """
+
+    number: ClassVar[type[float] | type[Fraction]] = float
+    """What constants are kept as."""
 
     def __init__(self, kind: type[Traced] = Traced) -> None:
         self.kind = kind
@@ -99,7 +104,7 @@ class Tracer:
         if not isinstance(left, Traced):
             return left * right
         if not isinstance(right, Traced):
-            return self._scaled(left, float(right))
+            return self._scaled(left, self.number(right))
         first, second = sorted((left.reference, right.reference))
         flip = (first ^ second) & 1
         result = self._record(Node(Op.PRODUCT, first & ~1, second & ~1))
@@ -109,7 +114,7 @@ class Tracer:
         """Return the graph of the given outputs; floats among them become constants."""
         return kept(self.nodes, [self._reference(output) for output in outputs], names)
 
-    def _scaled(self, number: Traced, factor: float) -> Number:
+    def _scaled(self, number: Traced, factor: Any) -> Number:
         """Return factor · number; a constant factor of the number itself is merged with it."""
         if factor == 0:
             return 0.0
@@ -138,7 +143,8 @@ class Tracer:
     def _reference(self, number: Number) -> int:
         if isinstance(number, Traced):
             return number.reference
-        constant = self._record(Node(Op.CONSTANT, value=abs(float(number)))).reference
+        exact: Any = self.number(number)
+        constant = self._record(Node(Op.CONSTANT, value=abs(exact))).reference
         return negated(constant) if number < 0 else constant
 
     def _record(self, node: Node) -> Traced:
@@ -146,6 +152,52 @@ class Tracer:
         if index == len(self.nodes):
             self.nodes.append(node)
         return self.kind(self, index * 2)
+
+
+class Exact(Fraction):
+    """A rational constant under trace: floats join it exactly, so that what is folded is not rounded on the way."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return _exact(super().__add__(_rational(other)))
+
+    def __mul__(self, other: Any) -> Any:
+        return _exact(super().__mul__(_rational(other)))
+
+    def __sub__(self, other: Any) -> Any:
+        return _exact(super().__sub__(_rational(other)))
+
+    def __rsub__(self, other: Any) -> Any:
+        return _exact(super().__rsub__(_rational(other)))
+
+    def __neg__(self) -> Exact:
+        return Exact(super().__neg__())
+
+    def __abs__(self) -> Exact:
+        return Exact(super().__abs__())
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _rational(number: Any) -> Any:
+    return Fraction(number) if isinstance(number, float) else number
+
+
+def _exact(number: Any) -> Any:
+    return number if number is NotImplemented else Exact(number)
+
+
+class ExactTracer(Tracer):
+    """A tracer whose constants are exact until `graph` rounds each of them, once, to the nearest float."""
+
+    number = Exact
+
+    def graph(self, outputs: Sequence[Number], names: Sequence[str]) -> Graph:
+        """Return the graph of the given outputs."""
+        exact = super().graph(outputs, names)
+        nodes = (replace(node, value=float(node.value)) if node.op is Op.CONSTANT else node for node in exact.nodes)
+        return replace(exact, nodes=tuple(nodes))
 
 
 def traced_inputs(tracer: Tracer, prefix: str, count: int) -> list[Any]:

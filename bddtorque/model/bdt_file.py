@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bddtorque.base.archive import from_npy, npy, pack, unpack
@@ -24,9 +24,11 @@ from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.source import (
     FunctionSource,
+    QuantitySource,
     RobotSource,
     Source,
     function_source_from_plain,
+    quantity_source_from_plain,
     robot_source_from_plain,
 )
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
@@ -35,8 +37,8 @@ from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
-FORMAT_VERSION = 3
-"""Files of robots that are no serial chains have it; those of others with a plan in floats have 2, the rest 1."""
+FORMAT_VERSION = 4
+"""Files of quantities have it, those of robots that are no serial chains 3, those with a plan in floats 2, the rest 1."""
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -45,13 +47,22 @@ LONGEST_NUMBER = 20
 """Digits of a whole number in the header; 19 are enough for every word and factor."""
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram, in the order they are written, with the types they have in the file."""
-MAGIC: dict[str, type[Source]] = {"bddtorque model": RobotSource, "bddtorque function": FunctionSource}
-"""What a file may hold, by its key ``format``: a robot or a function of words."""
+MAGIC: dict[str, type[Source]] = {
+    "bddtorque model": RobotSource,
+    "bddtorque quantity": QuantitySource,
+    "bddtorque function": FunctionSource,
+}
+"""What a file may hold, by its key ``format``: torques of a robot, another quantity of it, or a function of words."""
 KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays")
 SECTIONS = ("plan", "certificate", "tables")
 """Sections of every file, after those of its source."""
 
 
+READERS: dict[type[Source], Callable[[dict[str, Any], str], Source]] = {
+    RobotSource: robot_source_from_plain,
+    QuantitySource: quantity_source_from_plain,
+    FunctionSource: function_source_from_plain,
+}
 Contents = tuple[Source, AnyPlan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
 
 
@@ -97,8 +108,10 @@ def encode(
 
 def _version(source: Source, target: str) -> int:
     """Return the first version of the format that knows what a file holds."""
-    if isinstance(source, RobotSource) and not source.robot.serial:
+    if isinstance(source, QuantitySource):
         return FORMAT_VERSION
+    if isinstance(source, RobotSource) and not source.robot.serial:
+        return 3
     return 2 if target == TARGET else 1
 
 
@@ -110,14 +123,9 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     """
     entries = unpack(data, where)
     header = _header(entries, where)
-    source: Source
-    if MAGIC[header["format"]] is RobotSource:
-        source = robot_source_from_plain(header, where)
-    else:
-        source = function_source_from_plain(header, where)
+    source: Source = READERS[MAGIC[header["format"]]](header, where)
     plan = _plan(header, where)
-    of_robot = isinstance(source, RobotSource)
-    certificate = certificate_from_plain(header["certificate"], of_robot, f"{where}, certificate")
+    certificate = certificate_from_plain(header["certificate"], source.kind, f"{where}, certificate")
     _check_words(source, plan, certificate, where)
     tables, diagrams = _blocks(plan, header, entries, where, memory)
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
@@ -151,7 +159,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
         )
     table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
     if isinstance(header["plan"], dict) and header["plan"].get("target") == "host":
-        of_robot = MAGIC[header["format"]] is RobotSource
+        of_robot = MAGIC[header["format"]] is not FunctionSource
         again = "`bddtorque compile ROBOT --target float`" if of_robot else "compile_function(..., target='float')"
         raise BddTorqueError(f"{where}: target 'host' is no longer read: make the file anew with {again}")
     package = of_type(header["package"], str, f"{where}, package")
@@ -214,12 +222,13 @@ def _check_words(source: Source, plan: AnyPlan, certificate: Certificate, where:
         raise BddTorqueError(
             f"{where}: plan and certificate must have the outputs {', '.join(source.outputs):.60}, and no others"
         )
-    if isinstance(source, FunctionSource):
-        word = source.output
-        if (certificate.unit, certificate.lsb) != (word.unit, word.lsb):
-            raise BddTorqueError(f"{where}: the certificate must be of the function's word")
-        if (plan.outputs[0].low, plan.outputs[0].high) != (word.lowest, word.highest):
-            raise BddTorqueError(f"{where}, plan: the output must be clamped to the function's word")
+    if not isinstance(source, RobotSource):
+        outputs: tuple[Any, ...] = plan.outputs
+        for word, proved, output in zip(source.outputs.values(), certificate.outputs, outputs, strict=True):
+            if (proved.unit, proved.lsb) != (word.unit, word.lsb):
+                raise BddTorqueError(f"{where}: the certificate must be of the {source.kind}'s words")
+            if (output.low, output.high) != (word.lowest, word.highest):
+                raise BddTorqueError(f"{where}, plan: the output must be clamped to the {source.kind}'s word")
     known = {name: (word.bits, word.kind == "angle") for name, word in source.words.items()}
     for wire in plan.inputs:
         if known.get(wire.name) != (wire.bits, wire.wraps):

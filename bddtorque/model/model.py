@@ -22,15 +22,17 @@ from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
-from bddtorque.model.function_arm import function_arm
-from bddtorque.model.source import FunctionSource, RobotSource, Source
+from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
+from bddtorque.model.word_arm import word_arm
 from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
+from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
 from bddtorque.words import Format, Formats
+from bddtorque.words.named_arrays import NamedArrays
 from bddtorque.work import Progress
 
 _CALLS = ("torque", "torque_words", "value", "words")
@@ -40,13 +42,13 @@ _CALLS = ("torque", "torque_words", "value", "words")
 class Model:
     """A compiled robot or function: its words, its plan, one table and one diagram per block, and what is proved.
 
-    A compiled robot has `torque` and `torque_words`, `robot`, `spec` and `formats`; a compiled function has `value` and
-    `words`, `error_of`, `input_names`, `inputs`, `output`, `graph` and `rules`. What only the other kind has raises
-    `BddTorqueError`.
+    A compiled robot has `torque` and `torque_words`, `robot`, `spec` and `formats`; another quantity of a robot has
+    `value` and `words`, `robot`, `spec` and `arrays`; a compiled function has `value` and `words`, `error_of`,
+    `input_names`, `inputs`, `output`, `graph` and `rules`. What only another kind has raises `BddTorqueError`.
 
     Attributes
     ----------
-    source : what was compiled, with its words: a `RobotSource` or a `FunctionSource`
+    source : what was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`
     plan, certificate
     tables, diagrams : one per block of the plan
     report : how compiling went (times, memory, notes); empty for a loaded model, and no part of the digest
@@ -64,6 +66,11 @@ class Model:
         if isinstance(self.source, RobotSource):
             return self.source
         use = "" if where else ": use value(...) or words(...)"
+        if isinstance(self.source, QuantitySource):
+            takes = ", ".join(array.name for array in self.source.arrays.inputs)
+            use = f"use value({takes}) or words({takes})"
+            what = f"'{self.name:.60}' is compiled for {self.quantity_name}, not for the torques of q, qd and qdd"
+            raise WrongKindError(f"{where}{where and ': '}{what}" + ("" if where else f": {use}"))
         raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
 
     def function_source(self) -> FunctionSource:
@@ -71,6 +78,8 @@ class Model:
         if isinstance(self.source, FunctionSource):
             return self.source
         use = "use torque(...) or torque_words(...)"
+        if isinstance(self.source, QuantitySource):
+            use = "its words are in `arrays`"
         raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
 
     def word_plan(self, what: str) -> Plan:
@@ -85,12 +94,33 @@ class Model:
     @property
     def robot(self) -> Robot:
         """The robot."""
-        return self.robot_source().robot
+        return self._of_robot().robot
 
     @property
     def spec(self) -> Spec:
         """What was asked of the robot."""
-        return self.robot_source().spec
+        return self._of_robot().spec
+
+    @property
+    def quantity(self) -> str:
+        """What was compiled of the robot: ``"torque"``, ``"gravity"``, ..."""
+        return self._of_robot().spec.quantity
+
+    @property
+    def quantity_name(self) -> str:
+        """The quantity as messages call it."""
+        runtime = " with a payload at run time" if isinstance(self.spec.payload, PayloadBox) else ""
+        return f"quantity '{self.quantity}'{runtime}"
+
+    @property
+    def arrays(self) -> NamedArrays:
+        """What the words of a quantity stand for, by the arrays that `value` and `words` take and return."""
+        if isinstance(self.source, QuantitySource):
+            return self.source.arrays
+        raise WrongKindError(f"'{self.name:.60}' is no quantity other than torque: it has no named arrays")
+
+    def _of_robot(self) -> RobotSource | QuantitySource:
+        return self.source if isinstance(self.source, QuantitySource) else self.robot_source()
 
     @property
     def formats(self) -> Formats:
@@ -135,9 +165,14 @@ class Model:
     @property
     def runnable(self) -> Runnable:
         """What evaluators run: the model itself, or a function as an arm."""
-        if isinstance(self.source, FunctionSource):
-            return function_arm(self.source, self.plan, self.tables, self.diagrams)
+        if not isinstance(self.source, RobotSource):
+            return word_arm(self.source, self.plan, self.tables, self.diagrams)
         return self
+
+    @property
+    def named_arrays(self) -> NamedArrays | None:
+        """The arrays of a quantity; None for anything else."""
+        return self.source.arrays if isinstance(self.source, QuantitySource) else None
 
     def evaluator(
         self,
@@ -170,13 +205,13 @@ class Model:
         """Return torque words of input words, by the evaluator ``"words"``; see `Evaluator.torque_words`."""
         return self._words.torque_words(q, qd, qdd, out)
 
-    def value(self, *values: Any) -> Any:
-        """Return a function at floats, one argument per input, of any shapes that broadcast, through the words."""
-        return self._words.value(*values)
+    def value(self, *values: Any, **named: Any) -> Any:
+        """Return a quantity, or a function at floats, through the words; see `Evaluator.value`."""
+        return self._words.value(*values, **named)
 
-    def words(self, *words: Any) -> Any:
-        """Return output words of a function's input words, one argument per input, of shapes that broadcast."""
-        return self._words.words(*words)
+    def words(self, *words: Any, **named: Any) -> Any:
+        """Return output words of the input words of a quantity or a function; see `Evaluator.words`."""
+        return self._words.words(*words, **named)
 
     def warm_up(self, progress: Progress | None = None) -> None:
         """Compile now, and keep on disk, what the first torques would wait for; see `Evaluator.warm_up`."""
@@ -185,7 +220,8 @@ class Model:
     def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for an own njit loop.
 
-        Of a robot, kernel(q, qd, qdd, tau) on word arrays (n,); of a function, word = kernel(word, ...).
+        Of a robot, kernel(q, qd, qdd, tau) on word arrays (n,); of another quantity, kernel(q, ..., out) on its arrays,
+        all output words in one; of a function, word = kernel(word, ...).
         With `checked` False it trusts that words are in range (target ``"float"``).
         """
         return (self._words if kind == "words" else self.evaluator(kind)).make_kernel(checked)
@@ -218,13 +254,16 @@ class Model:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures people ask for: bits, blocks, rows, nodes, bytes, bounds."""
-        of_robot = isinstance(self.source, RobotSource)
+        of_robot = not isinstance(self.source, FunctionSource)
         certificate = self.certificate
         proved: dict[str, Any] = {"bound": list(certificate.bounds)}
         if not of_robot:
             proved = {"bound": certificate.bound, "relative_to": certificate.relative_to}
+        kind = {"robot": self.name} if of_robot else {"function": self.name}
+        if isinstance(self.source, QuantitySource):
+            kind["quantity"] = self.quantity
         return {
-            self.source.kind: self.name,
+            **kind,
             "source": self.plan.source,
             "target": self.plan.target,
             "bits": self.source.bits,
@@ -241,6 +280,8 @@ class Model:
         source = self.source
         bits = "/".join(map(str, dict.fromkeys(word.bits for word in source.outputs.values())))
         what = f"model of {self.name}"
+        if isinstance(source, QuantitySource):
+            what = f"{source.spec.quantity} of {self.name}"
         if isinstance(source, FunctionSource):
             words = ", ".join(f"{name} {word.bits}" for name, word in source.words.items())
             what = f"function {self.name}({words} bits)"
@@ -254,6 +295,8 @@ class Model:
         if isinstance(source, RobotSource):
             head = ("joint", "position", "velocity", "acceleration", "torque")
             columns = list(zip(*source.formats.inputs, source.formats.tau, strict=True))
+        elif isinstance(source, QuantitySource):
+            head, columns = ("output", "value"), [(word,) for word in source.outputs.values()]
         else:
             head, columns = ("output", *source.input_names, "value"), [(*source.inputs, source.output)]
         rows = [

@@ -1,41 +1,42 @@
-"""What a model was compiled from: a robot, or a function of one to four words.
+"""What a model was compiled from: a robot's torques, another quantity of it, or a function of one to four words.
 
-Both know the words that go in and come out, and the sections of the .bdt file that describe them.
+All know the words that go in and come out, and the sections of the .bdt file that describe them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, plain_of, real, table
 from bddtorque.graph.graph import Graph
+from bddtorque.model.quantity_words import difference_names
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
+from bddtorque.spec.quantities import PAYLOAD, QUANTITIES
+from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec, spec_from_plain
 from bddtorque.words import Format, Formats, formats_from_plain
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.formats import MOST_INPUTS
 from bddtorque.words.joints import format_from_plain
+from bddtorque.words.named_arrays import NamedArrays, named_arrays_from_plain
 
 FUNCTION_MEMORY = 2 * 2**30
 """Bytes that the forms of a function's blocks may take together."""
 
 
 @dataclass(frozen=True)
-class RobotSource:
-    """A robot, what was asked of it, and its words."""
-
-    kind: ClassVar = "robot"
-    sections: ClassVar = ("robot", "spec", "formats")
+class _OfRobot:
+    """A robot, and what was asked of it."""
 
     robot: Robot
     spec: Spec
-    formats: Formats
 
     @property
     def name(self) -> str:
@@ -51,6 +52,16 @@ class RobotSource:
     def accuracy(self) -> float:
         """The error that is allowed, in units of the last bit; infinite by the paper's rule."""
         return {"faithful": 1.0, "paper": math.inf}.get(str(self.spec.accuracy)) or float(self.spec.accuracy)
+
+
+@dataclass(frozen=True)
+class RobotSource(_OfRobot):
+    """A robot, what was asked of it, and its words."""
+
+    kind: ClassVar = "robot"
+    sections: ClassVar = ("robot", "spec", "formats")
+
+    formats: Formats
 
     @cached_property
     def words(self) -> dict[str, Format]:
@@ -134,7 +145,50 @@ class FunctionSource:
         return {"function": {each.name: plain_of(getattr(self, each.name)) for each in fields(self)}}
 
 
-Source = RobotSource | FunctionSource
+@dataclass(frozen=True)
+class QuantitySource(_OfRobot):
+    """A robot, what was asked of it other than its torques alone, and its words, by arrays."""
+
+    kind: ClassVar = "quantity"
+    sections: ClassVar = ("robot", "spec", "words")
+
+    arrays: NamedArrays
+
+    @cached_property
+    def words(self) -> dict[str, Format]:
+        """The input words by the names that plans have for them: q1.., qd1.., q_desired1.., payload1.."""
+        return self.arrays.words
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What the input words stand for, by name; and the differences of angle words that a law is computed from."""
+        found = {name: argument_of(word) for name, word in self.words.items()}
+        if self.spec.quantity == "law":
+            for name, (_, actual) in difference_names(self.robot).items():
+                word = self.words[actual]
+                found[name] = Argument("word", word.bits, word.sign * Fraction(word.lsb))
+        return found
+
+    @property
+    def outputs(self) -> dict[str, Format]:
+        """The output words, by their labels."""
+        return self.arrays.results
+
+    @property
+    def bits(self) -> dict[str, Any]:
+        """Word lengths, by array."""
+        return {each.name: [word.bits for word in each] for each in (*self.arrays.inputs, *self.arrays.outputs)}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the sections of a file that describe the source, by name."""
+        return {
+            "robot": robot_to_plain(self.robot),
+            "spec": self.spec.canonical(),
+            "words": self.arrays.to_plain(),
+        }
+
+
+Source = RobotSource | QuantitySource | FunctionSource
 
 
 def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
@@ -145,6 +199,25 @@ def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
     if robot.joint_names != formats.joint_names:
         raise BddTorqueError(f"{where}: the formats must be those of the robot's {len(robot.joint_names)} joints")
     return RobotSource(robot, spec, formats)
+
+
+def quantity_source_from_plain(header: dict[str, Any], where: str) -> QuantitySource:
+    """Return what the sections ``robot``, ``spec`` and ``words`` of a file hold; every field is checked."""
+    robot = robot_from_plain(header["robot"], f"{where}, robot")
+    spec = spec_from_plain(header["spec"], f"{where}, spec")
+    arrays = named_arrays_from_plain(header["words"], f"{where}, words")
+    asked = QUANTITIES[spec.quantity]
+    inputs = (*asked.inputs, *([PAYLOAD] if isinstance(spec.payload, PayloadBox) else []))
+    if spec.is_torque:
+        raise BddTorqueError(f"{where}: a quantity other than the torques is expected")
+    if tuple(each.name for each in arrays.inputs) != inputs:
+        raise BddTorqueError(f"{where}, words: quantity '{spec.quantity}' takes {', '.join(inputs)}")
+    if tuple(each.name for each in arrays.outputs) != asked.outputs:
+        raise BddTorqueError(f"{where}, words: quantity '{spec.quantity}' gives {', '.join(asked.outputs)}")
+    for each in arrays.inputs:
+        if each.name != PAYLOAD and each.labels != robot.joint_names:
+            raise BddTorqueError(f"{where}, words: {each.name} must have the labels of the robot's joints")
+    return QuantitySource(robot, spec, arrays)
 
 
 def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSource:

@@ -121,7 +121,7 @@ class _Errors(Algebra[_Known]):
         return _Known(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
 
     def wrapped(self, total: _Known, wire: AngleSum) -> _Known:
-        return _Known(Fraction(1), word_range(wire.bits))
+        return _Known(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
 
     def table(self, wire: Lookup, words: Sequence[_Known]) -> _Known:
         block, fact = self.plan.blocks[wire.block], self.facts[wire.block]

@@ -177,3 +177,7 @@ class FloatOutput(PlanPart):
     def sources(self) -> tuple[int, ...]:
         """The wire that it reads."""
         return (self.wire,)
+
+    def moved(self, places: Mapping[int, int]) -> FloatOutput:
+        """Return the output with its wire at another place."""
+        return replace(self, wire=places[self.wire])

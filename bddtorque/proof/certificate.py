@@ -21,7 +21,7 @@ from bddtorque.base.shown_tables import html_table
 T = TypeVar("T")
 Saturation = Literal["cannot", "can", "not excluded"]
 SATURATIONS = ("cannot", "can", "not excluded")
-ROBOT = "robot"
+ROBOT, QUANTITY = "robot", "quantity"
 RELATIVE_TO = {
     "traced": "the real-number function that was traced, at the exact values of the input words, π exact",
     "float": "the float64 values that the function returned at the values of the input words",
@@ -31,6 +31,7 @@ RELATIVE_TO = {
 """What the words of a compiled function are compared with, by the kind of its source."""
 _SHARED_KEYS = ("low", "high", "saturation", "witness")
 _ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *_SHARED_KEYS)
+_QUANTITY_KEYS = ("output", *_ROBOT_KEYS[1:])
 _FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *_SHARED_KEYS)
 
 NAME_WIDTH = 24
@@ -86,7 +87,8 @@ class ProvedBound:
     saturation : whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see
         `witness`), ``"not excluded"``
     witness : input words that saturate, or None; of a robot q, qd and qdd
-    relative_to : ``"robot"``, or a key of `RELATIVE_TO`: what the true value is
+    relative_to : what the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key
+        of `RELATIVE_TO`
     assumed : what the caller states that the values of a function are off themselves, in units; not proved here
     spread : how far samples of the same words lie from their mean at most, in `unit`; no part of the bound
     """
@@ -112,7 +114,7 @@ class ProvedBound:
     def bound(self) -> float:
         """The bound on the error, in units of the last bit: what is proved, and what was assumed."""
         total = self.parts.total
-        return total if self.relative_to == ROBOT else (total + self.assumed) * (1 + 1e-15)
+        return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
 
     @property
     def bound_si(self) -> float:
@@ -140,7 +142,7 @@ class ProvedBound:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON; robots and functions have different keys."""
-        keys = _ROBOT_KEYS if self.relative_to == ROBOT else _FUNCTION_KEYS
+        keys = {ROBOT: _ROBOT_KEYS, QUANTITY: _QUANTITY_KEYS}.get(self.relative_to, _FUNCTION_KEYS)
         plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
         plain["parts"] = self.parts.to_plain()
         if self.witness is not None:
@@ -204,17 +206,25 @@ class Certificate:
 
     @property
     def _of_function(self) -> bool:
-        return len(self.outputs) == 1 and self.relative_to != ROBOT
+        return self.outputs[0].relative_to not in (ROBOT, QUANTITY)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         plain = [output.to_plain() for output in self.outputs]
-        return plain[0] if self._of_function else {"torques": plain}
+        return plain[0] if self._of_function else {self._key: plain}
+
+    @property
+    def _key(self) -> str:
+        return "outputs" if self.outputs[0].relative_to == QUANTITY else "torques"
+
+    @property
+    def _what(self) -> str:
+        return _what(self.outputs)
 
     def __str__(self) -> str:
         if self._of_function:
             return _function_text(self.outputs[0])
-        lines = ["Proved for every input word: |compiled - true torque|, in units of the last bit", ""]
+        lines = [f"Proved for every input word: |compiled - true {self._what}|, in units of the last bit", ""]
         for torques in _side_by_side(self.outputs):
             lines += [*_columns(torques), ""]
         lines += [f"  {torque.name}: {torque.about_saturation()}" for torque in self.outputs]
@@ -233,12 +243,13 @@ class Certificate:
         ]
         rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.outputs)))
         rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.outputs)))
-        rows.append(("largest torque, at most", *(f"{torque.largest:.4g} {torque.unit}" for torque in self.outputs)))
+        largest = (f"{torque.largest:.4g} {torque.unit}" for torque in self.outputs)
+        rows.append((f"largest {self._what}, at most", *largest))
         bits = (f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in self.outputs)
         rows.append(("effective bits, at most", *bits))
         rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.outputs)))
         return html_table(
-            "Proved for every input word: |compiled − true torque|, in units of the last bit",
+            f"Proved for every input word: |compiled − true {self._what}|, in units of the last bit",
             ("", *(torque.name for torque in self.outputs)),
             rows,
             [f"{torque.name}: {torque.about_saturation()}" for torque in self.outputs],
@@ -276,8 +287,8 @@ def _columns(torques: Sequence[ProvedBound]) -> list[str]:
             for field in fields(Parts)
         },
         "bound": [f"{torque.bound:.4f}" for torque in torques],
-        "bound in N·m or N": [f"{torque.bound_si:.4g}" for torque in torques],
-        "largest torque, at most": [f"{torque.largest:.4g}" for torque in torques],
+        _bound_title(torques): [f"{torque.bound_si:.4g}" for torque in torques],
+        f"largest {_what(torques)}, at most": [f"{torque.largest:.4g}" for torque in torques],
         "effective bits, at most": [f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in torques],
         "faithful": ["yes" if torque.faithful else "NO" for torque in torques],
     }
@@ -286,6 +297,18 @@ def _columns(torques: Sequence[ProvedBound]) -> list[str]:
         aligned = (f"{cell:>{_width(torque)}}" for cell, torque in zip(cells, torques, strict=True))
         lines.append(f"  {name:{NAME_WIDTH}}{''.join(aligned)}")
     return lines
+
+
+def _what(outputs: Sequence[ProvedBound]) -> str:
+    return "value" if outputs[0].relative_to == QUANTITY else "torque"
+
+
+def _bound_title(torques: Sequence[ProvedBound]) -> str:
+    """Return the name of the row of bounds, with their units."""
+    if torques[0].relative_to == ROBOT:
+        return "bound in N·m or N"
+    units = dict.fromkeys(torque.unit for torque in torques)
+    return f"bound in {' or '.join(unit or '1' for unit in units)}"
 
 
 def _function_text(output: ProvedBound) -> str:
@@ -307,25 +330,29 @@ def _function_text(output: ProvedBound) -> str:
     return "\n".join([*lines, "", f"  {name}: {output.about_saturation()}"])
 
 
-def certificate_from_plain(plain: object, of_robot: bool, where: str = "certificate") -> Certificate:
-    """Return the certificate that `Certificate.to_plain` wrote for a robot or a function; every field is checked."""
-    if not of_robot:
+def certificate_from_plain(plain: object, kind: str, where: str = "certificate") -> Certificate:
+    """Return the certificate that `Certificate.to_plain` wrote for a kind of source; every field is checked."""
+    if kind not in (ROBOT, QUANTITY):
         return Certificate((_output(plain, _FUNCTION_KEYS, where),))
-    given = listed(table(plain, ("torques",), where)["torques"], where)
-    return Certificate(tuple(_output(each, _ROBOT_KEYS, f"{where}, torque {k}") for k, each in enumerate(given, 1)))
+    key, keys = ("torques", _ROBOT_KEYS) if kind == ROBOT else ("outputs", _QUANTITY_KEYS)
+    given = listed(table(plain, (key,), where)[key], where)
+    outputs = tuple(_output(each, keys, f"{where}, {key.removesuffix('s')} {k}") for k, each in enumerate(given, 1))
+    if not outputs:
+        raise BddTorqueError(f"{where} must be of at least one output")
+    return Certificate(outputs)
 
 
 def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
     given = table(plain, keys, where)
-    of_robot = keys is _ROBOT_KEYS
+    of_robot, of_function = keys is _ROBOT_KEYS, keys is _FUNCTION_KEYS
     choice(given["saturation"], SATURATIONS, f"{where}, saturation")
-    if not of_robot:
+    if of_function:
         choice(given["relative_to"], tuple(RELATIVE_TO), f"{where}, relative_to")
     parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
     witness = given["witness"]
     if witness is not None:
         listed_words = listed(witness, where, 3 if of_robot else None)
-        witness = tuple(_words(each, where) for each in listed_words) if of_robot else _words(witness, where)
+        witness = _words(witness, where) if of_function else tuple(_words(each, where) for each in listed_words)
     output = ProvedBound(
         of_type(given["joint" if of_robot else "output"], str, where),
         of_type(given["unit"], str, where),
@@ -335,7 +362,7 @@ def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
         real(given["high"], where),
         given["saturation"],
         witness,
-        given.get("relative_to", ROBOT),
+        given.get("relative_to", ROBOT if of_robot else QUANTITY),
         real(given.get("assumed", 0.0), f"{where}, assumed"),
         real(given.get("spread", 0.0), f"{where}, spread"),
     )

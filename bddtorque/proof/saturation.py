@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,13 @@ from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Saturation
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Formats
+from bddtorque.words import Format, Formats
 from bddtorque.words.portable import sine_cosine
 from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
-Witness = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+Witness = tuple[tuple[int, ...], ...]
+"""Input words, array by array: of a robot q, qd and qdd."""
 
 STARTS = 512
 ROUNDS = 4
@@ -48,6 +50,62 @@ def judge(
     return verdicts
 
 
+def judge_words(
+    formats: Mapping[str, Format],
+    sizes: Sequence[int],
+    plan: AnyPlan,
+    tables: Sequence[Table],
+    reach: Sequence[tuple[float, float]],
+    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
+) -> list[tuple[Saturation, Witness | None]]:
+    """Return the verdict on each output of any words; `true_units` gives one output in units of its word.
+
+    `sizes` are those of the arrays that the words belong to: a witness has one list of words for each.
+    """
+    verdicts: list[tuple[Saturation, Witness | None]] = []
+    for place, (low, high) in enumerate(reach):
+        output = plan.outputs[place]
+        if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
+            verdicts.append(("cannot", None))
+            continue
+        witness = _climb(formats, plan, tables, place, true_units)
+        verdicts.append(("can", _grouped(witness, sizes)) if witness else ("not excluded", None))
+    return verdicts
+
+
+def _grouped(words: Sequence[int], sizes: Sequence[int]) -> Witness:
+    ends = np.cumsum([0, *sizes])
+    return tuple(tuple(words[first:last]) for first, last in pairwise(ends))
+
+
+def _climb(
+    formats: Mapping[str, Format],
+    plan: AnyPlan,
+    tables: Sequence[Table],
+    place: int,
+    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
+) -> list[int] | None:
+    """Search for words at which plan and truth both leave the range of an output, as `find_witness` does."""
+    rng = np.random.default_rng(place)
+    output = plan.outputs[place]
+    starts = {name: rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for name, word in formats.items()}
+    for direction in (1, -1):
+        best = dict(starts)
+        for _ in range(ROUNDS):
+            for name, word in formats.items():
+                tried = np.concatenate([best[name], *(word.held(best[name] + step) for step in STEPS)])
+                copies = 1 + len(STEPS)
+                states = {**{other: np.tile(own, copies) for other, own in best.items()}, name: tried}
+                gained = (direction * true_units(states, place)).reshape(copies, -1)
+                best[name] = tried.reshape(copies, -1)[gained.argmax(axis=0), np.arange(STARTS)]
+            total, units = _sum(plan, tables, best, place), true_units(best, place)
+            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
+            if beyond.any():
+                at = int(beyond.argmax())
+                return [int(own[at]) for own in best.values()]
+    return None
+
+
 def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int) -> Witness | None:
     """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
 
@@ -55,6 +113,7 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
     """
     rng = np.random.default_rng(place)
     words = [word for kind in formats.inputs for word in kind]
+    names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(formats.q) + 1)]
     starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
     output, every = plan.outputs[place], np.arange(STARTS)
     for direction in (1, -1):
@@ -66,7 +125,7 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
                 units = _torque_units(robot, formats, best.with_column(column, tried), place)
                 winners = (direction * units.reshape(tried.shape)).argmax(axis=0)
                 best.set_column(column, tried[winners, every])
-            total = _sum(plan, tables, best.words, place)
+            total = _sum(plan, tables, dict(zip(names, best.words.T, strict=True)), place)
             units = _torque_units(robot, formats, best.values, place)
             beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
             if beyond.any():
@@ -127,11 +186,8 @@ def _torque_units(
     return units
 
 
-def _sum(plan: AnyPlan, tables: Sequence[Table], states: Words, place: int) -> Words:
-    """Return the sum of an output before it is clamped, in units of its word, for states (N, 3n)."""
-    n = states.shape[1] // 3
-    names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
-    inputs = dict(zip(names, states.T, strict=True))
+def _sum(plan: AnyPlan, tables: Sequence[Table], inputs: Mapping[str, Words], place: int) -> Words:
+    """Return the sum of an output before it is clamped, in units of its word, for words (N,) by name."""
     words: Words
     if isinstance(plan, FloatPlan):
         value = run_float_wires(plan, tables, inputs)[plan.outputs[place].wire]

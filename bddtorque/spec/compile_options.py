@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from bddtorque.robots.tree_robot import TreeOptions
-from bddtorque.spec.records import InputBits, Payload
+from bddtorque.spec.records import Gains, InputBits, Payload, PayloadBox
 
 BitsOption = int | Sequence[int] | npt.NDArray[Any] | None
 End = float | str
@@ -26,7 +26,9 @@ class CompileOptions(TreeOptions, total=False):
     """
 
     robot: str | None
-    payload: Payload | float | Sequence[float] | Mapping[str, Any] | npt.NDArray[Any] | None
+    payload: Payload | PayloadBox | float | Sequence[float] | Mapping[str, Any] | npt.NDArray[Any] | None
+    quantity: Literal["torque", "gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law"] | None
+    gains: Gains | Mapping[str, Any] | None
     bits: BitsOption
     input_bits: BitsOption | InputBits | Mapping[str, Any]
     accuracy: Literal["faithful", "paper"] | float | None

@@ -129,6 +129,14 @@ def as_lock(given: object, name: str) -> Lock | None:
     return tuple(sorted(positions.items())) or None
 
 
+def as_gain(given: object, name: str) -> float | tuple[float, ...]:
+    """Return a gain of at least 0, or one per joint."""
+    given = unwrap(given)
+    if is_list(given) and given:
+        return tuple(real(each, name, low=0.0) for each in given)
+    return real(given, name, low=0.0)
+
+
 def as_inertia(given: object, name: str) -> tuple[Vector, Vector, Vector]:
     """Return three principal moments, or 3 rows of 3, as 3 rows."""
     given, what = unwrap(given), "[Ixx, Iyy, Izz] or 3 rows of 3, in kg·m²"

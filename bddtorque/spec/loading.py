@@ -13,6 +13,7 @@ from bddtorque.robots.library import RobotLike, model_reader
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec import Spec, assume_missing, load_spec
+from bddtorque.spec.records import Payload
 from bddtorque.spec.resolve import placeholder_notes
 from bddtorque.spec.spec_files import ROBOT_SUFFIXES
 
@@ -73,7 +74,7 @@ def as_specified(spec: Spec, robot: Robot) -> Robot:
     """Return a robot with the gravity, the payload and the friction that a specification gives it, if it gives them."""
     if spec.gravity is not None:
         robot = robot.with_gravity(spec.gravity)
-    if spec.payload is not None:
+    if isinstance(spec.payload, Payload):
         inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
         robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
     return spec.with_friction(robot)

@@ -14,13 +14,14 @@ from bddtorque.spec.field_values import (
     Bits,
     Reader,
     as_bits,
+    as_gain,
     as_inertia,
     as_position,
     as_sign,
     as_text,
     as_vector,
 )
-from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_ranges, is_named
+from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_range, as_ranges, is_named
 
 Kind = TypeVar("Kind", bound="Record")
 
@@ -150,9 +151,75 @@ class Payload(Record):
     inertia: Annotated[tuple[Vector, Vector, Vector] | None, as_inertia] = None
 
 
-def as_payload(given: object, name: str) -> Payload:
-    """Return a payload from a mass, a mass with the centre's x, y and z, or a table."""
+def _as_mass_range(given: object, name: str) -> Range:
+    low, high = as_range(given, name) if is_list(unwrap(given)) else (0.0, _as_mass(given, name))
+    if low < 0:
+        raise BddTorqueError(f"{name} must not be below 0 kg, got {low:g}")
+    return low, high
+
+
+def _as_box(given: object, name: str) -> tuple[Range, Range, Range]:
     given = unwrap(given)
+    if not is_list(given) or len(given) != 3:
+        what = "3 ranges in m, of x, y and z in the tip frame, such as [[-0.1, 0.1], [-0.1, 0.1], [0, 0.2]]"
+        raise BddTorqueError(f"{name} must be {what}, got {describe(given)}")
+    x, y, z = (
+        (real(each, name), real(each, name)) if not is_list(each) else as_range(each, name) if each[0] != each[-1]
+        else (real(each[0], name), real(each[-1], name))
+        for each in given
+    )  # fmt: skip
+    return x, y, z
+
+
+def _as_runtime(given: object, name: str) -> bool:
+    if given is not True:
+        raise BddTorqueError(f"{name} must be true where it is given, got {describe(given)}")
+    return True
+
+
+@dataclass(frozen=True)
+class PayloadBox(Record):
+    """Payloads of which one is given at run time, as input words, in the axes of the tip frame.
+
+    Attributes
+    ----------
+    mass : its range, kg
+    centre_of_mass : the ranges of x, y and z, m
+    inertia : the largest moment about the origin of the tip frame, kg·m²; None: that of the largest mass at the
+        farthest corner
+    runtime : True
+    """
+
+    mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
+    centre_of_mass: Annotated[tuple[Range, Range, Range], _as_box] = ((0.0, 0.0),) * 3
+    inertia: Annotated[float | None, lambda given, name: real(given, name, low=0.0)] = None
+    runtime: Annotated[bool, _as_runtime] = True
+
+
+@dataclass(frozen=True)
+class Gains(Record):
+    """The gains of the computed-torque law: q̈ = q̈_desired + kv (q̇_desired − q̇) + kp (q_desired − q).
+
+    Attributes
+    ----------
+    kp : 1/s², for all joints or one per joint
+    kv : 1/s, the same
+    """
+
+    kp: Annotated[float | tuple[float, ...], as_gain] = 0.0
+    kv: Annotated[float | tuple[float, ...], as_gain] = 0.0
+
+
+def as_payload(given: object, name: str) -> Payload | PayloadBox:
+    """Return a payload from a mass, a mass with the centre's x, y and z, or a table; of a box, with ``runtime``."""
+    given = unwrap(given)
+    if isinstance(given, Mapping) and "com" in given and "centre_of_mass" not in given:
+        given = {"centre_of_mass" if key == "com" else key: value for key, value in given.items()}
+    if isinstance(given, PayloadBox) or (isinstance(given, Mapping) and "runtime" in given):
+        box: PayloadBox = as_record(PayloadBox)(given, name)
+        if box.mass[1] <= 0:
+            raise BddTorqueError(f"{name}, mass must be a range in kg such as [0, 5], got {box.mass[1]:g}")
+        return box
     if is_list(given) and len(given) == 4:
         given = {"mass": given[0], "centre_of_mass": list(given[1:])}
     elif isinstance(given, int | float):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import check_unit
 from bddtorque.spec.field_values import Bits
+from bddtorque.spec.quantities import DESIRED, MOTION
 from bddtorque.spec.range_values import RANGED, JointRange, Range, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words import Format, Formats, JointFormats
@@ -48,10 +49,25 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
                 f"torque of joint '{joint.name}' is 'auto', which is found by compiling: give a range, or 'limits' "
                 f"({spec.where})"
             )
-    bits = torque_bits(spec, robot)
-    inputs = {quantity: _input_bits(spec, quantity, robot) or bits for quantity in RANGED[:3]}
+    bits: Bits = torque_bits(spec, robot)
+    inputs = {
+        quantity: (_input_bits(spec, quantity, robot) or bits) if quantity in spec.ranges_needed else None
+        for quantity in RANGED[:3]
+    }
+    if "torque" not in spec.ranges_needed:
+        bits = _one_length(spec)
     chip = spec.chip or (ANY_CHIP if spec.target == "integer" else None)
     return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said, chip=chip)
+
+
+def _one_length(spec: Spec) -> int:
+    """Return the word length of outputs that are not those of joints."""
+    lengths = {spec.bits} if isinstance(spec.bits, int) else set(spec.bits)
+    if len(lengths) > 1:
+        raise BddTorqueError(
+            f"bits must be one number for quantity '{spec.quantity}', got {list(lengths)}{spec.at('bits')}"
+        )
+    return lengths.pop()
 
 
 def torque_bits(spec: Spec, robot: Robot) -> tuple[int, ...]:
@@ -68,7 +84,7 @@ def stated_joints(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """
     said = joints_said(spec, robot)
     for index, joint in enumerate(robot.joints):
-        for quantity in RANGED:
+        for quantity in spec.ranges_needed:
             if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
                 raise BddTorqueError(_missing(spec, joint, quantity))
     return said
@@ -82,7 +98,9 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
         ranges: dict[str, JointRange | None] = {}
         for quantity in RANGED:
             said: JointRange | None = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            if isinstance(said, tuple):
+            if quantity not in spec.ranges_needed:
+                said = None
+            elif isinstance(said, tuple):
                 at = "" if quantity in spec.overridden else f" ({spec.where})"
                 said = range_in_si(said, quantity, joint.name, joint.revolute, at)
             elif quantity == "torque" and said != "limits":
@@ -106,7 +124,8 @@ def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
     joints, assumed = [], dict[str, list[str]]()
     for joint, said in zip(robot.joints, joints_said(spec, robot), strict=True):
         filled = said
-        if said.acceleration is None and said.velocity is not None:
+        needed = "acceleration" in spec.ranges_needed
+        if needed and said.acceleration is None and said.velocity is not None:
             largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
             filled = replace(said, acceleration=(-largest, largest))
             assumed.setdefault(f"±{largest:g} {UNITS['acceleration'][not joint.revolute]}", []).append(joint.name)
@@ -120,6 +139,8 @@ def placeholder_notes(spec: Spec, robot: Robot) -> tuple[str, ...]:
     suspected = dict[tuple[str, str], list[str]]()
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
         for quantity, least in PLACEHOLDERS.items():
+            if quantity not in spec.ranges_needed:
+                continue
             limit: float = getattr(joint, quantity)
             said = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
             if said is None and least[not joint.revolute] <= limit < math.inf:
@@ -157,6 +178,17 @@ def formats_of(spec: Spec, robot: Robot) -> Formats:
         joints = zip(bits, robot.joints, resolved.joints, strict=True)
         words.append(JointFormats(name, tuple(_format(quantity, *each) for each in joints)))
     return Formats(robot.joint_names, *words)
+
+
+def motion_formats(spec: Spec, robot: Robot, array: str) -> JointFormats:
+    """Return the words of an array of a resolved spec's quantity, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
+    kind = array.partition("_")[0]
+    quantity = "torque" if kind == "tau" else MOTION[kind]
+    bits: Any = spec.bits if quantity == "torque" else getattr(spec.input_bits, quantity)
+    words = [_format(quantity, *each) for each in zip(bits, robot.joints, spec.joints, strict=True)]
+    if array in DESIRED:
+        words = [replace(word, name=f"desired {word.name}") for word in words]
+    return JointFormats(array, tuple(words), robot.joint_names)
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:

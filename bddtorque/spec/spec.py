@@ -31,11 +31,14 @@ from bddtorque.spec.field_values import (
     as_vector,
     as_whole,
 )
+from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.spec.range_values import RANGED, as_ranges, is_named
 from bddtorque.spec.records import (
+    Gains,
     InputBits,
     JointSpec,
     Payload,
+    PayloadBox,
     Ranges,
     Record,
     as_input_bits,
@@ -62,9 +65,13 @@ class Spec(Record):
     base, tip : links of a URDF file between which the chain lies; None: as its reader finds them
     lock : joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``
     gravity : m/s² in base axes; None: the robot's own
-    payload : a `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame
+    payload : a `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame. With
+        ``runtime = true`` a `PayloadBox`: its numbers become input words
     snap : rotations of a URDF file that nearly carry an axis onto another are made exact to within this
     ignore_friction, allow_massless, allow_unphysical : what else to accept of a URDF file, see docs/robots.md
+    quantity : what to compile of the robot: ``"torque"``, ``"gravity"``, ``"bias"``, ``"mass_matrix"``,
+        ``"kinematics"``, ``"jacobian"`` or ``"law"``; see docs/quantities.md
+    gains : for the quantity ``"law"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint
     bits : word length r of the torques (and of the inputs, unless `input_bits` says otherwise), 2 to 24, or one per
         joint
     input_bits : word length of the inputs, or one per joint, or `InputBits`; None: as `bits`
@@ -93,11 +100,13 @@ class Spec(Record):
     tip: Annotated[str | None, as_text("the name of a link")] = None
     lock: Annotated[Lock | Mapping[str, float] | None, as_lock] = None
     gravity: Annotated[Vector | None, as_vector("x, y and z in m/s², in base axes")] = None
-    payload: Annotated[Payload | None, as_payload] = None
+    payload: Annotated[Payload | PayloadBox | None, as_payload] = None
     snap: Annotated[float | None, as_snap] = None
     ignore_friction: Annotated[bool, as_flag] = False
     allow_massless: Annotated[bool, as_flag] = False
     allow_unphysical: Annotated[bool, as_flag] = False
+    quantity: Annotated[str, as_choice(*QUANTITIES)] = "torque"
+    gains: Annotated[Gains | None, as_record(Gains)] = None
     bits: Annotated[Bits, as_bits] = 12
     input_bits: Annotated[Bits | InputBits | None, as_input_bits] = None
     accuracy: Annotated[str | float, as_accuracy] = "faithful"
@@ -155,6 +164,16 @@ class Spec(Record):
         """Return the words of every input and torque of `robot`; refuse where nobody gives a range."""
         return formats_of(self, robot)
 
+    @property
+    def ranges_needed(self) -> tuple[str, ...]:
+        """The ranges of joints that the quantity reads or gives, by their keys."""
+        return QUANTITIES[self.quantity].ranges
+
+    @property
+    def is_torque(self) -> bool:
+        """Whether the torques of positions, velocities and accelerations are asked for, and nothing else."""
+        return self.quantity == "torque" and not isinstance(self.payload, PayloadBox)
+
     def with_friction(self, robot: Robot) -> Robot:
         """Return the robot with the friction that this spec gives its joints, if it gives any."""
         said = zip(robot.joint_names, matched(self, robot), strict=True)
@@ -173,8 +192,9 @@ class Spec(Record):
         plain = super().to_plain()
         if isinstance(self.lock, tuple):
             plain["lock"] = dict(self.lock)
-        if self.products == "auto":  # nothing was asked for; files from before the key say nothing either
-            del plain["products"]
+        for name, nothing in (("products", "auto"), ("quantity", "torque")):
+            if plain[name] == nothing:  # nothing was asked for; files from before the key say nothing either
+                del plain[name]
         return {name: value for name, value in plain.items() if value is not False and value not in ({}, [])}
 
     def __str__(self) -> str:
@@ -182,7 +202,7 @@ class Spec(Record):
         plain = self.to_plain()
         plain["memory"] = format_size(self.memory)
         lines = [f"{key} = {toml_value(value)}" for key, value in plain.items() if not is_toml_table(value)]
-        for key in ("lock", "payload", "input_bits", "ranges"):
+        for key in ("lock", "payload", "gains", "input_bits", "ranges"):
             if isinstance(plain.get(key), dict):
                 lines += [
                     "",

@@ -1,0 +1,95 @@
+"""The plan of traced outputs for a target: the same for torques and for every other quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph
+from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
+from bddtorque.planner.budget import plan_network
+from bddtorque.planner.builder import Target
+from bddtorque.planner.extra_terms import COST, with_term
+from bddtorque.planner.float_planner import LawTerm, plan_floats
+from bddtorque.planner.integer_cost import plan_cycles
+from bddtorque.planner.integer_planner import plan_integers
+from bddtorque.spec import Spec
+from bddtorque.spec.chips import chip_named
+from bddtorque.words.argument import Argument
+
+
+@dataclass(frozen=True)
+class TracedOutputs:
+    """A graph that may be compiled.
+
+    Attributes
+    ----------
+    source : ``"terms"`` or ``"recursive"``
+    graph : of all outputs
+    errors : how far each output can be from the true one, in units of its last bit
+    """
+
+    source: str
+    graph: Graph
+    errors: tuple[float, ...]
+
+
+def check_target(spec: Spec) -> None:
+    """Refuse options that the target of a spec does not take."""
+    if spec.products != "auto" and spec.target != "tables":
+        raise BddTorqueError(
+            f"products is only valid for target 'tables', got '{spec.products}' with target '{spec.target}'"
+            f"{spec.at('products')}"
+        )
+    if spec.precision is not None and spec.target != "float":
+        raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
+    if spec.chip is not None and spec.target != "integer":
+        raise BddTorqueError(f"chip is only valid for target 'integer', got target '{spec.target}'{spec.at('chip')}")
+
+
+def plan_for_target(
+    spec: Spec,
+    accuracy: float,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    traces: Sequence[TracedOutputs],
+    laws: Sequence[LawTerm],
+) -> tuple[AnyPlan, tuple[float, ...]]:
+    """Return the plan for the target of a resolved spec, and the errors of the graph that it is made from.
+
+    Of several graphs the one is taken whose plan costs a chip least; `laws` are what is added to outputs.
+    """
+    if spec.target == "integer":
+        chip, found = chip_named(str(spec.chip)), []
+        for trace in traces:
+            plan = plan_integers(
+                trace.graph, arguments, targets, accuracy, spec.block_bits, trace.source, chip, _spent(trace, laws)
+            )
+            found.append((with_laws(plan, laws, arguments, targets), trace.errors))
+        return min(found, key=lambda each: plan_cycles(each[0], chip))
+    (trace,) = traces
+    if spec.target == "float":
+        precision = spec.precision or "auto"
+        floats = plan_floats(
+            trace.graph, arguments, targets, accuracy, trace.source, precision, trace.errors, list(laws)
+        )
+        return floats, trace.errors
+    words = plan_network(
+        trace.graph, arguments, targets, accuracy, spec.block_bits, trace.source, _spent(trace, laws), spec.products
+    )
+    return with_laws(words, laws, arguments, targets), trace.errors
+
+
+def _spent(trace: TracedOutputs, laws: Sequence[LawTerm]) -> float:
+    return max(trace.errors) + (COST if laws else 0.0)
+
+
+def with_laws(
+    plan: Plan, laws: Sequence[LawTerm], arguments: Mapping[str, Argument], targets: Sequence[Target]
+) -> Plan:
+    """Return a plan with laws added to its outputs, one table of an input word each."""
+    for law in laws:
+        plan = with_term(plan, law.output, law.law, law.name, arguments[law.name], targets[law.output].sign)
+    return plan

@@ -1,0 +1,50 @@
+"""A function, or a quantity of a robot, as an arm: evaluators know positions, velocities, accelerations, and torques.
+
+Whatever takes k words and gives p is run as an arm of as many joints as the larger of the two, which reads its
+positions alone. Its first torques are the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.model.source import FunctionSource, QuantitySource
+from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Input
+from bddtorque.words import Format, Formats, JointFormats
+
+UNUSED = Format("angle", 2, name="a word that nothing reads")
+"""In the place of words that an arm has too many of; no number is out of its range."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What an evaluator runs."""
+
+    formats: Formats
+    plan: AnyPlan
+    tables: Sequence[Table]
+    diagrams: Sequence[Diagram]
+    memory: int
+
+
+def word_arm(
+    source: FunctionSource | QuantitySource, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram]
+) -> Arm:
+    """Return what takes words by name as an arm."""
+    places = {name: f"q{k}" for k, name in enumerate(source.words, 1)}
+    wires: Any = tuple(
+        replace(wire, name=places[wire.name]) if isinstance(wire, Input) else wire for wire in plan.wires
+    )
+    joints = max(len(source.words), len(source.outputs))
+    names = [*source.words, *(f"unused{k}" for k in range(joints - len(source.words)))]
+    inputs, outputs = (
+        JointFormats(name, (*words.values(), *[UNUSED] * (joints - len(words))))
+        for name, words in (("inputs", source.words), ("outputs", source.outputs))
+    )
+    formats = Formats(tuple(names), inputs, inputs, inputs, outputs)  # velocities and accelerations are not read
+    return Arm(formats, replace(plan, wires=wires), tables, diagrams, source.memory)
