@@ -89,6 +89,9 @@ def compile_command(
 
         save_spec(model.spec, write_spec, report["notes"])
         report["spec_file"] = str(write_spec)
+    if not model.spec.is_torque:
+        _show_quantity(model, report, as_json)
+        return
     from bddtorque.bench.target_costs import target_costs
     from bddtorque.compiler.range_facts import torque_ranges
 
@@ -110,6 +113,19 @@ def compile_command(
     console.print(str(model.certificate), soft_wrap=True)
     console.print()
     console.print(cost_table(costs))
+
+
+def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:
+    """Show a compiled quantity: summary, words, certificate."""
+    if as_json:
+        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
+        return
+    from bddtorque.cli.tables import compile_lines, model_words, word_table
+
+    console = output()
+    for shown in (grid(compile_lines(model, report)), word_table(model_words(model)), str(model.certificate)):
+        console.print(shown, soft_wrap=isinstance(shown, str))
+        console.print()
 
 
 def check_source(spec: str) -> None:

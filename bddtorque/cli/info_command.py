@@ -48,16 +48,17 @@ def info_command(
     choices = say.chosen_forms(model, budget)
     constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
-    ranges = torque_ranges(model.robot_source(), model.certificate)
+    ranges = torque_ranges(model.robot_source(), model.certificate) if model.spec.is_torque else []
+    words = {"words": model.arrays.to_plain()} if model.named_arrays else {"formats": model.formats.to_plain()}
     if as_json:
         write_json(
             {
                 **known,
-                "ranges": [each.to_plain() for each in ranges],
+                **({"ranges": [each.to_plain() for each in ranges]} if ranges else {}),
                 "constant_sequence": {"constant": constant, "why": why},
                 "chosen_forms": say.choice_figures(choices),
                 "spec": model.spec.to_plain(),
-                "formats": model.formats.to_plain(),
+                **words,
                 "certificate": model.certificate.to_plain(),
                 "block_list": blocks,
             }
@@ -79,7 +80,8 @@ def info_command(
     if levels and blocks:
         parts.append(say.level_table(blocks))
     # what people look for comes last: it stays on the screen
-    parts += [say.word_table(say.model_words(model)), str(model.certificate), say.range_table(ranges)]
+    parts += [say.word_table(say.model_words(model)), str(model.certificate)]
+    parts += [say.range_table(ranges)] if ranges else []
     for part in parts:
         console.print()
         console.print(part, soft_wrap=isinstance(part, str))

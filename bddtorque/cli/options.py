@@ -63,6 +63,8 @@ _PAYLOAD = "A point mass (kg) at the tip, and its place (m) in the tip frame."
 CHOICES = {
     **option_table(
         PANEL,
+        ("quantity", str, "NAME", "torque, gravity, bias, mass_matrix, kinematics, jacobian or law."),
+        ("gains", list[str], "NAME=GAIN", "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity law."),
         ("bits", str, "BITS", "Torque word length: 12, or one per joint such as 12,10."),
         ("input_bits", list[str], "BITS", _INPUTS),
         ("accuracy", str, "GOAL", "faithful (below one unit of the last bit), paper, or a number of units above 0.5."),
@@ -124,6 +126,7 @@ def takes(**tables: dict[str, Any]) -> Callable[[Callable[..., None]], Callable[
 def read_choices(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `Spec.with_options` from the text of the flags; those not given are None."""
     read: dict[str, Callable[[Any], Any]] = {
+        "gains": read_gains,
         "bits": read_bits,
         "input_bits": read_input_bits,
         "accuracy": read_accuracy,
@@ -286,6 +289,18 @@ def read_named(texts: Sequence[str], where: str, expected: str, read: Callable[[
         if "" not in named and len(named) == len(parts):
             return named
     raise BddTorqueError(f"{where} must be {expected}, got {', '.join(texts)!r:.60}")
+
+
+def read_gains(texts: Sequence[str]) -> dict[str, float | list[float]] | None:
+    """Return what ``--gains`` says: kp and kv, each for all joints or one per joint."""
+    expected = "kp=GAIN and kv=GAIN, each a number or one per joint such as 100,80"
+    if not texts:
+        return None
+    return read_named(texts, "--gains", expected, lambda text: _single(_separated(text, "--gains", expected, float)))
+
+
+def _single(values: list[float]) -> float | list[float]:
+    return values if len(values) > 1 else values[0]
 
 
 def read_payload(text: str) -> list[float] | float:

@@ -35,7 +35,11 @@ COLD = 0.05
 def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
     figures = model.summary()
-    inputs = ", ".join(f"{name} {_joined(figures['bits'][name])}" for name in ("q", "qd", "qdd"))
+    lengths = dict(figures["bits"])
+    results = model.arrays.outputs if model.named_arrays else ()
+    given = ", ".join(f"{each.name} {_joined(lengths.pop(each.name))}" for each in results)
+    words = f"torques {_joined(lengths.pop('tau'))}" if model.named_arrays is None else given
+    inputs = ", ".join(f"{name} {_joined(bits)}" for name, bits in lengths.items())
     plan = model.plan
     if isinstance(plan, FloatPlan):
         kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.precision.name} precision"
@@ -52,7 +56,8 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     return [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
-        ("words", f"torques {_joined(figures['bits']['tau'])} bits, inputs {inputs} bits"),
+        *((("quantity", model.quantity_name.removeprefix("quantity ")),) if model.named_arrays else ()),
+        ("words", f"{words} bits, inputs {inputs} bits"),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
         *(_block_lines(model, figures) if model.plan.blocks else ()),
@@ -196,6 +201,11 @@ def level_table(figures: list[dict[str, Any]]) -> Table:
 
 def model_words(model: Model) -> list[tuple[str, Format]]:
     """Return the words of a model by name: ``q:shoulder``, ..."""
+    if model.named_arrays is not None:
+        arrays = (*model.arrays.inputs, *model.arrays.outputs)
+        return [
+            (f"{each.name}:{label}", word) for each in arrays for label, word in zip(each.labels, each, strict=True)
+        ]
     formats = model.formats
     return [
         (f"{quantity}:{joint}", word)

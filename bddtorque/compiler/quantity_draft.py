@@ -31,6 +31,8 @@ from bddtorque.words.named_arrays import NamedArrays
 
 RUBBING = ("torque", "bias", "law")
 """Quantities that friction is a part of."""
+DUST = 1e-6
+"""Of the largest output: what is below it has words for this much."""
 AXIS_SLACK = 1e-5
 """How far above 1 entries of rotations can be: robots are refused whose axes are farther from orthonormal."""
 
@@ -87,22 +89,27 @@ def _source(spec: Spec, robot: Robot, origins: Sequence[QuantityOrigin]) -> tupl
         ranges = _reach(known, QuantitySource(robot, known, NamedArrays(inputs, ())), origins)
         if any(joint.torque == "auto" for joint in said):
             lengths = torque_bits(spec, robot)
-            highs = [round_up(with_room(each.magnitude, bits)) for each, bits in zip(ranges, lengths, strict=True)]
+            highs = [round_up(with_room(far, bits)) for far, bits in zip(_ends(ranges), lengths, strict=True)]
             joints = [
                 replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint
                 for joint, high in zip(said, highs, strict=True)
             ]
             known = _resolved(spec, robot, joints)
-        highs = [] if spec.quantity in TORQUES else [_high(each, known) for each in ranges]
+        highs = [] if spec.quantity in TORQUES else [_high(far, known) for far in _ends(ranges)]
     return QuantitySource(robot, known, NamedArrays(inputs, output_arrays(known, robot, highs))), ranges
 
 
-def _high(reach: Interval, spec: Spec) -> float:
+def _ends(ranges: Sequence[Interval]) -> list[float]:
+    """Return how far outputs reach; rounding noise in the place of 0 does not get words as fine as itself."""
+    least = DUST * max(each.magnitude for each in ranges)
+    return [max(each.magnitude, least) for each in ranges]
+
+
+def _high(far: float, spec: Spec) -> float:
     """Return the end of words that are not torques; those of entries of rotations and axes just hold 1."""
     if not isinstance(spec.bits, int):
         raise TypeError("a resolved spec has one word length here")
-    high = with_room(reach.magnitude, spec.bits)
-    return with_room(1.0, spec.bits) if 1.0 <= reach.magnitude <= 1 + AXIS_SLACK else round_up(high)
+    return with_room(1.0, spec.bits) if 1.0 <= far <= 1 + AXIS_SLACK else round_up(with_room(far, spec.bits))
 
 
 def _resolved(spec: Spec, robot: Robot, joints: Sequence[JointSpec]) -> Spec:

@@ -30,6 +30,11 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise RefusedError("expected a header in JSON, of few levels") from None
     require(written == data, "expected a header written as specified: spaces, digits or keys differ")
+    require(
+        not isinstance(header, dict) or header.get("format") != "bddtorque quantity",
+        "the independent checker proves torques and functions, and this file holds another quantity of a robot: use "
+        "`bddtorque verify` without --independent",
+    )
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
     version = header.get("version")
     require(type(version) is int and version in (1, 2, 3), "expected format version 1 to 3")

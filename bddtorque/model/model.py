@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
+from bddtorque.base.plain import real, vector
 from bddtorque.base.shown_tables import html_table
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
+from bddtorque.dynamics.exact_trace import payload_numbers
 from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange, SpreadBy
 from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
@@ -29,6 +34,8 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
+from bddtorque.spec.field_values import as_inertia
+from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
 from bddtorque.words import Format, Formats
@@ -212,6 +219,23 @@ class Model:
     def words(self, *words: Any, **named: Any) -> Any:
         """Return output words of the input words of a quantity or a function; see `Evaluator.words`."""
         return self._words.words(*words, **named)
+
+    def payload(
+        self, mass: float, centre_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
+    ) -> npt.NDArray[np.float64]:
+        """Return the numbers of a payload in the tip frame, as `value` takes them; for a payload at run time.
+
+        Parameters
+        ----------
+        mass : kg
+        centre_of_mass : m, in the tip frame
+        inertia : kg·m² about the centre of mass, three principal moments or 3 rows of 3; a point mass unless given
+        """
+        labels = self.arrays[PAYLOAD].labels
+        moments = None if inertia is None else as_inertia(inertia, "inertia")
+        centre = vector(centre_of_mass, "centre_of_mass", "x, y and z in m")
+        numbers = payload_numbers(real(mass, "mass", low=0.0), centre, moments)
+        return np.array([numbers[label] for label in labels])
 
     def warm_up(self, progress: Progress | None = None) -> None:
         """Compile now, and keep on disk, what the first torques would wait for; see `Evaluator.warm_up`."""

@@ -168,6 +168,9 @@ def _assumption(value: str, names: list[str]) -> str:
 
 def formats_of(spec: Spec, robot: Robot) -> Formats:
     """Return the words of every input and torque of the robot."""
+    if not spec.is_torque:
+        what = f"quantity '{spec.quantity}'" if spec.quantity != "torque" else "a payload at run time"
+        raise BddTorqueError(f"the torques of q, qd and qdd are needed here, and the spec asks for {what}")
     resolved = resolve(spec, robot)
     inputs = resolved.input_bits
     if not isinstance(inputs, InputBits):

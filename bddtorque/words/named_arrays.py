@@ -15,7 +15,7 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import listed, name_of, table, whole
 from bddtorque.base.shown_tables import text_table
 from bddtorque.words.formats import Format
-from bddtorque.words.joints import format_from_plain
+from bddtorque.words.joints import JointFormats, format_from_plain
 
 MOST_WORDS = 4096
 """Words of one array in a file: more than any robot has."""
@@ -57,6 +57,18 @@ class WordArray:
         if word not in self.labels:
             raise BddTorqueError(unknown(f"word of {self.name}", word, self.labels))
         return self.words[self.labels.index(word)]
+
+    def quantise(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the nearest words of values (words,) or (N, words); see `Format.quantise`."""
+        return self._joined.quantise(values)
+
+    def dequantise(self, words: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the values of words (words,) or (N, words); see `Format.dequantise`."""
+        return self._joined.dequantise(words)
+
+    @property
+    def _joined(self) -> JointFormats:
+        return JointFormats(self.name, self.words, self.labels)
 
     def _triangle(self) -> npt.NDArray[np.int64]:
         """Return the places (n·n,) of the entries of a symmetric matrix among the words of its upper triangle."""
