@@ -112,3 +112,12 @@ def test_an_example_runs_as_a_script_from_anywhere(name, tmp_path):
                          capture_output=True, text=True, check=False)  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
     assert {"computed_torque": "float on words", "computed_torque_njit": "torque error proved"}[name] in ran.stdout
+
+
+def test_gravity_compensation_holds_a_load_that_is_known_at_run_time(example, capsys):
+    names = example("gravity_compensation")
+    seen = names["main"](["--bits", "12"])
+    assert seen["no compensation"] > 0.3
+    assert seen["empty arm"] > 0.1
+    assert seen["with its load"] < 5e-3
+    assert "mx, my, mz" in capsys.readouterr().out
