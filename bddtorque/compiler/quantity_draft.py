@@ -70,7 +70,10 @@ def _check(spec: Spec, robot: Robot) -> None:
         raise BddTorqueError(f"gains is only valid for quantity 'law', got '{spec.quantity}'{spec.at('gains')}")
     if spec.quantity == "law":
         law_gains(spec, robot)
+    if spec.quantity in ("kinematics", "jacobian"):
+        robot.require_serial(f"quantity '{spec.quantity}'")
     if isinstance(spec.payload, PayloadBox):
+        robot.require_serial("a payload at run time")
         if robot.payload is not None:
             raise BddTorqueError(
                 f"robot '{robot.name}' has a payload of its own: it cannot have another at run time{spec.at('payload')}"

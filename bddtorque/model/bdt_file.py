@@ -38,7 +38,7 @@ from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
 FORMAT_VERSION = 4
-"""Files of quantities have it, those of robots that are no serial chains 3, those with a plan in floats 2, the rest 1."""
+"""Files of quantities have it; of robots that are no serial chains 3, of others with a plan in floats 2, the rest 1."""
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
