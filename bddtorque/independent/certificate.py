@@ -16,6 +16,9 @@ PARTS = ("dropped", "constants", "tables", "products", "sums", "final_rounding",
 SATURATIONS = ("cannot", "can", "not excluded")
 NEAR = 1e-5
 """Relative, and in units: how far a figure may stand above what the rules give; tables are rounded up to 2⁻²⁰ units."""
+ROUNDINGS = ("tables", "products", "sums", "final_rounding")
+LARGER = 64
+"""How many times our own rounding of floats another's may be."""
 ROOM = 1e-9
 """Relative: how far the ends of a range may be apart, for floats that were rounded otherwise."""
 
@@ -90,18 +93,37 @@ def check_names(stated: Stated, name: str, word: Format, where: str) -> None:
     )
 
 
-def check_parts(stated: Stated, found: OutputBound, where: str) -> None:
-    """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give."""
-    for part, proved in found.parts.items():
-        given = stated.parts[part]
+def check_parts(stated: Stated, found: OutputBound, arithmetic: float, where: str) -> None:
+    """Refuse parts that do not follow from the tables and the plan, or that are not what the rules give.
+
+    `arithmetic` is what that of the function itself may come to, beside that of floats.
+    """
+    for part in PARTS:
+        given, proved = stated.parts[part], found.parts.get(part, 0.0)
         # floats: their sum is what must follow (`allowed_difference`); how it is split may hang on the last digit
         least = proved if found.proved is None else proved * (1 - NEAR) - NEAR
         require(least <= given, f"{where}, {part}: expected at least {proved!r}, got {given!r}")
-        # the arithmetic of floats stands beside that of the function itself
+        most = proved * (1 + NEAR) + (arithmetic if part == "arithmetic" else NEAR)
         require(
-            part == "arithmetic" or given <= proved * (1 + NEAR) + NEAR,
-            f"{where}, {part}: expected {proved:.6g} by the rules, got {given:.6g}",
+            given <= most,
+            f"{where}, {part}: expected {proved:.6g} by the rules and at most {most:.6g}, got {given:.6g}",
         )
+
+
+def most_arithmetic(noise: float, found: OutputBound, word: Format, points: int = 1) -> float:
+    """Return what the arithmetic of a function may be said to come to, in units.
+
+    docs/certificate.md has as many times the rounding of floats on a grid as there are points on it, or less. Ours may
+    be smaller than another's.
+    """
+    size = abs(found.low) + abs(found.high) + abs(float(word.middle)) / word.lsb + 1
+    return LARGER * (points * noise + 1e-13 * size)
+
+
+def recomputed(stated: Stated, found: OutputBound, difference: float) -> float:
+    """Return the bound that was proved here, in units, with nothing of the certificate in it but what is assumed."""
+    rounding = math.fsum(found.parts[part] for part in ROUNDINGS) if found.proved is None else found.proved
+    return (rounding + difference + stated.assumed) * (1 + 1e-14)
 
 
 def allowed_difference(stated: Stated, found: OutputBound) -> float:

@@ -15,11 +15,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .balls import Ball, ball_of, sine_and_cosine
+from .exact import sine_of_turns
 from .findings import require
 from .graph import Angle
 from .spans import Monomial
+
+MOST_EXACT = 64
+"""Different angles of a grid whose sines are computed in whole numbers."""
 
 
 class Field:
@@ -133,8 +138,25 @@ class Grid:
                     places = places[self.slice[1] : self.slice[1] + 1]
                 steps = places * (multiplier * denominator // self.points[axis] % denominator)
                 total = total + steps.reshape([-1 if axis == k else 1 for k in range(len(self.points))]) % denominator
-            self._known[angle] = sine_and_cosine(total, denominator, angle.rest)
+            self._known[angle] = _exact_waves(total % denominator, denominator, angle.rest)
         return self._known[angle]
+
+
+def _exact_waves(numerators: npt.NDArray[np.int64], denominator: int, rest: Fraction) -> tuple[Ball, Ball]:
+    """Return sine and cosine of 2π·numerator/denominator + rest; of few different angles to the last digit."""
+    different, places = np.unique(numerators, return_inverse=True)
+    if len(different) > MOST_EXACT:
+        return sine_and_cosine(numerators, denominator, rest)
+    waves = []
+    for quarter in (Fraction(0), Fraction(1, 4)):
+        found = [sine_of_turns(Fraction(int(each), denominator) + quarter, rest) for each in different]
+        near = [float(each.low) for each in found]
+        off = [
+            float(max(abs(a - Fraction(x)) for a in (each.low, each.high))) for each, x in zip(found, near, strict=True)
+        ]
+        arrays = (np.array(each)[places].reshape(numerators.shape) for each in (near, off))
+        waves.append(Ball(next(arrays), next(arrays) * (1 + 1e-15)))
+    return waves[0], waves[1]
 
 
 Shape = dict[Monomial, tuple[int, ...]]

@@ -21,6 +21,8 @@ from .certificate import (
     check_range,
     fits,
     function_of,
+    most_arithmetic,
+    recomputed,
     witness_words,
 )
 from .findings import Finding, require
@@ -90,7 +92,7 @@ def function_findings(
     check_difference(stated, composition.outputs[0], difference, "certificate", "function")
     yield Finding("function", True, said)
     found = composition.outputs[0]
-    check_parts(stated, found, "certificate")
+    check_parts(stated, found, most_arithmetic(0.0, found, output), "certificate")
     law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
     if law is not None and isinstance(plan, Plan):
         low, high = _reach_of_law(plan, inputs, output)
@@ -107,7 +109,8 @@ def function_findings(
     require(stated.assumed >= 0 and stated.spread >= 0, "certificate: expected errors of at least 0")
     what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"
     assumed = f", of which {stated.assumed:.4g} are assumed" if stated.assumed else ""
-    yield Finding("certificate", True, f"{what}: {stated.name} {stated.bound:.4f}{assumed}")
+    own = recomputed(stated, composition.outputs[0], difference)
+    yield Finding("certificate", True, f"{what}: {stated.name} {stated.bound:.4f} (here {own:.6f}){assumed}")
     _check_saturation(stated, plan, tables, inputs, composition)
     yield Finding("saturation", True, f"{stated.name} {stated.saturation}")
 

@@ -151,6 +151,8 @@ def _sum(left: Any, right: Any, algebra: Algebra) -> Any:
 def _product(left: Any, right: Any, algebra: Algebra) -> Any:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
+    if Fraction(0) in [each for each in (left, right) if isinstance(each, Fraction)]:
+        return Fraction(0)
     if isinstance(left, Angle) or isinstance(right, Angle):
         angle, factor = (left, right) if isinstance(left, Angle) else (right, left)
         if not isinstance(factor, Fraction) or factor.denominator != 1:

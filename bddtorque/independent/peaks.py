@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ DOUBLE = 1e-14
 def largest(field: Field, box: Box, limit: float) -> float:
     """Return a bound on the magnitude of a field for all positions and motions; no closer than `limit` asks for."""
     return max(map(abs, enclosed(field, box, (-limit, limit))))
+
+
+def noise(field: Field, box: Box) -> float:
+    """Return how much of what is known of a field is nothing but the rounding of floats."""
+    return sum(_waves(ball)[1] * max(map(abs, box.span(monomial))) for monomial, ball in field.terms.items())
 
 
 def enclosed(field: Field, box: Box, wanted: Span) -> Span:
@@ -68,18 +74,26 @@ def _common(first: Span, second: Span) -> Span:
 
 
 def _waves(ball: Ball) -> tuple[Waves, float]:
-    """Return the amplitudes of all waves, and what they may be off together.
+    """Return the amplitudes of all waves, and by how much at most the sum of them is off anywhere.
 
-    What the values on the grid may be off, r at each of N points, moves the amplitudes together by at most √(Σ r²):
-    the transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs. The transform
-    itself loses a few units in the last place of each value, for every halving.
+    The values on the grid may be off by r at each of N points. That moves the amplitudes together by at most √(Σ r²):
+    the transform keeps sums of squares, and N numbers add up to at most √N times the root of theirs. It moves the sum
+    of the waves by no more than the largest r times Lebesgue's constants of all axes. The transform itself loses a few
+    units in the last place of each value, for every halving.
     """
     shape = np.broadcast_shapes(np.shape(ball.value), np.shape(ball.radius))
     value, radius = np.broadcast_to(ball.value, shape), np.broadcast_to(ball.radius, shape)
-    off = float(np.sqrt(np.sum(radius * radius))) * (1 + 1e-12)
+    together = float(np.sqrt(np.sum(radius * radius)))
+    off = min(together, float(np.max(radius)) * math.prod(map(_lebesgue, shape))) * (1 + 1e-12)
     if value.size > 1:
         off += 1e-15 * (2 + math.log2(value.size)) * float(np.sqrt(np.sum(value * value)))
     return np.fft.fftn(value) / value.size if value.size > 1 else np.asarray(value, dtype=np.complex128), off
+
+
+@cache
+def _lebesgue(points: int) -> float:
+    """Return how much larger than its values at an odd number of equidistant points a sum of waves can be."""
+    return math.fsum(1 / math.sin((2 * k + 1) * math.pi / (2 * points)) for k in range(points)) / points * (1 + 1e-12)
 
 
 def _by_amplitudes(terms: Mapping[Monomial, Ball], box: Box) -> Span:

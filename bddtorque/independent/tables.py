@@ -28,8 +28,6 @@ CHUNK = 1 << 21
 """Entries times operations that are computed together: memory stays small."""
 MOST_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
-WHOLE, MOST_WHOLE = 1e-9, 1 << 14
-"""Units: tables of values as near to words as that are computed in whole numbers, if there are no more entries."""
 UP = 1 + 1e-13
 
 
@@ -149,6 +147,9 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
     """Return the words of a chunk, the largest distance in units, how many ties were decided, and whether cut off."""
     shape = tuple(map(len, axes))
     units = _law_units(block, axes) if block.law else _graph_values(block, axes) * ball_of(1 / block.lsb)
+    if block.law is None and not np.ndim(units.value):  # the same everywhere
+        word, apart = nearest_word(_decided(block, [int(axis[0]) for axis in axes]))
+        return np.full(math.prod(shape), word), float(apart) * UP, 0, False
     near = np.broadcast_to(units.value, shape).reshape(-1).copy()
     radius = np.broadcast_to(units.radius, shape).reshape(-1) + ULP * np.abs(near) + TINY
     require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "expected finite values of a table")
@@ -161,8 +162,6 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
     distance = np.abs(near - words) + radius
     exact = block.law is None or block.law.real_valued
     undecided = np.flatnonzero(distance >= 0.5) if exact else np.array([], dtype=np.int64)
-    if exact and np.max(distance) < WHOLE and len(distance) <= MOST_WHOLE:  # words may be what they stand for, exactly
-        undecided = np.flatnonzero(distance)
     largest = float(np.max(np.delete(distance, undecided), initial=0.0)) * UP
     for place in undecided.tolist():
         at = np.unravel_index(place, shape)

@@ -20,7 +20,7 @@ from .float_plan import AnyPlan, word_of
 from .formats import Format, box_of
 from .graph import Angle
 from .passes import outputs_of
-from .peaks import enclosed, largest
+from .peaks import enclosed, largest, noise
 from .plan import Block
 from .robots import Robot
 from .spans import Box, Span
@@ -45,9 +45,13 @@ class Words:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found: for each torque how far the cascade is off, in units; the grid; the ranges asked for."""
+    """What was found: for each torque how far the cascade is off, in units; the grid; the ranges asked for.
+
+    `noise` is how far it would be off at least, as far as floats can tell.
+    """
 
     differences: list[float]
+    noise: list[float]
     points: int
     monomials: int
     reaches: dict[int, Span]
@@ -86,13 +90,14 @@ def compare(plan: AnyPlan, robot: Robot, words: Words, wanted: Mapping[int, Span
     box = _box(plan, words)
     changes = torque_changes(robot, *([each.largest for each in row] for row in (words.q, words.qd, words.qdd)))
     units = [change / word.lsb * (1 + 1e-15) for change, word in zip(changes, words.tau, strict=True)]
+    rounding = [noise(whole[-1 - j], box) + change for j, change in enumerate(units)]
     differences = [
         largest(whole.pop(-1 - j), box, limit - change) + change
         for j, (limit, change) in enumerate(zip(limits, units, strict=True))
     ]
     reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
     monomials = {monomial for shape in shapes.values() for monomial in shape}
-    return Comparison(differences, max(each for each, _ in sizes), len(monomials), reaches)
+    return Comparison(differences, rounding, max(each for each, _ in sizes), len(monomials), reaches)
 
 
 def _shapes(
