@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests would compile every module again
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite test-fast test-all coverage cascade tables bench experiments fuzz lint types clean docs
+.PHONY: help demo test suite test-fast test-all coverage cascade tables bench experiments fuzz lint types clean docs figures
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
+	@echo "make figures    measure again, and rewrite, the tables of figures in README.md and docs/ (minutes)"
 	@echo "make docs       build the pages of docs/ into site/, strictly"
 	@echo "make clean      remove the environment and what was made"
 
@@ -87,6 +88,9 @@ experiments: $(READY)
 
 fuzz: $(READY)
 	$(BIN)/python tests/fuzz/run.py
+
+figures: $(READY)
+	$(BIN)/python docs/figures.py
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
