@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
-    from bddtorque.export import export_blif, export_c, export_pla
+    from bddtorque.export import export_blif, export_c, export_pla, export_verilog
     from bddtorque.laws.friction import Friction
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
@@ -52,6 +52,7 @@ _HOME = {
     "export_blif": "export",
     "export_c": "export",
     "export_pla": "export",
+    "export_verilog": "export",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
@@ -84,6 +85,7 @@ __all__ = [
     "export_blif",
     "export_c",
     "export_pla",
+    "export_verilog",
     "forward_dynamics",
     "gravity_torque",
     "inverse_dynamics",

@@ -14,10 +14,17 @@ c_measuring    what a compiler makes of them
 exporter  `export_c`, which puts all of it together
 pla       `export_pla`: the tables as Berkeley PLAs
 netlist, blif    `export_blif`: the whole model in gates
+verilog_stages    a circuit: one register a stage
+verilog_sums, verilog_products, verilog_tables, verilog_networks    sums, products and tables as stages
+verilog_datapath    the wires of a plan as stages
+stage_times    when each stage runs
+verilog_text, verilog_testbench, verilog_build    the files
+verilog_exporter    `export_verilog`, which puts all of it together
 """
 
 from bddtorque.export.blif import export_blif
 from bddtorque.export.exporter import Exported, export_c
 from bddtorque.export.pla import export_pla
+from bddtorque.export.verilog_exporter import ExportedVerilog, export_verilog
 
-__all__ = ["Exported", "export_blif", "export_c", "export_pla"]
+__all__ = ["Exported", "ExportedVerilog", "export_blif", "export_c", "export_pla", "export_verilog"]

@@ -129,14 +129,15 @@ def _certificate(model: Model, prefix: str, interface: Interface) -> str:
     ]
     macro, defined = f"{prefix.upper()}_{interface.result.upper()}", []
     for k, (torque, label) in enumerate(zip(torques, interface.labels[interface.result], strict=True)):
-        lines += [f"  {interface.result}[{k}]: {line}" for line in _proved(torque)]
+        lines += [f"  {interface.result}[{k}]: {line}" for line in proved_lines(torque)]
         defined.append(f"#define {macro}{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
         defined.append(f"#define {macro}{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
         defined += named_macros(macro, k, label, ("BOUND", "BOUND_SI"))
     return comment(lines) + "\n" + "\n".join(defined)
 
 
-def _proved(torque: ProvedBound) -> Iterator[str]:
+def proved_lines(torque: ProvedBound) -> Iterator[str]:
+    """Yield what is proved of an output: its bound, the parts of it, and whether it can saturate."""
     parts = ", ".join(
         f"{field.name.replace('_', ' ')} {value:.3g}"
         for field in fields(Parts)

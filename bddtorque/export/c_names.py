@@ -53,3 +53,9 @@ def safe_unit(unit: str) -> str:
 def one_of(text: str, known: Sequence[str]) -> str:
     """Return a word that is among those known, or ``other``."""
     return text if text in known else "other"
+
+
+def safe_comment(text: str) -> str:
+    """Return what a wire is called for a comment of one line, in ASCII."""
+    plain = text[: 10 * LONGEST_NAME].replace("·", "*").replace("°", " deg").replace("²", "^2")
+    return re.sub(r"[^A-Za-z0-9 _.,()+*^-]+", "_", plain)[:LONGEST_NAME]

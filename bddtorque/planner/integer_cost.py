@@ -17,7 +17,12 @@ MOST_HALVES = 40
 
 
 class CycleModel:
-    """The costs of one chip."""
+    """The costs of one chip.
+
+    `finer` are fractions of an equal share for each rounding that a search starts from.
+    """
+
+    finer: tuple[float, ...] = (1.0,)
 
     def __init__(self, chip: Chip) -> None:
         self.chip = chip
@@ -62,9 +67,40 @@ class CycleModel:
         return self.addition(bits) + constant + self.costs.shift_by(shift, 16 if bits <= 16 else 32)
 
 
+class AreaModel(CycleModel):
+    """The costs of a circuit: bits of adders, and rows of them for a product. No bit is free."""
+
+    finer = (1.0, 0.25, 0.0625)
+
+    def product(self, left: int, right: int, exact: int) -> float:
+        """Return the bits of the adders of a product."""
+        return float(left * right)
+
+    def sum(self, terms: int, bits: int) -> float:
+        """Return the bits of the adders of a sum."""
+        return float(terms * bits)
+
+    def constant_factor(self, bits: int) -> float:
+        """Return the bits of the adders of a product with a constant: four digits of it or so."""
+        return 2.5 * bits
+
+    def addition(self, bits: int) -> int:
+        """Return the bits of an adder."""
+        return bits
+
+    def rounding(self, shift: int, bits: int) -> int:
+        """Return the bits of the adder that rounds."""
+        return max(bits - shift, 0) if shift else 0
+
+
+def cost_model(chip: Chip) -> CycleModel:
+    """Return what a chip is planned by."""
+    return AreaModel(chip) if chip.model == "area" else CycleModel(chip)
+
+
 def plan_cycles(plan: Plan, chip: Chip) -> float:
     """Return the cycles of a plan on a chip, about: what all plans of a robot have in common is left out."""
-    model = CycleModel(chip)
+    model = cost_model(chip)
     total = 0.0
     for wire in (plan.wires[k] for k in plan.read):
         if isinstance(wire, AngleSum):

@@ -15,7 +15,7 @@ from bddtorque.plan.wires import Product
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.budget import bound_to_keep
 from bddtorque.planner.builder import Target
-from bddtorque.planner.integer_cost import CycleModel
+from bddtorque.planner.integer_cost import cost_model
 from bddtorque.planner.integer_network import integer_network_of
 from bddtorque.planner.integer_search import WordSearch
 from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, Sizer
@@ -92,7 +92,7 @@ def plan_integers(
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = bound_to_keep(accuracy, spent)
     sizer = Sizer(integer_network_of(rewritten, known, block_bits), [each.lsb for each in targets], wanted - 0.5)
-    search = WordSearch(sizer, CycleModel(chip))
+    search = WordSearch(sizer, cost_model(chip))
     allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
     choice = search.start(allowed)
     for _ in range(MOST_TRIES):

@@ -62,6 +62,11 @@ class WordSearch:
     def find(self, allowed: Floats) -> Choice:
         """Return the choice with the fewest cycles found whose errors are within what is allowed to each output."""
         share = self._share(allowed)
+        found = [self._search(share * part, allowed) for part in self.model.finer]
+        return min(found, key=lambda choice: choice.cycles)
+
+    def _search(self, share: float, allowed: Floats) -> Choice:
+        """Return the best choice found from an equal share for each rounding."""
         moved: dict[int, int] = {}
         best = self.choice(share, moved)
         while True:

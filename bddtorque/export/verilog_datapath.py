@@ -1,0 +1,148 @@
+"""A plan as a circuit: the stages of every wire, from input words to output words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.export.c_names import safe_comment
+from bddtorque.export.integer_ranges import check_products, known_ranges
+from bddtorque.export.verilog_networks import check_network, network_clocks
+from bddtorque.export.verilog_products import limbs_product, multiplied, soft_product, squares_product
+from bddtorque.export.verilog_stages import Circuit, Stage, joined, literal
+from bddtorque.export.verilog_sums import sum_stage
+from bddtorque.export.verilog_tables import table_stage
+from bddtorque.model.model import Model
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.words.integer_range import Range, word_range
+
+Multiply = Literal["tables", "dsp", "soft"]
+"""How words are multiplied: as a plan of tables says, on multipliers of the chip, or by adders."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A sum of stages times factors that is not rounded yet; `final` says that it is."""
+
+    terms: tuple[tuple[int, int], ...]
+    final: bool = False
+
+
+def datapath(model: Model, plan: Plan, ports: Sequence[str], multiply: Multiply, networks: bool = False) -> Circuit:
+    """Return the circuit of a plan; `ports` are the names of all input words, in the order of the ports.
+
+    With `networks`, tables are networks of multiplexers instead of ROMs.
+    """
+    check_products(plan, model.tables)
+    circuit = Circuit()
+    algebra = _Stages(circuit, plan, model.tables, ports, multiply, model.diagrams if networks else None)
+    words = plan.evaluate(algebra)
+    torques = model.certificate.torques
+    for output, proved in zip(plan.outputs, torques, strict=True):
+        circuit.outputs.append(algebra.output(output, words, proved.saturation == "cannot"))
+    return circuit.needed()
+
+
+class _Stages(Algebra["int | Exact"]):
+    """Computes in stages: a number is the stage of a word."""
+
+    def __init__(
+        self, circuit: Circuit, plan: Plan, tables: Sequence[Table], ports: Sequence[str], multiply: Multiply,
+        diagrams: Sequence[Diagram] | None,
+    ) -> None:  # fmt: skip
+        self.circuit, self.plan, self.tables, self.multiply = circuit, plan, tables, multiply
+        self.diagrams = diagrams
+        self.ranges = known_ranges(plan, tables)
+        self.places = {name: place for place, name in enumerate(ports)}
+        self.numbers = {id(wire): k for k, wire in enumerate(plan.wires)}
+
+    def input(self, wire: Input) -> int | Exact:
+        return self.circuit.add(Stage((), "", word_range(wire.bits), "input", place=self.places[wire.name]))
+
+    def table(self, wire: Lookup, words: Sequence[int | Exact]) -> int | Exact:
+        return self._noted(self._look_up(wire.block, [_stage(word) for word in words]), wire.name)
+
+    def _look_up(self, block: int, words: Sequence[int]) -> int:
+        """Return the stage of a table's word, from a ROM or a network."""
+        if self.diagrams is None:
+            return table_stage(self.circuit, self.tables[block], words)
+        table, diagram = self.tables[block], self.diagrams[block]
+        check_network(block, diagram)
+        widths = enumerate(zip(words, table.input_widths, strict=True))
+        index = joined([self.circuit.operand(k, stage, width) for k, (stage, width) in widths])
+        reach = word_range(table.output_bits, table.signed)
+        clocks = network_clocks(diagram)
+        return self.circuit.add(Stage(tuple(words), index, reach, "network", latency=clocks, place=block))
+
+    def wrapped(self, total: int | Exact, wire: AngleSum) -> int | Exact:
+        assert isinstance(total, Exact)
+        stage = sum_stage(self.circuit, total.terms, wire.constant, 0, word_range(wire.bits), wraps=True)
+        return self._noted(stage, wire.name)
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | Exact, int]]) -> int | Exact:
+        return Exact(tuple((_stage(word), factor) for word, factor in terms))
+
+    def product(self, wire: Product, left: int | Exact, right: int | Exact) -> int | Exact:
+        one, other, circuit = _stage(left), _stage(right), self.circuit
+        match "native" if self.multiply != "tables" else wire.method:
+            case "native":
+                stage = (soft_product if self.multiply == "soft" else multiplied)(circuit, one, other)
+            case "block":
+                return Exact(((self._look_up(wire.block, (one, other)), 1),), final=True)
+            case "squares":
+                stage = squares_product(circuit, one, other, lambda word: self._look_up(wire.block, (word,)))
+            case _:
+                stage = limbs_product(circuit, one, other, lambda pair: self._look_up(wire.block, pair), wire.limb_bits)
+        return Exact(((stage, 1),))
+
+    def rounded(self, exact: int | Exact, wire: Product | Sum | Output) -> int | Exact:
+        assert isinstance(exact, Exact)
+        if exact.final:
+            return exact.terms[0][0]
+        result = self.ranges[self.numbers[id(wire)]]
+        constant = 0 if isinstance(wire, Product) else wire.constant
+        return self._noted(sum_stage(self.circuit, exact.terms, constant, wire.shift, result), wire.name)
+
+    def output(self, output: Output, words: Sequence[int | Exact], cannot: bool) -> int:
+        """Return the stage of an output word, clamped unless it is proved that it need not be."""
+        exact = output.total(self, words)
+        assert isinstance(exact, Exact)
+        ends = word_range(Range(output.low, output.high).bits)
+        start = Range(output.constant, output.constant)
+        reach = sum((self.circuit.stages[stage].range * factor for stage, factor in exact.terms), start=start)
+        reach = reach.rounded(output.shift)
+        inside = Range(output.low, output.high)
+        cannot = cannot or reach.within(inside)
+        stage = sum_stage(self.circuit, exact.terms, output.constant, output.shift, inside if cannot else reach)
+        if not cannot:
+            stage = self._clamped(stage, inside)
+        own = self.circuit.stages[stage]
+        if (own.bits, own.signed) != (ends.bits, True):
+            stage = self.circuit.logic((stage,), self.circuit.operand(0, stage, ends.bits), ends)
+        return stage
+
+    def _clamped(self, stage: int, inside: Range) -> int:
+        own = self.circuit.stages[stage]
+        ends = word_range(inside.bits)
+        text = self.circuit.operand(0, stage, ends.bits)
+        name = "$signed(@0)" if own.signed else "@0"
+        for end, sign in ((inside.low, "<"), (inside.high, ">")):
+            if not (own.range.low < end if sign == "<" else own.range.high > end):
+                continue
+            limit = literal(end, own.bits)
+            limit = f"$signed({limit})" if own.signed else limit
+            text = f"({name} {sign} {limit}) ? {literal(end, ends.bits)} : ({text})"
+        return self.circuit.logic((stage,), text, ends)
+
+    def _noted(self, stage: int, name: str) -> int:
+        self.circuit.note(stage, safe_comment(name))
+        return stage
+
+
+def _stage(word: int | Exact) -> int:
+    assert isinstance(word, int)
+    return word

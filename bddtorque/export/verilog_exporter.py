@@ -1,0 +1,250 @@
+"""`export_verilog`: a compiled model as a pipelined circuit in plain Verilog-2001."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.version import __version__
+from bddtorque.bench.c_call import MANIFEST
+from bddtorque.export.c_header import proved_lines, word_meaning
+from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_names import prefix_of, safe_names
+from bddtorque.export.exporter import MOST_VECTORS
+from bddtorque.export.folder import check_folder, write_folder
+from bddtorque.export.stage_times import Times, stage_times
+from bddtorque.export.verilog_build import makefile_text, serial_text
+from bddtorque.export.verilog_datapath import Multiply, datapath
+from bddtorque.export.verilog_networks import network_text
+from bddtorque.export.verilog_stages import Circuit
+from bddtorque.export.verilog_tables import memory_blocks
+from bddtorque.export.verilog_testbench import testbench_text, vectors_text
+from bddtorque.export.verilog_text import ModuleWriter, Ports, is_block, memory_text
+from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import FloatPlan
+
+VECTORS = 1000
+"""States of the test bench, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class ExportedVerilog:
+    """What was written.
+
+    Attributes
+    ----------
+    directory : where; None if it was not
+    name : of the module
+    sources : the files of the module
+    files : names of all files, and the bytes of each
+    latency : clocks from a state to its words
+    interval : clocks from one state to the next
+    multipliers : that the design asks for
+    memory_bits, memory_blocks : of ROMs in block memory, and how many blocks of 4,096 bits they take
+    register_bits : flip-flops before synthesis
+    bound : the largest proved error of the words, in their units
+    """
+
+    directory: Path | None
+    name: str
+    sources: tuple[str, ...]
+    files: Mapping[str, int]
+    latency: int
+    interval: int
+    multipliers: int
+    memory_bits: int
+    memory_blocks: int
+    register_bits: int
+    bound: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**vars(self), "directory": str(self.directory), "sources": list(self.sources), "files": dict(self.files)}
+
+
+@dataclass(frozen=True)
+class VerilogFiles:
+    """The files of an export by name, and what is to be said of them."""
+
+    files: dict[str, str]
+    facts: ExportedVerilog
+    ports: Ports
+
+
+def export_verilog(
+    model: Model,
+    directory: str | PathLike[str],
+    *,
+    name: str | None = None,
+    dsp: bool | None = None,
+    share: int | None = None,
+    bits_network: bool = False,
+    vectors: int = VECTORS,
+    force: bool = False,
+) -> ExportedVerilog:
+    """Write a model as Verilog-2001 with a test bench and build files; see docs/hardware.md.
+
+    Parameters
+    ----------
+    directory
+        A folder to make, or one of an earlier export, which is replaced.
+    name
+        What the module and the files are called; like the robot unless given.
+    dsp
+        Whether products use the multipliers of the chip, or adders. By default a model for the target ``"integer"``
+        uses multipliers, and one for ``"tables"`` multiplies with tables, as its plan says.
+    share
+        Let all products take turns on so many multipliers: a state then takes several clocks.
+    bits_network
+        Write tables as networks of multiplexers, one per node of their diagrams, instead of ROMs.
+    vectors
+        States of the test bench, 1 to 100,000.
+    force
+        Write into a folder that holds other files; these stay.
+
+    Raises
+    ------
+    BddTorqueError
+        In one line; then nothing was written.
+    """
+    target = Path(directory)
+    check_folder(target.resolve(), force)
+    made = verilog_files(model, name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
+    write_folder(target, made.files, force)
+    return ExportedVerilog(**{**vars(made.facts), "directory": target})
+
+
+def verilog_files(
+    model: Model,
+    *,
+    name: str | None = None,
+    dsp: bool | None = None,
+    share: int | None = None,
+    bits_network: bool = False,
+    vectors: int = VECTORS,
+) -> VerilogFiles:
+    """Return what an export writes. A model gives the same each time. Parameters are those of `export_verilog`."""
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+    plan = model.plan
+    if isinstance(plan, FloatPlan):
+        raise BddTorqueError(
+            f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
+            "compile with --target integer --chip fpga"
+        )
+    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
+        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    if share is not None and (type(share) is not int or share < 1):
+        raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {share!r:.40}")
+    if share is not None and dsp is False:
+        raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
+    multiply = _way(plan.target, dsp, share)
+    interface = Interface.of(model, 32, 32)
+    top = prefix_of(model.name, name)
+    ports = ports_of(interface)
+    plan_names = [each for names in interface.names.values() for each in names]
+    circuit = datapath(model, plan, plan_names, multiply, bits_network)
+    times = stage_times(circuit, share)
+    writer = ModuleWriter(top, circuit, times, ports)
+    module = writer.text()
+    networks = {
+        f"{top}_block{block}.v": network_text(f"{top}_block{block}", model.diagrams[block])
+        for block in circuit.networks()
+    }
+    roms = {f"{top}_rom{k}.hex": memory for k, memory in enumerate(circuit.memories) if is_block(memory)}
+    sources = (f"{top}.v", *networks)
+    facts = _facts(model, top, sources, circuit, times, writer)
+    files = {
+        f"{top}.v": f"{_header(model, interface, ports, facts)}\n{module}",
+        **networks,
+        **{file: memory_text(memory) for file, memory in roms.items()},
+        f"{top}_tb.v": testbench_text(top, ports, vectors),
+        f"{top}_vectors.hex": vectors_text(model, interface, ports, vectors),
+        f"{top}_serial.v": serial_text(top, ports),
+        "Makefile": makefile_text(top, sources),
+    }
+    manifest = {
+        "written_by": f"bddtorque {__version__}",
+        "digest": model.digest,
+        "files": sorted([*files, MANIFEST]),
+        "built": "build",
+    }
+    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+    facts = ExportedVerilog(**{**vars(facts), "files": {file: len(text) for file, text in files.items()}})
+    return VerilogFiles(files, facts, ports)
+
+
+def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:
+    """Return how words are multiplied."""
+    if dsp is None and share is None and target == "tables":
+        return "tables"
+    return "soft" if dsp is False else "dsp"
+
+
+def ports_of(interface: Interface) -> Ports:
+    """Return the ports of a model: the words of a robot as its plan calls them; names of a function's are made safe."""
+    arrays = interface.arrays.items()
+    if interface.result == "tau":
+        inputs = {
+            name: word.bits for array, words in arrays for name, word in zip(interface.names[array], words, strict=True)
+        }
+        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(interface.outputs, 1)})
+    words = [word for _, formats in arrays for word in formats]
+    names = safe_names([each for given in interface.names.values() for each in given])
+    outputs = safe_names([word.name for word in interface.outputs])
+    return Ports(
+        {f"x_{name}": word.bits for name, word in zip(names, words, strict=True)},
+        {f"y_{name}": word.bits for name, word in zip(outputs, interface.outputs, strict=True)},
+    )
+
+
+def _facts(
+    model: Model, top: str, sources: tuple[str, ...], circuit: Circuit, times: Times, writer: ModuleWriter
+) -> ExportedVerilog:
+    products = [stage for stage in circuit.stages if stage.kind == "product"]
+    read = [circuit.memories[stage.place] for stage in circuit.stages if stage.kind == "memory"]
+    blocks = [memory for memory in read if is_block(memory)]
+    return ExportedVerilog(
+        None, top, sources, {}, times.latency, times.interval,
+        len(set(times.units.values())) if times.units else len(products),
+        sum(len(memory.words) * memory.bits for memory in blocks),
+        sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),
+        writer.register_bits, max(model.certificate.bounds),
+    )  # fmt: skip
+
+
+def _header(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> str:
+    return "\n".join(f"// {line}".rstrip() for line in _header_lines(model, interface, ports, facts))
+
+
+def _header_lines(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
+    robot = interface.result == "tau"
+    yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
+    yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
+    yield f"Model {model.digest}, target {model.plan.target}."
+    yield ""
+    every = "a state in every clock" if facts.interval == 1 else f"a state every {facts.interval} clocks"
+    yield f"Takes {every}; its words come {facts.latency} clocks later."
+    yield f"Multipliers {facts.multipliers}, ROMs {facts.memory_bits} bits, registers {facts.register_bits} bits."
+    yield ""
+    yield "A state is taken at a rising edge of clk where in_valid and in_ready are 1; out_valid is 1 for one clock"
+    yield "with the words of each state. rst is synchronous and forgets the states that are on their way."
+    yield ""
+    yield "Input words, two's complement:"
+    formats = [word for words in interface.arrays.values() for word in words]
+    for port, word in zip(ports.inputs, formats, strict=True):
+        yield f"  {port}: {word_meaning(word)}"
+    yield "Output words, two's complement:"
+    for port, word in zip(ports.outputs, interface.outputs, strict=True):
+        yield f"  {port}: {word_meaning(word)}"
+    yield ""
+    yield "Proved for every input: |word - true value in units of the last bit| is at most"
+    for port, proved in zip(ports.outputs, model.certificate.torques, strict=True):
+        for line in proved_lines(proved):
+            yield f"  {port}: {line}"
+    yield ""

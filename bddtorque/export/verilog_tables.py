@@ -1,0 +1,102 @@
+"""Tables as ROMs: block memory by size, folded where that saves a block; small ones as logic.
+
+A block of memory has 4,096 bits, as on the iCE40; larger ones of other families hold a multiple of it. A folded table
+keeps half or a quarter of its words (`diagrams.forms.folded`): the index is mirrored before, the word negated after,
+and the one word in the middle of the fold, which has no place among a power of two of them, is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bddtorque.diagrams.forms.folded import find_rule
+from bddtorque.export.verilog_stages import Circuit, Memory, Stage, joined, literal, register_bits
+from bddtorque.plan.table import Table
+from bddtorque.words.integer_range import Range
+
+SMALL_ADDRESS = 6
+"""Bits of an index up to which a table is logic: 64 words take 7 look-up tables of 4 inputs for each bit."""
+BLOCK_SHAPES = ((8, 16), (9, 8), (10, 4), (11, 2))
+"""Address bits and bits of a word that one block of memory holds."""
+MEMORY_CLOCKS = 2
+"""A memory is slow to answer: its word goes into a register before anything is done with it."""
+
+
+def memory_blocks(address_bits: int, bits: int) -> int:
+    """Return the blocks that a ROM takes; none if it is logic."""
+    if address_bits <= SMALL_ADDRESS:
+        return 0
+    for most, width in BLOCK_SHAPES:
+        if address_bits <= most:
+            return -(-bits // width)
+    most, width = BLOCK_SHAPES[-1]
+    return -(-bits // width) << (address_bits - most)
+
+
+def table_stage(circuit: Circuit, table: Table, words: Sequence[int]) -> int:
+    """Return the stage of a table's word at the words of some stages; bits above the table's are ignored."""
+    whole = memory_blocks(table.input_bits, register_bits(table.range))
+    if len(words) == 1 and whole:
+        fold = find_rule(table, 0)
+        if fold[3] and 0 < memory_blocks((fold[1] - 1).bit_length() - 1, register_bits(_kept(table, fold)[1])) < whole:
+            return _folded(circuit, table, words[0], fold)
+    index = joined(
+        [
+            circuit.operand(k, stage, width)
+            for k, (stage, width) in enumerate(zip(words, table.input_widths, strict=True))
+        ]
+    )
+    return rom_stage(circuit, table.values.tolist(), table.range, words, index)
+
+
+def rom_stage(circuit: Circuit, values: Sequence[int], reach: Range, words: Sequence[int], index: str) -> int:
+    """Return the stage of a ROM's word; `index` is its address, made of the words of some stages."""
+    bits = register_bits(reach)
+    place = circuit.memory(Memory(tuple(value & ((1 << bits) - 1) for value in values), bits))
+    latency = MEMORY_CLOCKS if memory_blocks(circuit.memories[place].address_bits, bits) else 1
+    return circuit.add(Stage(tuple(words), index, reach, "memory", latency=latency, place=place))
+
+
+def _kept(table: Table, fold: Sequence[int]) -> tuple[list[int], Range, int]:
+    """Return the words of a folded table but the last, their range, and the last."""
+    bits, length, centre = fold[:3]
+    kept = table.values[(np.arange(length) + centre) & ((1 << bits) - 1)].tolist()
+    return kept[:-1], Range(min(kept[:-1]), max(kept[:-1])), kept[-1]
+
+
+def _folded(circuit: Circuit, table: Table, word: int, fold: Sequence[int]) -> int:
+    """Return the stage of a folded table's word: index and signs first, then the ROM, then the word with its sign."""
+    bits, _, centre, first, second = fold
+    values, reach, last = _kept(table, fold)
+    text = circuit.operand(0, word, bits)
+    if not text.startswith("@") or "[" in text:
+        word = circuit.logic((word,), text, Range(-(1 << (bits - 1)), (1 << (bits - 1)) - 1))
+    sign, below = (f"~(@0[{bits - 1}] ^ @0[{bits - 2}])", f"~@0[{bits - 2}]") if centre else (
+        f"@0[{bits - 1}]", f"@0[{bits - 2}]")  # fmt: skip
+    if second:  # a quarter is left: odd quarters are mirrored
+        low, mirrored, size = f"@0[{bits - 3}:0]", below, bits - 2
+        lowest = f"{sign} & ~({below}) & ~|@0[{size - 1}:0]"
+    else:
+        low, mirrored, size = joined([below, f"@0[{bits - 3}:0]"]), sign, bits - 1
+        lowest = f"{sign} & ~({below}) & ~|@0[{bits - 3}:0]"
+    zero = f"~|@0[{bits - 3}:0]" + ("" if second else f" & ~({below})")
+    middle = f"({mirrored}) & {zero}"
+    index = circuit.logic((word,), f"{mirrored} ? {literal(0, size)} - {low} : {low}", Range(0, (1 << size) - 1))
+    special = circuit.logic((word,), middle, Range(0, 1))
+    flips = []
+    if first < 0:
+        flips.append(f"({sign} & ~({lowest}))")
+    if second < 0:  # beyond the middle, and not on it
+        flips.append(f"(({sign} ^ {below}) & ~({middle}))")
+    rom = rom_stage(circuit, values, reach, (index,), "@0")
+    result = table.range
+    width = register_bits(result)
+    own, constant = circuit.operand(0, rom, width), literal(last, width)
+    if not flips:
+        return circuit.logic((rom, special), f"@1[0] ? {constant} : {own}", result)
+    flip = circuit.logic((word,), " ^ ".join(flips), Range(0, 1))
+    turned, negated = f"{literal(0, width)} - {own}", literal(-last, width)
+    fixed = constant if last == 0 else f"(@2[0] ? {negated} : {constant})"
+    return circuit.logic((rom, special, flip), f"@1[0] ? {fixed} : (@2[0] ? {turned} : {own})", result)
