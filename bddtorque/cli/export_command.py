@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import grid, output, write_json
-from bddtorque.cli.options import JsonOption, check_outputs
+from bddtorque.cli.options import JsonOption, check_outputs, refuse_flags
 
 if TYPE_CHECKING:
     from bddtorque.export import Exported
@@ -32,6 +32,27 @@ def export_command(
     ] = None,
     blif: Annotated[
         Path | None, typer.Option("--blif", metavar="FILE", help="Write the whole model as a netlist in BLIF.")
+    ] = None,
+    verilog: Annotated[
+        Path | None,
+        typer.Option("--verilog", metavar="DIR", help="Write a pipelined circuit in Verilog to this folder."),
+    ] = None,
+    dsp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="yes|no", help="Verilog: multiply on multipliers of the chip, or by adders; tables as planned."
+        ),
+    ] = None,
+    share: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Verilog: let products take turns on N multipliers; a state takes more clocks."),
+    ] = None,
+    bits_network: Annotated[
+        bool, typer.Option("--bits-network", help="Verilog: diagrams as multiplexers, one per node, instead of ROMs.")
+    ] = False,
+    bitstream: Annotated[
+        str | None,
+        typer.Option(metavar="FPGA", help="Verilog: make a bit stream too, for ice40, ecp5 or ecp5-25 (docs)."),
     ] = None,
     floats: Annotated[
         bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
@@ -78,10 +99,20 @@ def export_command(
 ) -> None:
     """Write a compiled model as C99: integers (or IEEE floats), const tables, no heap, no libm, with a self-test.
 
-    Or as logic: its tables as PLAs, or all of it as a netlist of multiplexers and adders in BLIF.
+    Or as a pipelined circuit in Verilog with a test bench; or as logic: its tables as PLAs, or all of it as a netlist
+    of multiplexers and adders in BLIF.
     """
-    if c is None and pla is None and blif is None:
-        raise BddTorqueError("export needs --c DIR, --pla DIR or --blif FILE: where to write C, tables or a netlist")
+    if c is None and pla is None and blif is None and verilog is None:
+        raise BddTorqueError(
+            "export needs --c DIR, --verilog DIR, --pla DIR or --blif FILE: where to write code, tables or a netlist"
+        )
+    circuit = {"dsp": dsp, "share": share, "bits_network": bits_network or None, "bitstream": bitstream}
+    if verilog is None:
+        refuse_flags(circuit, "can only be given with --verilog DIR")
+    if dsp not in (None, "yes", "no"):
+        raise BddTorqueError(f"--dsp must be yes or no, got {dsp!r:.40}")
+    if c is not None and verilog is not None and c.resolve() == verilog.resolve():
+        raise BddTorqueError(f"--c and --verilog both name {c}: choose another folder for one of them")
     if c is None and term is not None:
         raise BddTorqueError("--term is for C, as tables and netlists are of the whole model: give --c DIR too")
     if products is not None:
@@ -94,6 +125,9 @@ def export_command(
 
     model = load(file)
     logic = _export_logic(model, pla, blif, force)
+    if verilog is not None:
+        circuits = {"dsp": None if dsp is None else dsp == "yes", "share": share, "bits_network": bits_network}
+        logic |= _export_verilog(model, verilog, bitstream, as_json, name=name, force=force, **circuits)
     if c is None:
         if as_json:
             write_json({"file": str(file), **logic})
@@ -128,12 +162,44 @@ def export_command(
     output().print(grid([*export_lines(model, exported), *logic.items()]))
 
 
-def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool) -> dict[str, str]:
+def _export_verilog(model: Model, folder: Path, bitstream: str | None, as_json: bool, **options: Any) -> dict[str, Any]:
+    """Write a circuit, and a bit stream where one is asked for, and return what was written."""
+    from bddtorque.base.sizes import counted
+    from bddtorque.bench.fpga_tools import build, device_named, missing_tools
+    from bddtorque.export import export_verilog
+
+    if bitstream is not None and (lacking := missing_tools(device_named(bitstream), bitstream=True)):
+        raise BddTorqueError(lacking)
+    made = export_verilog(model, folder, **options)
+    written: dict[str, Any] = {"verilog": made.to_plain()}
+    built = None
+    if bitstream is not None:
+        built = build(
+            folder, [*made.sources, f"{made.name}_serial.v"], f"{made.name}_serial", bitstream, bitstream=True
+        )
+        written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
+    if as_json:
+        return written
+    every = "a state in every clock" if made.interval == 1 else f"a state every {made.interval} clocks"
+    lines = {
+        "verilog": f"{made.name}.v in {folder}; `make check` in it simulates it",
+        "timing": f"{every}, {made.latency} clocks of latency",
+        "multipliers": f"{made.multipliers}",
+        "ROMs": f"{counted(made.memory_bits, 'bits')} in block memory",
+        "registers": counted(made.register_bits, "bits"),
+        "bound": f"{made.bound:.4f} units of the last bit at most",
+    }
+    if built is not None:
+        lines["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
+    return lines
+
+
+def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool) -> dict[str, Any]:
     """Write tables and netlist where they are asked for, and return what was written."""
     from bddtorque.base.sizes import counted
     from bddtorque.export import export_blif, export_pla
 
-    written = {}
+    written: dict[str, Any] = {}
     if pla is not None:
         written["pla"] = f"{counted(len(export_pla(model, pla, force)), 'tables')} in {pla}"
     if blif is not None:

@@ -64,7 +64,12 @@ class ExportedVerilog:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {**vars(self), "directory": str(self.directory), "sources": list(self.sources), "files": dict(self.files)}
+        return {
+            **vars(self),
+            "directory": str(self.directory),
+            "sources": list(self.sources),
+            "files": dict(self.files),
+        }
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ def _joined(circuit: Circuit, left: Addend, right: Addend, modulus: int) -> Adde
 def _last(circuit: Circuit, items: Sequence[Addend], drop: int, result: Range, modulus: int) -> int:
     """Return the stage of one or two addends less `drop` low bits; one that is there already if it is just that."""
     if len(items) == 2 and items[0].negative and items[1].negative:
-        items = [_joined(circuit, *items, modulus)]
+        items = [_joined(circuit, items[0], items[1], modulus)]
     width = register_bits(result)
     if len(items) == 2:
         left, right = items

@@ -80,7 +80,7 @@ def equal(model: bt.Model, folder, **options) -> str:
     ("plan", "options"),
     [
         ({}, {}),
-        ({"products": "squares", "block_bits": 8}, {"dsp": False}),
+        pytest.param({"products": "squares", "block_bits": 8}, {"dsp": False}, marks=pytest.mark.everything),
         pytest.param({"products": "squares", "block_bits": 8}, {}, marks=pytest.mark.everything),
         pytest.param({"products": "squares", "block_bits": 8}, {"dsp": True}, marks=pytest.mark.everything),
         pytest.param({}, {"bits_network": True}, marks=pytest.mark.everything),

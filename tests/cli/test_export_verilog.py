@@ -1,0 +1,52 @@
+"""``bddtorque export --verilog``: what it writes and says, and what it refuses."""
+
+import json
+
+import pytest
+from compiled import arm
+
+from bddtorque.bench import fpga_tools
+
+
+@pytest.fixture
+def model(tmp_path):
+    arm(6, target="integer", chip="fpga").save(tmp_path / "arm.bdt")
+    return str(tmp_path / "arm.bdt")
+
+
+def test_a_circuit_is_written(run, model, tmp_path):
+    ran = run("export", model, "--verilog", tmp_path / "v", "--share", "2")
+    assert (ran.code, ran.err) == (0, "")
+    assert "a state every 3 clocks" in ran.out
+    assert (tmp_path / "v" / "planar2r.v").exists()
+    ran = run("export", model, "--verilog", tmp_path / "v", "--dsp", "no", "--name", "arm", "--json")
+    written = json.loads(ran.out)["verilog"]
+    assert (written["interval"], written["multipliers"], written["sources"]) == (1, 0, ["arm.v"])
+    assert not (tmp_path / "v" / "planar2r.v").exists()  # the earlier export is replaced
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--c", "c", "--share", "2"], "--share can only be given with --verilog DIR"),
+        (["--verilog", "v", "--dsp", "maybe"], "--dsp must be yes or no, got 'maybe'"),
+        (["--verilog", "v", "--bitstream", "virtex"], "fpga must be 'ice40', "),
+        (["--verilog", "v", "--share", "0"], "share must be a number of multipliers, at least 1, got 0"),
+        (["--c", "v", "--verilog", "v"], "--c and --verilog both name v"),
+    ],
+)
+def test_what_is_refused(run, model, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    ran = run("export", model, *options)
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert not (tmp_path / "v").exists()
+
+
+def test_missing_tools_are_named_before_anything_is_written(run, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(fpga_tools, "find_tool", lambda name: None if name == "icepack" else name)
+    ran = run("export", model, "--verilog", tmp_path / "v", "--bitstream", "ice40")
+    assert ran.code == 2
+    assert "fpga 'ice40' needs icepack, not installed: pip install 'bddtorque[fpga]'" in ran.err
+    assert not (tmp_path / "v").exists()
