@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bddtorque.compiler.verify import verify
     from bddtorque.dynamics.batch import inverse_dynamics
     from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
+    from bddtorque.dynamics.robot_lint import lint
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
@@ -62,6 +63,7 @@ _HOME = {
     "mass_matrix": "dynamics.matrices",
     "sweep": "sweeps.running",
     "terms_of": "dynamics.terms",
+    "lint": "dynamics.robot_lint",
     "trace_torques": "dynamics.robot_trace",
     "verify": "compiler.verify",
     "write_report": "report",
@@ -89,6 +91,7 @@ __all__ = [
     "forward_dynamics",
     "gravity_torque",
     "inverse_dynamics",
+    "lint",
     "load",
     "load_robot",
     "load_spec",

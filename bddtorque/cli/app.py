@@ -36,6 +36,7 @@ from bddtorque.cli.eval_command import eval_command
 from bddtorque.cli.export_command import export_command
 from bddtorque.cli.help_text import HelpAllOption, PlainHelpCommand, PlainHelpGroup
 from bddtorque.cli.info_command import info_command
+from bddtorque.cli.lint_command import lint_command
 from bddtorque.cli.machines_command import machines_command
 from bddtorque.cli.plan_command import plan_command
 from bddtorque.cli.report_command import report_command
@@ -53,6 +54,7 @@ CLICK_PROBLEM: type[Exception] = typer.BadParameter.__mro__[2]
 
 COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "robots": (robots_command, "Example: bddtorque robots --json"),
+    "lint": (lint_command, "Example: bddtorque lint arm.urdf\n\nExample: bddtorque lint arm.xml --tip hand --json"),
     "compile": (
         compile_command,
         "Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt\n\n"

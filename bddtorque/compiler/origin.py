@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.regroup import Regrouped, regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.dynamics.terms import MOST_JOINTS, Terms, terms_of
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
-from bddtorque.proof.tree_truth import refuse_uncompilable, tree_errors
+from bddtorque.proof.tree_truth import tree_errors
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.argument import Argument

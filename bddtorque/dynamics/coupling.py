@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Array, Chain
+from bddtorque.robots.robot import Robot
 
 
 def member_positions(chain: Chain, q: Array) -> Array:
@@ -25,3 +27,17 @@ def drive_torques(chain: Chain, tau: Array) -> Array:
     for drive, multiplier, own in zip(chain.drive.tolist(), chain.multiplier.tolist(), tau.T, strict=True):
         drives[drive] = drives[drive] + own * multiplier
     return drives.T
+
+
+def refuse_uncompilable(robot: Robot) -> None:
+    """Refuse followers whose angle is no whole multiple of their leader's, since words of angles wrap."""
+    for member in robot.members:
+        leader = robot.joints[member.drive]
+        where = f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}'"
+        if member.joint.kind != leader.kind:
+            raise BddTorqueError(f"{where}: both must turn or both slide to be compiled; lock it")
+        if member.joint.revolute and member.multiplier != int(member.multiplier):
+            raise BddTorqueError(
+                f"{where} with multiplier {member.multiplier:g}: words of positions wrap after a turn, so the "
+                "multiplier must be whole; lock it"
+            )

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of, transform
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import Frames, Steps, about_z, regroup_steps
@@ -187,17 +186,3 @@ def _errors(chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping
         charged = tau[i] * multiplier if isinstance(tau[i], Charged) else Charged(0.0)
         errors[j] += charged.error
     return errors
-
-
-def refuse_uncompilable(robot: Robot) -> None:
-    """Refuse followers whose angle is no whole multiple of their leader's, since words of angles wrap."""
-    for member in robot.members:
-        leader = robot.joints[member.drive]
-        where = f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}'"
-        if member.joint.kind != leader.kind:
-            raise BddTorqueError(f"{where}: both must turn or both slide to be compiled; lock it")
-        if member.joint.revolute and member.multiplier != int(member.multiplier):
-            raise BddTorqueError(
-                f"{where} with multiplier {member.multiplier:g}: words of positions wrap after a turn, so the "
-                "multiplier must be whole; lock it"
-            )

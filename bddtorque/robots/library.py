@@ -10,15 +10,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
 from bddtorque.base.plain import describe
 from bddtorque.base.reading import read_whole
-from bddtorque.robots.mujoco_reader import from_mujoco, load_mjcf
-from bddtorque.robots.pinocchio_reader import from_pinocchio
+from bddtorque.robots.frames import Pose
+from bddtorque.robots.mujoco_reader import from_mujoco, load_mjcf, mjcf_model, mujoco_tree
+from bddtorque.robots.pinocchio_reader import from_pinocchio, pinocchio_tree
 from bddtorque.robots.robot import Robot
+from bddtorque.robots.segments import Mimic
 from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.tree_robot import TreeOptions, check_options
-from bddtorque.robots.urdf_reader import LARGEST_FILE, load_urdf
+from bddtorque.robots.urdf_reader import LARGEST_FILE, load_urdf, urdf_data, urdf_tree
+from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 
 RobotLike = str | PathLike[str] | Robot | Any
 """What `load_robot` takes; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
@@ -103,3 +108,36 @@ def _refuse_options(options: TreeOptions, where: str) -> None:
         raise BddTorqueError(
             f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for URDF and MJCF files and models only"
         )
+
+
+def stated_tree(robot: RobotLike) -> Tree:
+    """Return the links and joints of a robot as its file or model states them: nothing folded, snapped or refused."""
+    reader = model_reader(robot)
+    if reader is not None:
+        return mujoco_tree(robot, "MjModel", 0.0) if reader is from_mujoco else pinocchio_tree(robot, "model", 0.0)
+    path = Path(robot) if isinstance(robot, str | PathLike) else Path()
+    suffix, where = path.suffix.lower(), one_line(str(path))
+    if suffix in _MJCF_SUFFIXES or (suffix == ".xml" and _is_mjcf(path)):
+        return mujoco_tree(mjcf_model(path, where), where, 0.0)
+    if suffix in _URDF_SUFFIXES:
+        return urdf_tree(urdf_data(path, where), where, 0.0)
+    return _tree_of(load_robot(robot))
+
+
+def _tree_of(robot: Robot) -> Tree:
+    """Return a robot as a tree whose links are named after the joints that carry them."""
+    members = robot.members
+    links = {"base": None} | {member.joint.name: member.link for member in members}
+    joints = {}
+    for member in members:
+        joint, carrier = member.joint, members[member.parent].joint.name if member.parent >= 0 else "base"
+        mimic = None
+        if joint.name not in robot.joint_names:
+            mimic = Mimic(robot.joint_names[member.drive], member.multiplier, member.offset)
+        limits = {name: getattr(joint, name) for name in ("lower", "upper", "velocity", "acceleration", "effort")}
+        pose = Pose(np.array(joint.rotation), np.array(joint.translation))
+        joints[joint.name] = UrdfJoint(
+            joint.name, joint.kind, carrier, joint.name, pose, np.array([0.0, 0.0, 1.0]), limits, mimic=mimic,
+            rotor_inertia=joint.rotor_inertia,
+        )  # fmt: skip
+    return Tree(robot.name, links, joints, f"robot '{robot.name}'")

@@ -35,29 +35,38 @@ _ACTS_ON_JOINT = (0, 1)
 
 def load_mjcf(path: Path, **options: Unpack[TreeOptions]) -> Robot:
     """Return the robot that an MJCF file describes; options as in `load_urdf`."""
-    where = one_line(str(path))
     check_options(options)
+    where = one_line(str(path))
+    return from_mujoco(mjcf_model(path, where), where, f"MJCF {one_line(path.name)}", **options)
+
+
+def mjcf_model(path: Path, where: str) -> Any:
+    """Return the `MjModel` of a file, or refuse it in one line."""
     read_whole(path, LARGEST_FILE, "a robot file")  # refuses folders, strangers and giants in our words
     try:
         import mujoco  # noqa: PLC0415 - an extra
     except ImportError:
         raise BddTorqueError(f'{where}: reading MJCF needs MuJoCo: pip install "bddtorque[mujoco]"') from None
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        return mujoco.MjModel.from_xml_path(str(path))
     except Exception as problem:  # what MuJoCo's compiler says; its kinds of errors have changed over the years
         said = one_line(" ".join(str(problem).split()), 300)
         raise BddTorqueError(f"{where}: MuJoCo does not compile it: {said}") from None
-    return from_mujoco(model, where, f"MJCF {one_line(path.name)}", **options)
 
 
 def from_mujoco(model: Any, where: str = "MjModel", source: str = "MjModel", **options: Unpack[TreeOptions]) -> Robot:
     """Return the robot that a `mujoco.MjModel` holds; `where` begins every error, the options as in `load_urdf`."""
     check_options(options)
     with refusals_in(where), np.errstate(all="ignore"):
-        tree = _Reader(model, where, snap_of(options, where)).tree()
+        tree = mujoco_tree(model, where, snap_of(options, where))
         robot = robot_of_tree(tree, source, options, _gravity(model, where))
         _refuse_forces(model, robot, where)
         return robot
+
+
+def mujoco_tree(model: Any, where: str, snap: float) -> Tree:
+    """Return what a `mujoco.MjModel` holds as a tree of links and joints."""
+    return _Reader(model, where, snap).tree()
 
 
 class _Reader:

@@ -33,18 +33,22 @@ def from_pinocchio(model: Any, where: str = "pinocchio.Model", **options: Unpack
     """Return the robot that a `pinocchio.Model` holds; `where` begins every error, the options as in `load_urdf`."""
     check_options(options)
     with refusals_in(where), np.errstate(all="ignore"):
-        snap = snap_of(options, where)
-        names = [name_of(str(name), "joint name") for name in model.names]
-        links: dict[str, Link | None] = {names[0]: None}
-        joints: dict[str, UrdfJoint] = {}
-        for i in range(1, int(model.njoints)):
-            if names[i] in joints:
-                raise BddTorqueError(f"joint '{names[i]}' stands twice; names must differ")
-            joints[names[i]] = _joint(model, i, names, snap)
-            links[names[i]] = _link(model.inertias[i], names[i])
-        tree = Tree(name_of(str(model.name) or "pinocchio", "model name"), links, joints, where)
+        tree = pinocchio_tree(model, where, snap_of(options, where))
         gravity = vector([float(each) for each in model.gravity.linear], "gravity")
         return robot_of_tree(tree, "pinocchio.Model", options, gravity)
+
+
+def pinocchio_tree(model: Any, where: str, snap: float) -> Tree:
+    """Return what a `pinocchio.Model` holds as a tree of links and joints."""
+    names = [name_of(str(name), "joint name") for name in model.names]
+    links: dict[str, Link | None] = {names[0]: None}
+    joints: dict[str, UrdfJoint] = {}
+    for i in range(1, int(model.njoints)):
+        if names[i] in joints:
+            raise BddTorqueError(f"joint '{names[i]}' stands twice; names must differ")
+        joints[names[i]] = _joint(model, i, names, snap)
+        links[names[i]] = _link(model.inertias[i], names[i])
+    return Tree(name_of(str(model.name) or "pinocchio", "model name"), links, joints, where)
 
 
 def _link(inertia: Any, name: str) -> Link | None:

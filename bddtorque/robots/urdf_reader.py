@@ -48,10 +48,7 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robo
         One line that says what was expected, what was found, and where.
     """
     where = one_line(str(path))
-    data = read_whole(path, LARGEST_FILE, "a robot file")
-    if where.endswith(".xacro"):
-        data = expanded_xacro(Path(path), where)
-    robot = from_urdf(data, where, **options)
+    robot = from_urdf(urdf_data(Path(path), where), where, **options)
     return replace(robot, source=f"URDF {one_line(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
@@ -62,11 +59,18 @@ def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[Tre
     # numbers too large overflow to infinity, which is refused by name
     with refusals_in(where), np.errstate(all="ignore"):
         snap = snap_of(options, where)
-        return robot_of_tree(_tree(checked_xml(data, where), where, snap), f"URDF {where}", options)
+        return robot_of_tree(urdf_tree(data, where, snap), f"URDF {where}", options)
 
 
-def _tree(root: ElementTree.Element, where: str, snap: float) -> Tree:
-    """Return the checked elements as a tree of links and joints."""
+def urdf_data(path: Path, where: str) -> bytes:
+    """Return the bytes of a URDF file; xacro is expanded."""
+    data = read_whole(path, LARGEST_FILE, "a robot file")
+    return expanded_xacro(path, where) if where.endswith(".xacro") else data
+
+
+def urdf_tree(data: bytes, where: str, snap: float) -> Tree:
+    """Return what a URDF states as a tree of links and joints, checked."""
+    root = checked_xml(data, where)
     links = {element.attrib["name"]: _link(element, where) for element in root.iterfind("link")}
     joints = {element.attrib["name"]: _joint(element, where, snap) for element in root.iterfind("joint")}
     return Tree(root.attrib["name"], links, joints, where)

@@ -15,12 +15,12 @@ from strategies import GEOMETRIES, KINDS, placement, random_body
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.dynamics.coupling import drive_torques
+from bddtorque.dynamics.coupling import drive_torques, refuse_uncompilable
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.proof import tree_truth
-from bddtorque.proof.tree_truth import refuse_uncompilable, tree_errors
+from bddtorque.proof.tree_truth import tree_errors
 from bddtorque.robots.robot import Follower, Joint, Link, Robot
 
 mp = mpmath.mp.clone()

@@ -1,0 +1,274 @@
+"""What looks wrong in a robot's numbers, though a reader may accept them: `bddtorque lint`.
+
+Inertias that no body has, with the nearest that one can have; bodies that move and weigh nothing; units that were
+mixed up; limits that nobody meant; numbers that are only rounding of zero and cost operations; whatever is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.dynamics.coupling import refuse_uncompilable
+from bddtorque.robots.library import RobotLike, load_robot, stated_tree
+from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.tree_robot import TreeOptions
+from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.spec.resolve import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
+
+Floats = npt.NDArray[np.float64]
+
+WIDEST, NARROWEST = 3.0, 1e-4
+"""m; a body of some kilograms whose radius of gyration is beyond is in other units than it says."""
+LONGEST = 20.0
+"""m; so far from one joint to the next, lengths are in mm."""
+HEAVIEST = 1000.0
+"""kg."""
+MOST_TURNS = 10.0
+"""rad; limits of an arm's joint beyond are degrees, or say that there is none."""
+DUST = 1e-6
+"""What is smaller than this, relative to its neighbours, is rounding of zero."""
+NEARLY, EXACTLY = 1e-3, 1e-9
+"""An axis so near to another was meant to be it; nearer than the second, the reader makes it so."""
+SPARE = 50.0
+"""An effort limit so many times what motion within the other limits needs was not measured on a drive."""
+ALIKE = 3
+"""So many bodies of different mass with one inertia share a placeholder."""
+STATES = 256
+_LENIENT: tuple[str, ...] = ("allow_massless", "allow_unphysical", "ignore_friction")
+
+
+@dataclass(frozen=True)
+class LintFinding:
+    """One thing that looks wrong.
+
+    Attributes
+    ----------
+    kind : ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"`` or ``"refused"``
+    where : the link or joint, as ``"link 'hand'"``; empty for the robot as a whole
+    message : what is wrong
+    proposal : numbers that would do, by name; empty where nobody can know
+    """
+
+    kind: str
+    where: str
+    message: str
+    proposal: dict[str, Any]
+
+    def __str__(self) -> str:
+        said = ", ".join(f'{name}="{value:.9g}"' for name, value in self.proposal.items())
+        return f"{self.where}: {self.message}" + (
+            f"; nearest that a body can have, in the axes of the link: {said}" if said else ""
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def lint(robot: RobotLike, **options: Unpack[TreeOptions]) -> list[LintFinding]:
+    """Return what looks wrong in the numbers of a robot; an empty list where nothing does.
+
+    Takes what `load_robot` takes. A file that is no robot at all raises `BddTorqueError`.
+    """
+    tree = stated_tree(robot)
+    findings = [*_links(tree), *_alike(tree), *_joints(tree)]
+    loaded, refused = _loaded(robot, options)
+    findings += refused
+    if loaded is not None:
+        findings += [*_massless(loaded, tree), *_efforts(loaded)]
+        try:
+            refuse_uncompilable(loaded)
+        except BddTorqueError as problem:
+            findings.append(_found("refused", "robot", str(problem)))
+    return findings
+
+
+def _found(kind: str, where: str, message: str, **proposal: float) -> LintFinding:
+    return LintFinding(kind, where, message, proposal)
+
+
+def _links(tree: Tree) -> Iterator[LintFinding]:
+    """Look at each body as it is stated."""
+    points = not any(np.array(link.inertia).any() for link in tree.links.values() if link is not None)
+    for name, link in tree.links.items():
+        if link is None:
+            continue
+        where, inertia = f"link '{name}'", np.array(link.inertia)
+        wrong = link.why_unphysical()
+        if wrong:
+            yield _found("inertia", where, wrong, **_moments(nearest_physical(inertia)))
+        if link.mass > 0 and not inertia.any() and not points:  # or all are points, as in textbooks
+            yield _found("inertia", where, f"inertia is zero for a mass of {link.mass:g} kg, as if it were a point")
+        yield from _units(link, where)
+        dusty = _dust(link)
+        if dusty:
+            yield _found("dust", where, f"{', '.join(dusty)} {'is' if len(dusty) == 1 else 'are'} rounding of zero")
+
+
+def nearest_physical(inertia: Floats) -> Floats:
+    """Return the inertia (3, 3) of a body that is nearest to a given one: second moments below zero become zero."""
+    symmetric = (inertia + inertia.T) / 2
+    second = np.trace(symmetric) / 2 * np.eye(3) - symmetric
+    values, axes = np.linalg.eigh(second)
+    kept = (axes * np.maximum(values, 0.0)) @ axes.T
+    nearest: Floats = np.trace(kept) * np.eye(3) - kept
+    return nearest
+
+
+def _moments(inertia: Floats) -> dict[str, float]:
+    names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+    return {name: float(inertia[place]) for name, place in names.items()}
+
+
+def _units(link: Link, where: str) -> Iterator[LintFinding]:
+    largest = float(np.abs(np.array(link.inertia)).max())
+    if link.mass > HEAVIEST:
+        yield _found("units", where, f"mass of {link.mass:g} kg looks like grams")
+    if link.mass <= 0 or largest <= 0:
+        return
+    radius = math.sqrt(largest / link.mass)
+    if radius > WIDEST:
+        yield _found(
+            "units", where, f"inertia of {largest:.3g} kg·m² means mass {radius:.3g} m from its centre: kg·mm²?"
+        )
+    elif radius < NARROWEST and link.mass > 0.01:
+        yield _found("units", where, f"inertia of {largest:.3g} kg·m² means {link.mass:g} kg within {radius:.1g} m")
+    if max(map(abs, link.centre_of_mass)) > LONGEST:
+        yield _found("units", where, f"centre of mass {max(map(abs, link.centre_of_mass)):g} m away looks like mm")
+
+
+def _dust(link: Link) -> list[str]:
+    """Return the names of numbers of a body that are nothing next to their neighbours, and not zero."""
+    inertia, centre = np.abs(np.array(link.inertia)), np.abs(np.array(link.centre_of_mass))
+    products = {"ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+    found = [name for name, place in products.items() if 0 < inertia[place] < DUST * inertia.max()]
+    return found + [
+        f"{axis} of the centre of mass" for axis, x in zip("xyz", centre, strict=True) if 0 < x < DUST * centre.max()
+    ]
+
+
+def _alike(tree: Tree) -> Iterator[LintFinding]:
+    """Look for one inertia on bodies that do not weigh the same."""
+    masses: dict[Any, set[float]] = {}
+    for link in tree.links.values():
+        if link is not None and np.array(link.inertia).any():
+            masses.setdefault(tuple(sorted(np.linalg.eigvalsh(np.array(link.inertia)).round(12))), set()).add(link.mass)
+    for moments, found in masses.items():
+        if len(found) >= ALIKE:
+            shown = ", ".join(f"{moment:.3g}" for moment in moments)
+            yield _found(
+                "inertia", "robot", f"{len(found)} links of different mass have the same moments ({shown} kg·m²)"
+            )
+
+
+def _joints(tree: Tree) -> Iterator[LintFinding]:
+    """Look at each joint as it is stated."""
+    for joint in tree.joints.values():
+        where, limits = f"joint '{joint.name}'", joint.limits
+        far = float(np.abs(joint.origin.translation).max())
+        if far > LONGEST:
+            yield _found("units", where, f"origin {far:g} m away looks like mm")
+        off = _nearly_right(joint)
+        if off:
+            yield _found(
+                "dust",
+                where,
+                f"its axes miss a quarter turn by {off:.1g} rad: write pi/2, or use snap = {_snap(off):g}",
+            )
+        if not joint.moves:
+            continue
+        turns = joint.kind != "prismatic"
+        ends = [abs(limits[end]) for end in ("lower", "upper") if math.isfinite(limits.get(end, math.inf))]
+        if joint.fault:
+            yield _found("limits", where, joint.fault)
+        elif turns and ends and max(ends) > MOST_TURNS:
+            yield _found("limits", where, f"position limit of {max(ends):g} rad looks like degrees, or like none")
+        elif joint.kind in ("revolute", "prismatic") and not ends and joint.mimic is None:
+            yield _found("limits", where, "no position limits are known")
+        for quantity, least in PLACEHOLDERS.items():
+            limit = limits.get(quantity, math.inf)
+            if math.isfinite(limit) and limit >= least[not turns]:
+                unit = UNITS[quantity][not turns]
+                yield _found(
+                    "limits", where, f"{quantity} limit of {limit:g} {unit} looks like a placeholder or degrees"
+                )
+        if not math.isfinite(limits.get("velocity", math.inf)) and joint.mimic is None:
+            yield _found("limits", where, "no velocity limit is known")
+
+
+def _nearly_right(joint: UrdfJoint) -> float:
+    """Return by how much a rotation misses one that carries axes onto axes, if it was surely meant to be one; or 0."""
+    rotation = np.abs(joint.origin.rotation)
+    off = np.where(rotation < 0.5, rotation, 1.0 - rotation)
+    small = float(rotation[rotation < 0.5].max(initial=0.0))
+    return small if off.max() < NEARLY and small > EXACTLY else 0.0
+
+
+def _snap(off: float) -> float:
+    return float(10.0 ** math.ceil(math.log10(off) + 1e-9))
+
+
+def _loaded(robot: RobotLike, options: TreeOptions) -> tuple[Robot | None, list[LintFinding]]:
+    """Return the robot, read as leniently as can be, and each refusal on the way."""
+    given: dict[str, Any] = dict(options)
+    refused: list[LintFinding] = []
+    while True:
+        try:
+            return load_robot(robot, **given), refused
+        except BddTorqueError as problem:
+            said = str(problem)
+            asked = next((name for name in _LENIENT if name in said and not given.get(name)), None)
+            if asked not in ("allow_unphysical", "allow_massless"):  # which are told apart, link by link
+                refused.append(_found("refused", "robot", said))
+            if asked is None:
+                return None, refused
+            given[asked] = True
+
+
+def _massless(robot: Robot, tree: Tree) -> Iterator[LintFinding]:
+    """Look for bodies that move and weigh nothing, all that is fixed to them included."""
+    for member in robot.members:
+        if member.link.mass == 0.0 and member.link.name not in tree.frames:
+            turns = np.array(member.link.inertia).any()
+            said = f"joint '{member.joint.name}' moves it, and it has {'moments, but ' if turns else ''}no mass"
+            yield _found("massless", f"link '{member.link.name}'", said)
+
+
+def _efforts(robot: Robot) -> Iterator[LintFinding]:
+    """Compare effort limits with what motion within the other limits needs."""
+    velocity = np.array([joint.velocity for joint in robot.joints])
+    if not np.isfinite(velocity).all():
+        velocity = np.where(np.isfinite(velocity), velocity, 0.0)
+    random, n = np.random.default_rng(0), robot.degrees_of_freedom
+    low = np.array([joint.lower if math.isfinite(joint.lower) else -math.pi for joint in robot.joints])
+    high = np.array([joint.upper if math.isfinite(joint.upper) else math.pi for joint in robot.joints])
+    q = random.uniform(low, high, (STATES, n))
+    qd, qdd = (random.choice([-1.0, 1.0], (STATES, n)) * velocity * k for k in (1.0, ACCELERATION_PER_VELOCITY))
+    with suppress(BddTorqueError):
+        need = np.abs(inverse_dynamics(robot, q, qd, qdd)).max(axis=0)
+        for joint, most in zip(robot.joints, need.tolist(), strict=True):
+            if math.isfinite(joint.effort) and most > 0 and joint.effort > SPARE * most:
+                unit = UNITS["torque"][not joint.revolute]
+                said = (
+                    f"effort limit of {joint.effort:g} {unit} is {joint.effort / most:,.0f} times what motion within "
+                )
+                yield _found("limits", f"joint '{joint.name}'", f"{said}the limits needs")
+
+
+def summary(findings: list[LintFinding]) -> str:
+    """Return how many findings there are of each kind, in one line."""
+    counts = Counter(finding.kind for finding in findings)
+    shown = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return (
+        f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}: {shown}" if findings else "nothing found"
+    )

@@ -1,0 +1,109 @@
+"""`bddtorque lint`: what is wrong is found and named, what is right is left alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_robots import TWO_LINKS, example_urdf, extended, joint
+from typer.testing import CliRunner
+
+import bddtorque as bt
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.app import app
+from bddtorque.dynamics.robot_lint import LintFinding, lint, nearest_physical
+from bddtorque.robots.robot import Link
+
+LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
+UPPER = TWO_LINKS[TWO_LINKS.index('<link name="upper">') : TWO_LINKS.index('<link name="lower">')]
+
+
+def findings(text: str, folder: Path) -> list[LintFinding]:
+    path = folder / "arm.urdf"
+    path.write_text(text)
+    return lint(path)
+
+
+@pytest.mark.parametrize("name", ["planar2r", "ur5", "scara", "panda"])
+def test_good_robots(name: str) -> None:
+    assert not [found for found in lint(name) if found.kind not in ("limits", "dust")]
+
+
+def test_the_sample_is_clean(tmp_path: Path) -> None:
+    assert findings(TWO_LINKS, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "said"),
+    [
+        ('izz="0.04"', 'izz="0.4"', "inertia", "link 'upper': inertia must satisfy the triangle inequality"),
+        ('ixx="0.02"', 'ixx="-0.02"', "inertia", "link 'upper': inertia must be positive"),
+        ('iyy="0.03"', 'iyy="3e4"', "units", "kg·m² means mass 117 m from its centre: kg·mm²?"),
+        ('mass value="2"', 'mass value="2000"', "units", "link 'upper': mass of 2000 kg looks like grams"),
+        ('xyz="0.3 0 0"', 'xyz="300 0 0"', "units", "joint 'elbow': origin 300 m away looks like mm"),
+        ('lower="-2" upper="2"', 'lower="-180" upper="180"', "limits", "180 rad looks like degrees"),
+        ('velocity="3"', 'velocity="1000"', "limits", "velocity limit of 1000 rad/s looks like a placeholder"),
+        (' velocity="3"', "", "limits", "joint 'shoulder': no velocity limit is known"),
+        ('lower="-2" upper="2"', 'lower="0" upper="0"', "limits", "joint 'shoulder': no position limits are known"),
+        ('effort="40"', 'effort="100000"', "limits", "joint 'shoulder': effort limit of 100000 N·m is"),
+        ('ixy="0.001"', 'ixy="1e-12"', "dust", "link 'lower': ixy is rounding of zero"),
+        ('rpy="0 0 0"', 'rpy="1.5708 0 0"', "dust", "joint 'shoulder': its axes miss a quarter turn by 4e-06 rad"),
+        ('damping="0"', 'K="16"', "refused", "unknown attribute 'K'"),
+        (UPPER, '<link name="upper"/>', "massless", "link 'upper': joint 'shoulder' moves it, and it has no mass"),
+    ],
+)
+def test_one_thing_wrong(old: str, new: str, kind: str, said: str, tmp_path: Path) -> None:
+    assert old in TWO_LINKS
+    found = findings(TWO_LINKS.replace(old, new, 1), tmp_path)
+    assert any(each.kind == kind and said in str(each) for each in found), [str(each) for each in found]
+
+
+def test_placeholders_for_all_links_and_couplings_that_do_not_compile(tmp_path: Path) -> None:
+    parts = [joint(f"j{k}", "fixed", "lower", f"l{k}").replace('value="0.5"', f'value="0.{k}"') for k in (1, 2, 3)]
+    said = [str(each) for each in findings(extended(*parts), tmp_path)]
+    assert any("3 links of different mass have the same moments" in each for each in said)
+    half = joint("half", "revolute", "upper", "side", LIMIT + '<mimic joint="shoulder" multiplier="0.5"/>')
+    assert any("multiplier must be whole" in str(each) for each in findings(extended(half), tmp_path))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=9, max_size=9))
+def test_the_nearest_physical_inertia_is_physical_and_near(entries: list[float]) -> None:
+    given_one = np.array(entries).reshape(3, 3)
+    nearest = nearest_physical(given_one)
+    assert Link("l", 1.0, inertia=tuple(map(tuple, nearest.tolist()))).why_unphysical() is None
+    again = nearest_physical(nearest)
+    assert np.allclose(again, nearest, atol=1e-12)  # a body that can exist is its own nearest
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(TWO_LINKS.replace('izz="0.04"', 'izz="0.4"'))
+    run = CliRunner().invoke(app, ["lint", str(path), "--json"])
+    assert run.exit_code == 1
+    (finding,) = json.loads(run.stdout)["findings"]
+    assert finding["kind"] == "inertia"
+    assert sorted(finding["proposal"]) == ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
+    shown = CliRunner().invoke(app, ["lint", str(path)])
+    assert "nearest that a body can have, in the axes of the link: ixx=" in shown.stdout
+    assert "1 finding: 1 inertia" in shown.stdout
+    clean = CliRunner().invoke(app, ["lint", "planar2r"])
+    assert (clean.exit_code, clean.stdout.strip()) == (0, "nothing found")
+
+
+def test_models_and_strangers() -> None:
+    pin = pytest.importorskip("pinocchio")
+    bad = TWO_LINKS.replace('izz="0.04"', 'izz="0.4"')
+    assert [[each.kind for each in bt.lint(pin.buildModelFromXML(text))] for text in (TWO_LINKS, bad)] == [
+        [],
+        ["inertia"],
+    ]
+    hand = example_urdf("allegro_hand_description/urdf/allegro_left_hand.urdf")
+    assert [each.kind for each in bt.lint(hand)] == ["inertia"] * 4
+    with pytest.raises(BddTorqueError, match="there is no such file"):
+        lint("none.urdf")
+    with pytest.raises(BddTorqueError, match="robot must be"):
+        lint(3)
