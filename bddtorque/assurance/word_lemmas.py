@@ -14,7 +14,7 @@ value, that c² + s² = 1 for the cosine and the sine of one angle, and how larg
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number, total
@@ -25,6 +25,8 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 HALF = "1b-1"
+MOST_PARTS = 6
+"""Summands of one lemma."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,21 @@ _Pair = tuple[dict[int, _Turned], dict[int, _Turned]]
 """Summands that the cosine of an angle turns, and those that its sine turns."""
 
 
+@dataclass(frozen=True)
+class _Form:
+    """A sum before it is rounded: factors and constant, as they are and as they are meant; and what is left out."""
+
+    factors: dict[int, Fraction]
+    meant: dict[int, Fraction]
+    constant: Fraction = Fraction(0)
+    meant_constant: Fraction = Fraction(0)
+    dropped: Sequence[str] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        return self.factors == self.meant and self.constant == self.meant_constant and not self.dropped
+
+
 @dataclass
 class WordLemmas:
     """Writes the lemmas of a plan and has them proved, wire by wire."""
@@ -52,6 +69,9 @@ class WordLemmas:
     """Of look-ups of a sine or cosine: u, 1/lsb, the angle, and whether it is the sine."""
     turned: dict[int, list[_Turned]] = field(default_factory=dict)
     """Of products: each way to read them as a sine or cosine times something that has an error."""
+
+    groups: int = 0
+    """How many groups of summands got a name."""
 
     def prove(self) -> list[Ends]:
         """Return what every output word can be off, in units, clamping aside."""
@@ -154,38 +174,60 @@ class WordLemmas:
 
     def _sum(self, k: int, name: str, wire: Sum | Output, about: str) -> None:
         step = Fraction(1, 1 << wire.shift)
-        meant = self._meant(k, wire)
         factors = _joined((part, factor * step) for part, factor in wire.parts)
-        half = [HALF] if wire.shift else []
+        exact = self.plan.exact.get(k)
+        constant = exact.constant if exact else wire.constant * step
+        form = _Form(factors, self._meant(k, wire), wire.constant * step, constant, self._dropped(k, name))
+        while len(form.meant) > MOST_PARTS:  # Gappa takes much longer for long sums
+            form = self._shorter(form, name, about)
+        self._linear(k, name, about, form, rounded=bool(wire.shift))
+
+    def _shorter(self, form: _Form, name: str, about: str) -> _Form:
+        """Return a form whose summands are groups of those given: turned ones by their angle, the others in turn."""
+        groups = [[*cosine, *sine] for cosine, sine in self._pairs(form.meant, errors=False)]
+        paired = {i for group in groups for i in group}
+        others = [i for i in form.meant if i not in paired]
+        groups += [others[n : n + MOST_PARTS] for n in range(0, len(others), MOST_PARTS)]
+        joined = []
+        for group in groups:
+            self.groups += 1
+            place = len(self.plan.wires) + self.groups
+            factors, meant = ({i: side[i] for i in group if i in side} for side in (form.factors, form.meant))
+            part = _Form(factors, meant)
+            self._linear(place, f"{name}_{self.groups}", f"part of {about}", part, rounded=False)
+            joined.append((place, Fraction(1)))
+        return replace(form, factors=dict(joined), meant=dict(joined))
+
+    def _linear(self, k: int, name: str, about: str, form: _Form, rounded: bool) -> None:
+        """Prove range and error of a sum, which is `k` from now on."""
+        factors, meant, dropped = form.factors, form.meant, form.dropped
+        half = [HALF] if rounded else []
         terms = [f"{number(f)} * {self.word(i)}" for i, f in factors.items()]
-        words = total([*terms, number(wire.constant * step), *half])
-        definitions = [(self.word(k), f"floor({words})" if wire.shift else words)]
+        words = total([*terms, number(form.constant), *half])
+        definitions = [(self.word(k), f"floor({words})" if rounded else words)]
         known = {fact for i in {*factors, *meant} for fact in self._known(i)}
-        exact_parts = {*factors, *meant} <= self.exact_wires
-        constant = self._constant(k, wire)
-        if exact_parts and not wire.shift and meant == factors and constant == wire.constant * step:
+        if {*factors, *meant} <= self.exact_wires and not rounded and form.is_exact:
             self.exact_wires.add(k)
             self.prover.prove(Lemma(f"sum_{name}", about, tuple(sorted(known)), (self.word(k),), tuple(definitions)))
             return
         ideals = [f"{number(f)} * {self.ideal(i)}" for i, f in meant.items()]
-        dropped = self._dropped(k, name)
         known |= {*dropped}
-        definitions.append((self.ideal(k), total([*ideals, number(constant), *dropped])))
+        definitions.append((self.ideal(k), total([*ideals, number(form.meant_constant), *dropped])))
         # what rounded factors make of the ideal words, the same for every way to read the sum
         off = [
             f"({number(factors.get(i, Fraction(0)))} - {number(f)}) * {self.ideal(i)}"
             for i, f in meant.items()
             if factors.get(i, Fraction(0)) != f
         ]
-        if constant != wire.constant * step:
-            off.append(f"({number(wire.constant * step)} - {number(constant)})")
+        if form.constant != form.meant_constant:
+            off.append(f"({number(form.constant)} - {number(form.meant_constant)})")
         off += [*(f"(0 - {each})" for each in dropped), *half]
         plain = [f"{number(f)} * {self.error(i)}" for i, f in factors.items() if i not in self.exact_wires]
         hints = [Hint(f"{words} - {self.ideal(k)}", total([*plain, *off]))]
         for facts, hint in self._turned_errors(k, name, words, factors, off):
             known |= facts
             hints.append(hint)
-        for facts, made, hint in self._turned_range(k, name, meant, [number(constant), *dropped]):
+        for facts, made, hint in self._turned_range(k, name, meant, [number(form.meant_constant), *dropped]):
             known |= facts
             definitions[:0] = made
             hints.append(hint)
@@ -199,10 +241,6 @@ class WordLemmas:
         noted = exact.parts if exact else ()
         later = [(i, Fraction(f, 1 << wire.shift)) for i, f in wire.parts if i not in dict(noted)]
         return _joined([*noted, *later])
-
-    def _constant(self, k: int, wire: Sum | Output) -> Fraction:
-        exact = self.plan.exact.get(k)
-        return exact.constant if exact else Fraction(wire.constant, 1 << wire.shift)
 
     def _dropped(self, k: int, name: str) -> list[str]:
         """Return the terms that a sum leaves out."""
@@ -278,7 +316,7 @@ class WordLemmas:
             yield facts | {*rests.values()}, Hint(f"{words} - {self.ideal(k)}", total([*joined, *terms, *off]))
 
     def _turned_range(
-        self, k: int, name: str, meant: dict[int, Fraction], rest: list[str]
+        self, k: int, name: str, meant: dict[int, Fraction], rest: Sequence[str]
     ) -> Iterator[tuple[set[str], list[tuple[str, str]], Hint]]:
         """Yield what a sum stands for with its turned parts joined likewise, facts and definitions that it takes."""
         joined: list[str] = []

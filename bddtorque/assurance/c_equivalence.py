@@ -1,0 +1,360 @@
+"""Prove exported integer C equal to its plan, wire by wire, with a bit-vector solver.
+
+Every variable `w12` of the exported function is wire 12 of the plan. One after the other, for all words that the wires
+before it can carry: the C of the wire and the meaning that the plan gives it are the same number. Then the variable is
+any word in the range of the wire, and the next one follows. The torques are the last.
+
+What is taken for granted, and shown elsewhere:
+
+- the ranges of wires (`verify --independent`, steps ranges and widths);
+- that the C function of a table gives the words of the table: `check_tables` runs it for every index;
+- that no signed number overflows (Frama-C);
+- ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, which products by quarter squares rest on: a + b and a − b are both odd or both even, so
+  that both squares leave the same rest modulo 4, and (a+b)² − (a−b)² = 4ab;
+- that partial products add up to the product: Σᵢ aᵢ·2^(in) · Σⱼ bⱼ·2^(jn) = Σᵢⱼ aᵢ·bⱼ·2^((i+j)n).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bddtorque.assurance.c_execution import CExecution, Word, constant, plain_source
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.model.model import Model
+from bddtorque.plan.blocks import ProductBlock, SquareBlock
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.words.integer_range import Range
+
+WIDE = 64
+"""Bits of the terms that say what a plan means: no sum or product of a plan needs more than 62."""
+LIMIT_MS = 60_000
+"""For one question; all that are answered take a second or two."""
+
+
+@dataclass(frozen=True)
+class ProvedWire:
+    """A wire or an output, by its name in the C code, and whether its C gives what the plan says for all inputs."""
+
+    name: str
+    proved: bool
+
+
+def prove_c(model: Model, folder: str | Path, told: Callable[[ProvedWire], None] | None = None) -> list[ProvedWire]:
+    """Prove the C that `export_c` wrote to a folder equal to the plan of the model, wire by wire.
+
+    Raises
+    ------
+    BddTorqueError
+        If pycparser or bitwuzla are missing (``pip install "bddtorque[proof]"``), or the code is not understood.
+    """
+    plan = model.plan
+    if not isinstance(plan, Plan):
+        raise BddTorqueError("C in floats is not proved by bit-vectors: compile for target 'integer' or 'tables'")
+    sources = [path for path in Path(folder).glob("*.c") if not path.stem.endswith("_selftest")]
+    if len(sources) != 1:
+        raise BddTorqueError(f"{folder} must hold one exported C file, found {len(sources)}")
+    header, text = sources[0].with_suffix(".h").read_text(), sources[0].read_text()
+    parser = _imported("pycparser")
+    tree = parser.CParser().parse(plain_source(header, text), str(sources[0]))
+    return _Equivalence(model, plan, tree, told).prove(f"{sources[0].stem}_torque_words")
+
+
+def _imported(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise BddTorqueError(f'{name} is not installed: pip install "bddtorque[proof]"') from None
+
+
+class _Equivalence:
+    def __init__(self, model: Model, plan: Plan, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
+        self.model, self.plan = model, plan
+        self.bitwuzla = _imported("bitwuzla")
+        self.told = told
+        self.execution = CExecution(tree)
+        self.execution.declared = self._declared
+        for k, block in enumerate(plan.blocks):
+            self.execution.calls[f"block_{k}"] = self._table_call(k)
+            if isinstance(block, ProductBlock) and not block.signed:
+                self.execution.calls[f"limbs_{k}"] = self._limbs_call(block)
+        for name in ("signed32", "floor32", "floor64"):
+            if name in self.execution.functions:
+                self.execution.calls[name] = self._rounding_call(name)
+        self.sums: list[tuple[str, Word]] = []
+        """What helpers that round were given, since the last variable: a name for it, and the term itself."""
+        self.words: dict[int, str] = {}
+        """By wire: the term of its word, `WIDE` bits, once its C is proved."""
+        self.raw: dict[str, Word] = {}
+        """By input: the number that is given."""
+        self.declarations: list[str] = []
+        self.assumed: list[str] = []
+        self.owed: list[str] = []
+        """Conditions that contracts of helpers need, of the variable that is declared next."""
+        self.found: list[ProvedWire] = []
+
+    def prove(self, function: str) -> list[ProvedWire]:
+        """Return what was proved, in the order of the code."""
+        count = len(self.plan.outputs)
+        arrays = []
+        for kind in ("q", "qd", "qdd"):
+            words = []
+            for j in range(count):
+                name = f"{kind}{j + 1}"
+                self.declarations.append(f"(declare-const given_{name} (_ BitVec 32))")
+                self.raw[name] = Word(f"given_{name}", 32, True)
+                words.append(self.raw[name])
+            arrays.append(words)
+        self.execution.run(function, [*arrays, [None] * count])
+        missing = {f"tau[{j}]" for j in range(count)} - {each.name for each in self.found}
+        if missing:
+            raise BddTorqueError(f"C: {', '.join(sorted(missing))} is never written")
+        return self.found
+
+    def _declared(self, name: str, word: Word) -> Word:
+        """Prove a variable of the function equal to its wire, and make it any word of that wire."""
+        place = re.fullmatch(r"w(\d+)|tau\[(\d+)\]", name)
+        sums, self.sums = self.sums, []
+        word = _spelled_out(word, sums[:-1])
+        if place is None:
+            return _spelled_out(word, sums)
+        if place[2] is not None:
+            output = self.plan.outputs[int(place[2])]
+            whole = Range(output.constant, output.constant)
+            reach = sum((self.plan.range_of(wire) * factor for wire, factor in output.parts), start=whole)
+            self._check_rounded(name, word, sums, output, reach.rounded(output.shift))
+            return _spelled_out(word, sums)
+        k = int(place[1])
+        wire = self.plan.wires[k]
+        meant = "" if isinstance(wire, Product | Sum) else self._meaning(k)
+        angle = isinstance(wire, AngleSum) or (isinstance(wire, Input) and wire.wraps)
+        if angle:  # any number whose low bits are the angle
+            bits = wire.bits  # type: ignore[union-attr]
+            self._check(name, f"(= {low_bits(_spelled_out(word, sums).term, bits)} {low_bits(meant, bits)})")
+        elif isinstance(wire, Product | Sum):
+            self._check_rounded(name, word, sums, wire, wire.range(self.plan.blocks))
+        else:
+            self._check(name, f"(= {wide(_spelled_out(word, sums))} {meant})")
+        self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
+        fresh = Word(name, word.bits, word.signed)
+        if angle:
+            self.words[k] = f"((_ sign_extend {WIDE - bits}) {low_bits(name, bits)})"
+        else:
+            self.words[k] = wide(fresh)
+            self.assumed.append(within(self.words[k], self.plan.range_of(k)))
+        return fresh
+
+    def _meaning(self, k: int) -> str:
+        """Return the word of a wire as the plan defines it, of words that are proved already."""
+        if k in self.words:
+            return self.words[k]
+        wire = self.plan.wires[k]
+        match wire:
+            case Input():
+                raw = wide(self.raw[wire.name])
+                if wire.wraps:
+                    return f"((_ sign_extend {WIDE - wire.bits}) {low_bits(raw, wire.bits)})"
+                return clamped(raw, wire.range(self.plan.blocks))
+            case AngleSum():
+                terms = [times(self._meaning(part), factor << shift) for part, factor, shift in wire.parts]
+                return low_word(added([*terms, literal(wire.constant)]), wire.bits)
+            case Lookup():
+                return self._looked_up(wire.block, [self._meaning(each) for each in wire.wires])
+            case Product():
+                term = rounded(self._product(wire), wire.shift)
+            case Sum():
+                term = rounded(self._total(wire), wire.shift)
+        # a word that the code does not keep: its range is known all the same
+        self.assumed.append(within(term, self.plan.range_of(k)))
+        return term
+
+    def _product(self, wire: Product) -> str:
+        left, right = self._meaning(wire.left), self._meaning(wire.right)
+        exact = f"(bvmul {left} {right})"
+        block = self.plan.blocks[wire.block] if wire.block >= 0 else None
+        if isinstance(block, SquareBlock):
+            both = [f"(bvadd {left} {right})", f"(bvsub {left} {right})"]
+            self.owed += [f"(= {low_word(each, block.bits)} {each})" for each in both]
+            squares = [self._looked_up(wire.block, [each]) for each in both]
+            self.assumed.append(f"(= (bvsub {squares[0]} {squares[1]}) {exact})")
+        elif isinstance(block, ProductBlock) and block.signed:
+            looked_up = self._looked_up(wire.block, [left, right])
+            self.assumed.append(f"(= {looked_up} {rounded(exact, block.shift)})")
+        return exact
+
+    def _total(self, wire: Sum | Output) -> str:
+        terms = [times(self._meaning(part), factor) for part, factor in wire.parts]
+        return added([*terms, literal(wire.constant)])
+
+    def _check_rounded(
+        self, name: str, word: Word, sums: Sequence[tuple[str, Word]], wire: Product | Sum | Output, ends: Range
+    ) -> None:
+        """Prove the C of a rounded sum or product.
+
+        First, what is rounded in C has the low bits of the exact sum; then, for every number x in the place of this sum
+        whose rounding is within `ends`, C rounds its low bits to the same word. Where that does not do, both at once.
+        """
+        exact = self._product(wire) if isinstance(wire, Product) else self._total(wire)
+        owed = [*dict.fromkeys(self.owed)]
+
+        def meant(total: str) -> str:
+            term = rounded(total, wire.shift)
+            return clamped(term, Range(wire.low, wire.high)) if isinstance(wire, Output) else term
+
+        if sums:
+            short, inside = sums[-1]
+            half = literal(1 << (wire.shift - 1)) if wire.shift else literal(0)
+            low = low_bits(added([exact, half]), inside.bits)
+            x = low_bits(f"(bvadd x {half})", inside.bits)
+            known = within(rounded("x", wire.shift), ends)
+            goal = f"(=> (and (= {short} {x}) {known}) (= {wide(word)} {meant('x')}))"
+            free = [f"(declare-const x (_ BitVec {WIDE}))", f"(declare-const {short} (_ BitVec {inside.bits}))"]
+            term = _spelled_out(inside, sums[:-1]).term
+            if self._holds(goal, free) and self._holds(f"(and true (= {term} {low}) {' '.join(owed)})"):
+                self.owed.clear()
+                self._note(name, True)
+                return
+        term = meant(exact)
+        self._check(
+            name, f"(=> {within(rounded(exact, wire.shift), ends)} (= {wide(_spelled_out(word, sums))} {term}))"
+        )
+
+    def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
+        body = self.execution.run
+
+        def call(arguments: Sequence[Word]) -> Word:
+            kind = (64, False) if name == "floor64" else (32, False)
+            inside = arguments[0].as_type(*kind)
+            short = f"rounded_{len(self.sums)}"
+            self.sums.append((short, inside))
+            return body(name, [Word(short, *kind), *arguments[1:]])  # type: ignore[no-any-return]
+
+        return call
+
+    def _looked_up(self, block: int, indices: Sequence[str]) -> str:
+        """Return the word of a table at some indices, each in the low bits of a term."""
+        widths = self.plan.blocks[block].input_widths
+        index = [low_bits(each, width) for each, width in zip(indices, widths, strict=True)]
+        name, bits = f"table_{block}", sum(widths)
+        declaration = f"(declare-fun {name} ((_ BitVec {bits})) (_ BitVec 32))"
+        if declaration not in self.declarations:
+            self.declarations.append(declaration)
+        joined = index[0] if len(index) == 1 else f"(concat {' '.join(index)})"
+        term = f"((_ sign_extend {WIDE - 32}) ({name} {joined}))"
+        low, high = int(self.model.tables[block].values.min()), int(self.model.tables[block].values.max())
+        fact = within(term, Range(low, high))
+        if fact not in self.assumed:
+            self.assumed.append(fact)
+        return term
+
+    def _table_call(self, block: int) -> Callable[[Sequence[Word]], Word]:
+        def call(arguments: Sequence[Word]) -> Word:
+            term = self._looked_up(block, [each.term for each in arguments])
+            return Word(low_bits(term, 32), 32, True)
+
+        return call
+
+    def _limbs_call(self, block: ProductBlock) -> Callable[[Sequence[Word]], Word]:
+        def call(arguments: Sequence[Word]) -> Word:
+            left, lefts, right, rights = arguments
+            terms = []
+            for word, pieces in ((left, lefts), (right, rights)):
+                assert pieces.value is not None
+                most = 1 << (block.widths[0] * pieces.value)
+                terms.append(wide(word.as_type(64, True)))
+                self.owed.append(within(terms[-1], Range(1 - most, most - 1)))
+            return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
+
+        return call
+
+    def _check(self, name: str, goal: str) -> None:
+        goals = [goal, *dict.fromkeys(self.owed)]
+        self.owed.clear()
+        self._note(name, self._holds(f"(and true {' '.join(goals)})"))
+
+    def _note(self, name: str, proved: bool) -> None:
+        self.found.append(ProvedWire(name, proved))
+        if self.told is not None:
+            self.told(self.found[-1])
+
+    def _holds(self, goal: str, free: Sequence[str] = ()) -> bool:
+        """Whether a condition holds whatever the words are; `free` declares more of them."""
+        bitwuzla = self.bitwuzla
+        manager, options = bitwuzla.TermManager(), bitwuzla.Options()
+        options.set(bitwuzla.Option.TIME_LIMIT_PER, LIMIT_MS)
+        parser = bitwuzla.Parser(manager, options)
+        text = "\n".join(
+            ["(set-logic QF_UFBV)", *self.declarations, *free, *(f"(assert {each})" for each in self._near(goal))]
+        )
+        with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
+            file.write(f"{text}\n(assert (not {goal}))\n")
+            file.flush()
+            parser.parse(file.name, True)
+        return bool(parser.bitwuzla().check_sat() == bitwuzla.Result.UNSAT)
+
+    def _near(self, goal: str) -> list[str]:
+        """Return what is known of the variables in a condition."""
+        names = {*re.findall(r"\bw\d+\b", goal)}
+        return [each for each in self.assumed if {*re.findall(r"\bw\d+\b", each)} <= names]
+
+
+def _spelled_out(word: Word, sums: Sequence[tuple[str, Word]]) -> Word:
+    """Return a term with names of sums replaced by what they stand for, the last one first."""
+    term = word.term
+    for short, inside in reversed(sums):
+        term = re.sub(rf"\b{short}\b", lambda _, by=inside.term: by, term)  # type: ignore[misc]
+    return replace(word, term=term)
+
+
+def wide(word: Word) -> str:
+    """Return a C number as a term of `WIDE` bits."""
+    return word.as_type(WIDE, True).term
+
+
+def literal(value: int) -> str:
+    """Return an integer."""
+    return constant(value, WIDE, True).term
+
+
+def low_bits(term: str, bits: int) -> str:
+    """Return the low bits of a term."""
+    return f"((_ extract {bits - 1} 0) {term})"
+
+
+def low_word(term: str, bits: int) -> str:
+    """Return the two's complement number that the low bits of a term are."""
+    return f"((_ sign_extend {WIDE - bits}) {low_bits(term, bits)})"
+
+
+def times(term: str, factor: int) -> str:
+    """Return a multiple."""
+    return f"(bvmul {literal(factor)} {term})"
+
+
+def added(terms: Sequence[str]) -> str:
+    """Return a sum."""
+    return f"(bvadd {' '.join(terms)})" if len(terms) > 1 else terms[0]
+
+
+def rounded(term: str, shift: int) -> str:
+    """Return floor(x/2^shift + 1/2)."""
+    if not shift:
+        return term
+    return f"(bvashr {added([term, literal(1 << (shift - 1))])} {literal(shift)})"
+
+
+def within(term: str, ends: Range) -> str:
+    """Return the condition that a number is in a range."""
+    return f"(and (bvsle {literal(ends.low)} {term}) (bvsle {term} {literal(ends.high)}))"
+
+
+def clamped(term: str, ends: Range) -> str:
+    """Return a number clamped to a range."""
+    low, high = literal(ends.low), literal(ends.high)
+    return f"(ite (bvslt {term} {low}) {low} (ite (bvsgt {term} {high}) {high} {term}))"
