@@ -160,7 +160,7 @@ def draw(rows: list[dict[str, Any]], arms: tuple[str, ...], cores: int) -> None:
     """Draw the measured speed-up beside the counted curve of each arm."""
     figure, axes = plt.subplots(1, len(arms), figsize=(4.6 * len(arms), 4.6), layout="constrained", squeeze=False)
     for axis, arm in zip(axes[0], arms, strict=True):
-        model = bt.compile(arm, bits=BITS)
+        model = bt.compile(arm, bits=BITS, source="terms")
         P = sorted({1, 2, 3, 4, 6, 8, cores})
         for way, colour in (("bits", "tab:red"), ("terms", "tab:orange")):
             counted = [schedule_model(model, count, way).speed_up for count in P]
@@ -214,7 +214,7 @@ def main() -> None:
     meeting = meeting_cost(rounds)
     rows: list[dict[str, Any]] = []
     for arm in arms:
-        model = bt.compile(arm, bits=BITS)
+        model = bt.compile(arm, bits=BITS, source="terms")
         for form in FORMS:
             rows += measured(model, form, counts, rounds)
     show_table(rows)

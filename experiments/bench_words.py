@@ -20,7 +20,6 @@ from reporting import TIMED, Check, arguments, at_most, finish, save_figure, sho
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
-from bddtorque.bench.table_sizes import look_ups
 from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
@@ -28,6 +27,7 @@ from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine
+from bddtorque.plan.operation_counts import look_ups
 from bddtorque.plan.wires import Output, Product, Sum
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")

@@ -306,7 +306,7 @@ def main() -> None:
     arms = ARMS[:2] if options.quick else ARMS
     rows, found, why = [], {}, []
     for arm in arms:
-        model = bt.compile(arm, bits=BITS)
+        model = bt.compile(arm, bits=BITS, source="terms")
         robot, b = model.robot, word_bits(arm)
         for name, costs, prices in cost_models(b):
             curves = spread(model, costs)
@@ -345,7 +345,7 @@ def main() -> None:
     show_table(why)
     print("\nBatches in threads (real time, as ratios of interleaved runs)\n")
     forms, rounds = (("dense",), 3) if options.quick else (("dense", "straight", "bits"), 9)
-    show_table(threads(bt.compile(arms[-1], bits=BITS), forms, rounds))
+    show_table(threads(bt.compile(arms[-1], bits=BITS, source="terms"), forms, rounds))
     print()
     write_csv("speedup", rows)
     draw(found, arms)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from bddtorque.diagrams.choosing import lower_blocks
@@ -11,8 +10,8 @@ from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_wires import Sine
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import Lookup, Product
+from bddtorque.plan.operation_counts import look_ups
+from bddtorque.plan.wires import Lookup
 
 LOAD = 4
 """Bytes of one load from a form of a block: words and places to go on at have 32 bits."""
@@ -24,17 +23,6 @@ class Sizes:
 
     tables: int
     touched: int
-
-
-def look_ups(plan: Plan, native: bool) -> dict[int, int]:
-    """Return how often each block is looked up for one state, at most; with `native` products, or from tables alone."""
-    counts: Counter[int] = Counter()
-    for wire in plan.wires:
-        if isinstance(wire, Lookup):
-            counts[wire.block] += 1
-        elif isinstance(wire, Product) and not native:
-            counts[wire.block] += product_look_ups(plan, wire)
-    return counts
 
 
 def straight_sizes(plan: AnyPlan, code: Straight, native: bool = True) -> Sizes:
@@ -53,11 +41,3 @@ def form_sizes(model: Model, form: str) -> Sizes:
     counts = look_ups(model.word_plan("a benchmark"), native=False)
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)
-
-
-def product_look_ups(plan: Plan, wire: Product) -> int:
-    """Return the look-ups of a product taken by tables."""
-    if wire.method in ("block", "squares"):
-        return 1 if wire.method == "block" else 2
-    left, right = (-(-plan.range_of(side).magnitude.bit_length() // wire.limb_bits) for side in wire.sources)
-    return left * right

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bddtorque.bench.table_sizes import look_ups, product_look_ups
 from bddtorque.compiler.origin import from_recursion
 from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.operation_counts import additions, look_ups
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Output, Product, Sum
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 
@@ -25,8 +24,6 @@ CHIPS = {"tables": "any, also an FPGA", "integer": "with a multiplier", "float":
 """What microcontrollers each target is for."""
 TABLE_BYTES = (50_000, 9_000_000)
 """What tables of the built-in arms take from 8 to 16 bits."""
-SQUARE_SUMS = 3
-"""Sums of a product by quarter squares: a + b, a − b, and the difference of their squares."""
 
 
 @dataclass(frozen=True)
@@ -99,23 +96,13 @@ def counted_cost(model: Model) -> TargetCost:
         return _of_floats(plan)
     size, native = sum(table.values.nbytes for table in model.tables), plan.target == "integer"
     found = sum(look_ups(plan, native).values())
-    return TargetCost(plan.target, True, found, _sums(plan), _products(plan) if native else 0, size, size)
+    return TargetCost(plan.target, True, found, additions(plan), _products(plan) if native else 0, size, size)
 
 
 def _products(plan: Plan) -> int:
     """Return the products of a plan in machine integers: of two words, and with factors that are no powers of two."""
     factors = (abs(factor) for wire in plan.sums for _, factor in wire.parts)
     return plan.counts()["products"] + sum(factor & (factor - 1) != 0 for factor in factors)
-
-
-def _sums(plan: Plan) -> int:
-    total = 0
-    for wire in (*plan.wires, *plan.outputs):
-        if isinstance(wire, Sum | Output | AngleSum):
-            total += max(len(wire.parts) - 1 + (wire.constant != 0), 0)
-        elif isinstance(wire, Product) and wire.method != "native":
-            total += SQUARE_SUMS if wire.method == "squares" else product_look_ups(plan, wire) - 1
-    return total
 
 
 def _of_floats(plan: FloatPlan) -> TargetCost:

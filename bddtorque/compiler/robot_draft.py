@@ -34,8 +34,9 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         return _draft_by_paper(spec, robot)
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
-    origins = _origins(spec, robot) if spec.target == "integer" else [_origin(spec, robot)]
-    traces = [TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in origins]
+    traces = [
+        TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in _origins(spec, robot)
+    ]
     plan, errors = plan_for_target(
         resolved, source.accuracy, source.arguments, output_targets(source), traces, joint_frictions(source)
     )
@@ -69,22 +70,20 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     return Draft(source, plan, _arithmetic_errors(source, origin))
 
 
-def _origin(spec: Spec, robot: Robot) -> Origin:
-    """Return the source asked for; else the recursion, and for tables the terms if there are few."""
-    if spec.source == "terms":
-        return from_terms(robot)
-    if spec.source == "auto" and spec.target == "tables":
-        with suppress(BddTorqueError):
-            return from_terms(robot)
-    return from_recursion(robot)
-
-
 def _origins(spec: Spec, robot: Robot) -> list[Origin]:
-    """Return what may be compiled for a chip: the source asked for, else the recursion, and the terms of small arms."""
+    """Return what may be compiled: the source asked for; else, for tables, the terms if there are few harmonics.
+
+    With more than a few joints the recursion is planned too. For other targets it comes first.
+    """
     if spec.source != "auto":
-        return [_origin(spec, robot)]
-    few = robot.degrees_of_freedom <= FEW_JOINTS and not robot.followers
-    return [from_recursion(robot), *([from_terms(robot)] if few else [])]
+        return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
+    few = robot.degrees_of_freedom <= FEW_JOINTS
+    if spec.target != "tables":
+        terms = few and spec.target == "integer" and not robot.followers
+        return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
+    with suppress(BddTorqueError):
+        return [from_terms(robot), *([] if few else [from_recursion(robot)])]
+    return [from_recursion(robot)]
 
 
 def output_targets(source: RobotSource) -> list[Target]:

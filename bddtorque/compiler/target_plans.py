@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.operation_counts import native_operations
 from bddtorque.plan.plan import Plan
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
@@ -18,6 +19,9 @@ from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.spec import Spec
 from bddtorque.spec.chips import chip_named
 from bddtorque.words.argument import Argument
+
+TIMES_AS_MANY = 3.5
+"""Operations of separate terms for each one of the recursion up to which tables are made of terms."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ def plan_for_target(
 ) -> tuple[AnyPlan, tuple[float, ...]]:
     """Return the plan for the target of a resolved spec, and the errors of the graph that it is made from.
 
-    Of several graphs the one is taken whose plan costs a chip least; `laws` are what is added to outputs.
+    Of several graphs the one is taken whose plan costs a chip least; for tables the first, unless the last takes a
+    fraction of its operations. `laws` are what is added to outputs.
     """
     if spec.target == "integer":
         chip, found = chip_named(str(spec.chip)), []
@@ -69,17 +74,28 @@ def plan_for_target(
             )
             found.append((with_laws(plan, laws, arguments, targets), trace.errors))
         return min(found, key=lambda each: plan_cycles(each[0], chip))
-    (trace,) = traces
     if spec.target == "float":
+        (trace,) = traces
         precision = spec.precision or "auto"
         floats = plan_floats(
             trace.graph, arguments, targets, accuracy, trace.source, precision, trace.errors, list(laws)
         )
         return floats, trace.errors
-    words = plan_network(
-        trace.graph, arguments, targets, accuracy, spec.block_bits, trace.source, _spent(trace, laws), spec.products
-    )
-    return with_laws(words, laws, arguments, targets), trace.errors
+    refusals: list[BddTorqueError] = []
+    made: list[tuple[Plan, tuple[float, ...]]] = []
+    for trace in traces:
+        spent = _spent(trace, laws)
+        try:
+            words = plan_network(
+                trace.graph, arguments, targets, accuracy, spec.block_bits, trace.source, spent, spec.products
+            )
+            made.append((with_laws(words, laws, arguments, targets), trace.errors))
+        except BddTorqueError as refusal:
+            refusals.append(refusal)
+    if not made:
+        raise refusals[0]
+    first, last = native_operations(made[0][0]), native_operations(made[-1][0])
+    return made[-1 if first > TIMES_AS_MANY * last else 0]
 
 
 def _spent(trace: TracedOutputs, laws: Sequence[LawTerm]) -> float:

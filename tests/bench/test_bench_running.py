@@ -16,11 +16,12 @@ import bddtorque as bt
 from bddtorque.bench import timing
 from bddtorque.bench.contenders import BASELINE, OWN_LOOP, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import latency
-from bddtorque.bench.table_sizes import Sizes, form_sizes, look_ups, straight_sizes
+from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.bench.timing import EMPTY, interleaved, machine, python_calls
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.operation_counts import look_ups
 from bddtorque.plan.wires import Lookup, Product
 
 OWN = {"words, one state at a time", OWN_LOOP, "words, batch in rows", "words, batch in columns"}

@@ -1,0 +1,49 @@
+"""How many operations of each kind one state takes: where nothing is multiplied, and where the processor does."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Lookup, Output, Product, Sum
+
+SQUARE_SUMS = 3
+"""Sums of a product by quarter squares: a + b, a − b, and the difference of their squares."""
+
+
+def look_ups(plan: Plan, native: bool) -> dict[int, int]:
+    """Return how often each block is looked up for one state, at most; with `native` products, or from tables alone."""
+    counts: Counter[int] = Counter()
+    for wire in plan.wires:
+        if isinstance(wire, Lookup):
+            counts[wire.block] += 1
+        elif isinstance(wire, Product) and not native:
+            counts[wire.block] += product_look_ups(plan, wire)
+    return counts
+
+
+def product_look_ups(plan: Plan, wire: Product) -> int:
+    """Return the look-ups of a product taken by tables."""
+    if wire.method in ("block", "squares"):
+        return 1 if wire.method == "block" else 2
+    left, right = (-(-plan.range_of(side).magnitude.bit_length() // wire.limb_bits) for side in wire.sources)
+    return left * right
+
+
+def additions(plan: Plan) -> int:
+    """Return the additions of one state, those of products from tables among them."""
+    total = 0
+    for wire in (*plan.wires, *plan.outputs):
+        if isinstance(wire, Sum | Output | AngleSum):
+            total += max(len(wire.parts) - 1 + (wire.constant != 0), 0)
+        elif isinstance(wire, Product) and wire.method != "native":
+            total += SQUARE_SUMS if wire.method == "squares" else product_look_ups(plan, wire) - 1
+    return total
+
+
+def native_operations(plan: Plan) -> int:
+    """Return the look-ups, products and summands of one state where the processor multiplies: what a PC runs."""
+    summands = sum(
+        len(wire.parts) for wire in (*plan.wires, *plan.outputs) if isinstance(wire, Sum | Output | AngleSum)
+    )
+    return sum(look_ups(plan, native=True).values()) + plan.counts()["products"] + summands
