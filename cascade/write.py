@@ -17,6 +17,7 @@ from bddtorque.compiler.origin import from_terms
 from bddtorque.compiler.pinning import FORMAT, VERSION
 from bddtorque.compiler.plan_text import plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.plan.operation_counts import native_operations
 from bddtorque.plan.plan import Plan
 from bddtorque.report.plan_picture import plan_svg
 from bddtorque.report.standalone import standalone_svg
@@ -47,6 +48,11 @@ def documents(name: str) -> dict[str, bytes]:
     draft = draft_of_robot(spec, robot)
     plan = draft.plan
     assert isinstance(plan, Plan), "cascades are of tables"
+    if spec.source == "auto" and plan.source == "recursive":
+        terms = draft_of_robot(spec.with_options(source="terms"), robot).plan
+        assert isinstance(terms, Plan)
+        counts = f"{native_operations(terms):,} operations a state, the recursion {native_operations(plan):,}"
+        why_not = f"\nWhy not terms\n  they take {counts}\n"
     bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
     title = f"{robot.name}, {bits} bits"
     return {

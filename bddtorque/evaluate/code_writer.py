@@ -60,7 +60,7 @@ class CodeWriter:
     """
 
     def __init__(self, plan: AnyPlan, formats: Formats, header: str) -> None:
-        self.wires = len(plan.wires)
+        self.wires, self.formats = len(plan.wires), formats
         self.inputs: list[InputWord] = input_words(plan, formats)
         self.outputs = range(len(plan.outputs))
         self.functions = [header]

@@ -12,7 +12,8 @@ The last two take the first `end` states, and leave what is beyond a multiple of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bddtorque.base.jit import DISABLE_JIT
@@ -26,7 +27,7 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.table import Table
 from bddtorque.words import Formats
 
-TILE = 128
+TILE = 64
 """States that `tiles` takes at once: what they need lies in the fastest cache."""
 
 HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
@@ -36,7 +37,7 @@ import numpy as np
 
 from bddtorque.evaluate.ieee_code import fma, lrint, rint
 from bddtorque.evaluate.llvm_code import emitted
-from bddtorque.evaluate.pointers import array_at, space_of
+from bddtorque.evaluate.pointers import address_of, array_at, space_of
 
 real = np.{dtype}
 '''
@@ -123,38 +124,116 @@ class FloatSource(TileWriter):
                   for x, word in zip(names, self.counted, strict=True) if not word.wraps]  # fmt: skip
         makes = [f"{places[each]} = {value}" for each, value in code.words.items()]
         clamp = self.add_block("clamp", ["table", "rows", "i", *names], [*clamps, *makes])
-        for name, load, store in (
-            ("tiles", "{}[first + i, {}]", "tau[first + i, {}]"),
-            ("columns", "{}[{}, first + i]", "tau[{}, first + i]"),
-        ):
+        # angles beyond their limits are counted in floats, in a row for each joint
+        angles = {word.wire: f"a{word.wire}" for word in self.counted if word.wraps and not word.whole}
+        tallies = {wire: (places[a], self._new_row("")) for wire, a in angles.items() if a in places}
+        flat = _Flat(len(self.formats.q), self.rows * TILE * code.plan.precision.dtype().itemsize)
+        self.rows += flat.joints
+        for name, load in (("tiles", "{}[first + i, {}]"), ("columns", "{}[{}, first + i]")):
             given = {f"x{word.wire}": load.format(word.quantity, word.joint) for word in self.counted}
             waiting = {f"x{word.wire}": word for word in self.counted if not (word.wraps and word.whole)}
-            tile = ["outside = int64(0)", *(f"n{word.wire} = int64(0)" for word in waiting.values() if word.wraps)]
+            tile = ["outside = int64(0)", *(f"n{wire} = int64(0)" for wire in angles if wire not in tallies)]
+            made: set[str] = set()
+            for quantity, template, names_of in self._alike(code) if name == "tiles" else ():
+                word, *_ = (each for each in self.inputs if each.quantity == quantity)
+                check = [] if word.wraps else [_check(word).replace(f"x{word.wire}", "x")]
+                tile += flat.read(quantity, template, check)
+                tile += tiled([f"{places[each]} = {flat.element(joint)}" for each, joint in names_of.items()])
+                made |= set(names_of)
+                waiting = {x: each for x, each in waiting.items() if each.wraps or each.quantity != quantity}
             for each, value in code.words.items():
                 loads = _loads(value)
-                checks = [_check(waiting.pop(x)) for x in loads if x in waiting]
-                tile += tiled([*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}", *checks])
+                checks = [_check(waiting.pop(x), tallies) for x in loads if x in waiting]
+                makes = [] if each in made else [*(f"{x} = {given[x]}" for x in loads), f"{places[each]} = {value}"]
+                tile += tiled([*makes, *checks]) if makes or checks else []
             for x, word in waiting.items():  # what no torque depends on
                 tile += tiled([f"{x} = {given[x]}", _check(word)])
             again = [f"{x} = {value}" for x, value in given.items()]
+            begin, end = [], []
             for x, word in zip(names, self.counted, strict=True):
                 place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
-                if word.wraps and not word.whole:
+                if word.wire in tallies:
+                    _, row = tallies[word.wire]
+                    begin += tiled([f"{row} = real(0)"])
+                    end += tiled([f"{place} += int64({row})"])
+                elif word.wire in angles:
                     tile.append(f"{place} += n{word.wire}")
                 elif not word.wraps:
                     again.append(f"{place} += int64({x} < {-word.half} or {x} >= {word.half})")
             tile += ["if outside:", *indented(tiled([*again, clamp])), *compute]
-            for k, place in results.items():
-                tile += tiled([f"{store.format(k)} = int64({code.word_kind}({place}))"])
-            head = f"{name}(q, qd, qdd, tau, table, counts, rows, end)"
-            self.add(head, [f"for first in range(0, end - end % {TILE}, {TILE}):", *indented(tile)])
+            word_of = f"int64({code.word_kind}({{}}))"
+            if name == "tiles":
+                begin += flat.begin()
+                tile += tiled([f"{flat.element(k)} = {place}" for k, place in results.items()])
+                tile += flat.write("tau", word_of)
+            else:
+                for k, place in results.items():
+                    tile += tiled([f"tau[{k}, first + i] = {word_of.format(place)}"])
+            loop = [f"for first in range(0, end - end % {TILE}, {TILE}):", *indented(tile)]
+            self.add(f"{name}(q, qd, qdd, tau, table, counts, rows, end)", [*begin, *loop, *end])
+
+    def _alike(self, code: FloatCode) -> Iterator[tuple[str, str, dict[str, int]]]:
+        """Yield quantities whose floats are made of their words in one way, that with x for the word, and their joints.
+
+        Their words, all of one format, can be converted as they lie in memory.
+        """
+        for quantity, formats in zip(QUANTITIES, self.formats.inputs, strict=True):
+            joints = {f"x{word.wire}": word.joint for word in self.inputs if word.quantity == quantity}
+            own = {each: value for each, value in code.words.items() if not joints.keys().isdisjoint(_loads(value))}
+            templates = {re.sub(r"\bx\d+\b", "x", value) for value in own.values()}
+            single = all(len(_loads(value)) == 1 for value in own.values())
+            if single and len(templates) == 1 and len({(word.kind, word.bits) for word in formats}) == 1:
+                yield quantity, templates.pop(), {each: joints[_loads(value)[0]] for each, value in own.items()}
 
 
-def _check(word: InputWord) -> str:
-    """Return the statement that looks whether a word of a tile is out of range; of an angle, counts those that are."""
+@dataclass(frozen=True)
+class _Flat:
+    """Statements about a tile of states in rows, which are taken as they lie in memory, joint after joint.
+
+    Attributes
+    ----------
+    joints : words of a state
+    offset : bytes from the start of `rows` to where the floats of a tile lie in this order
+    """
+
+    joints: int
+    offset: int
+
+    def begin(self) -> list[str]:
+        """Return what gives names to the memory."""
+        words = [
+            f"{each}_words = array_at(address_of({each}), ({each}.size,), np.int64)" for each in (*QUANTITIES, "tau")
+        ]
+        return [f"flat = array_at(address_of(rows) + {self.offset}, ({self.joints * TILE},), real)", *words]
+
+    def read(self, quantity: str, template: str, check: Sequence[str]) -> list[str]:
+        """Return what makes floats of all words of a quantity."""
+        return self._loop([f"x = {quantity}_words[{self.joints} * first + k]", f"flat[k] = {template}", *check])
+
+    def write(self, quantity: str, word_of: str) -> list[str]:
+        """Return what makes words of all floats."""
+        return self._loop([f"{quantity}_words[{self.joints} * first + k] = {word_of.format('flat[k]')}"])
+
+    def element(self, joint: int) -> str:
+        """Return the float of a joint of state i."""
+        return f"flat[{self.joints} * i + {joint}]"
+
+    def _loop(self, lines: Sequence[str]) -> list[str]:
+        return [f"for k in range({self.joints * TILE}):", *indented(lines)]
+
+
+def _check(word: InputWord, tallies: Mapping[int, tuple[str, str]] | None = None) -> str:
+    """Return the statement that looks whether a word of a tile is out of range; of an angle, counts those that are.
+
+    `tallies` has the places of angles in quarter turns, and where they are counted, by wire.
+    """
     x, mask = f"x{word.wire}", (1 << word.bits) - 1
     if not word.wraps:
         return f"outside |= ({x} + {word.half}) & {-1 << word.bits}"
+    if tallies and word.wire in tallies:
+        angle, row = tallies[word.wire]
+        low, high = (f"real({end * 2.0 ** (2 - word.bits)!r})" for end in (word.low, word.high))
+        return f"{row} += real(({angle} < {low}) {'&' if word.around else '|'} ({angle} > {high}))"
     # from the first word in range on, around the turn
     return f"n{word.wire} += int64((({x} - {word.low}) & {mask}) > {(word.high - word.low) & mask})"
 

@@ -33,11 +33,13 @@ from bddtorque.evaluate.single import (
     COLUMNS,
     COUNTED,
     ENTRIES,
+    LINE_BYTES,
     PLAN,
     RUN,
     TABLE,
     TILE,
     TILES,
+    WORD_BYTES,
     Single,
     batch_call,
     plan_single,
@@ -181,7 +183,8 @@ class Compiled:
         else:
             self.code = straight(plan, model.formats, model.tables, plans_folder())
         self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
-        self._room = self.code.rows * self.code.tile * np.dtype(self.code.kind).itemsize // 8
+        size = self.code.rows * self.code.tile * np.dtype(self.code.kind).itemsize
+        self._room = (size + LINE_BYTES) // WORD_BYTES
 
     @cached_property
     def places(self) -> Integers:

@@ -9,7 +9,9 @@ import pytest
 from compiled import arm, found_errors, random_words, reference, rubbing_arm
 
 import bddtorque as bt
+from bddtorque.evaluate.float_straight import TILE
 from bddtorque.evaluate.state_arrays import count_outside
+from bddtorque.spec import InputBits
 from bddtorque.words import Format
 
 OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
@@ -48,8 +50,9 @@ def test_same_words_from_all() -> None:
 
 def test_double_precision_and_long_words() -> None:
     """Beyond 14 bits sines are not looked up; the words are those of the interpreter all the same."""
-    model = arm(18, target="float", precision="double")
-    words = random_words(model, 60)
+    unlike = InputBits(position=(18, 16), velocity=(18, 18), acceleration=(9, 20))
+    model = arm(18, target="float", precision="double", input_bits=unlike)
+    words = random_words(model, TILE + 6)
     expected = reference(model, words)
     assert np.array_equal(model.torque_words(*words), expected)
     assert (found_errors(model, words, expected) <= model.certificate.bounds).all()
