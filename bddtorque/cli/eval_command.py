@@ -62,8 +62,18 @@ def eval_command(
     check_outputs({"-o": out}, [file, states])
     from bddtorque.cli.state_files import read_states
 
-    model = robot_model(file)
+    model = robot_model(file, any_quantity=True)
     runner = model.evaluator(evaluator, on_range=on_range)  # type: ignore[arg-type]
+    if model.named_arrays is not None:
+        labels, found = _quantity(model, runner, states, given, words)
+        if as_json:
+            units = ["word"] * len(labels) if words else [word.unit for word in model.source.outputs.values()]
+            write_json({"outputs": labels, "units": units, "values": found.tolist()})
+        elif out is not None and out.suffix.lower() == ".npy":
+            _write_npy(out, [found], len(labels), words)
+        else:
+            _write_csv(out, [found], labels)
+        return
     joints = model.formats.joint_names
     pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)
     torques = _torques(runner, pieces, words)
@@ -74,8 +84,43 @@ def eval_command(
     elif out is not None and out.suffix.lower() == ".npy":
         _write_npy(out, torques, len(joints), words)
     else:
-        _write_csv(out, torques, joints)
+        _write_csv(out, torques, [f"tau:{joint}" for joint in joints])
     _report(model, runner)
+
+
+def _quantity(
+    model: Model, runner: Evaluator, states: Path | None, given: dict[str, str | None], words: bool
+) -> tuple[list[str], Torques]:
+    """Return the columns and rows of a quantity at one state, or at those of a file with columns ARRAY:WORD."""
+    import numpy as np
+
+    from bddtorque.cli.state_files import read_rows
+
+    arrays, known = model.arrays, [array.name for array in model.arrays.inputs]
+    columns = [f"{array.name}:{label}" for array in arrays.inputs for label in array.labels]
+    if states is None:
+        unused = [name for name, text in given.items() if text is not None and name not in known]
+        missing = [name for name in known if given.get(name) is None]
+        if unused or missing:
+            wrong = f"got --{unused[0]}" if unused else f"--{missing[0]} is missing"
+            if missing and missing[0] not in given:
+                wrong = f"'{missing[0]}' can only be given in a file of states"
+            raise BddTorqueError(f"{model.quantity_name} takes {', '.join(known)}: {wrong}")
+        row = [
+            number
+            for name in known
+            for number in read_numbers(str(given[name]), f"--{name}", len(arrays[name]), words)
+        ]  # fmt: skip
+        rows = np.array([row], dtype=np.int64 if words else np.float64)
+    else:
+        rows = read_rows(states, columns, words)
+    ends = np.cumsum([0, *(len(array) for array in arrays.inputs)])
+    named = {name: rows[:, ends[k] : ends[k + 1]] for k, name in enumerate(known)}
+    found = runner.output_words(**named) if words else runner.output_values(**named)
+    outside = {name: int(count) for name, count in zip(columns, runner.out_of_range, strict=True) if count}
+    if outside:
+        say(f"out of range: {_listed(outside)}; angles wrap, others saturate")
+    return [f"{array.name}:{label}" for array in arrays.outputs for label in array.labels], found
 
 
 def _single(given: dict[str, str | None], n: int, words: bool) -> Iterator[Piece]:
@@ -102,12 +147,11 @@ def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterato
         yield torques
 
 
-def _write_csv(out: Path | None, torques: Iterable[Torques], joints: Iterable[str]) -> None:
+def _write_csv(out: Path | None, torques: Iterable[Torques], columns: Iterable[str]) -> None:
     from bddtorque.base.writing import whole_file
-    from bddtorque.cli.state_files import column_names
 
     header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(column_names(list(joints), ["tau"]))
+    csv.writer(header, lineterminator="\n").writerow(columns)
     with contextlib.ExitStack() as stack:
         file = None if out is None else stack.enter_context(whole_file(out))
         text = header.getvalue()

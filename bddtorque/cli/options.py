@@ -187,19 +187,20 @@ def refuse_choices(source: str, chosen: dict[str, Any]) -> None:
     refuse_flags(chosen, f"can only be given with a specification, and {source} is compiled already")
 
 
-def robot_model(file: str | Path) -> Model:
-    """Return the compiled robot in a file; a compiled function is refused."""
+def robot_model(file: str | Path, any_quantity: bool = False) -> Model:
+    """Return the compiled robot in a file; a function is refused, and so are other quantities than torques."""
     from bddtorque.model.model import load
 
     model = load(file)
-    model.robot_source(str(file))
+    if not (any_quantity and model.named_arrays):
+        model.robot_source(str(file))
     return model
 
 
 def models(source: str, variants: Sequence[dict[str, Any]], no_cache: bool, **how: Any) -> Iterator[Model]:
     """Give what is compiled already, or compiled for each variant; one after the other, so that only one is held."""
     if is_compiled(source):
-        yield robot_model(source)
+        yield robot_model(source, any_quantity=True)
         return
     from bddtorque.compiler.compiling import compile as compile_model
 

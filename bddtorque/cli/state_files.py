@@ -45,14 +45,24 @@ def read_states(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piec
     ----------
     words : the cells are integer words, else finite numbers
     """
+    return _pieces(path, column_names(joints), f"q, qd and qdd of {len(joints)} joints", words)
+
+
+def read_rows(path: Path, columns: list[str], words: bool) -> Rows:
+    """Return all rows (N, columns) of a file of states with these columns, as `read_states` reads them."""
+    read = [rows for _, rows in _pieces(path, columns, "one column per input word", words)]
+    return np.concatenate(read) if read else np.empty((0, len(columns)), dtype=np.int64 if words else np.float64)
+
+
+def _pieces(path: Path, columns: list[str], about: str, words: bool) -> Iterator[Piece]:
     if path.suffix.lower() == ".npy":
-        return _from_npy(path, joints, words)
+        return _from_npy(path, columns, about, words)
     if str(path) == "-" or path.suffix.lower() == ".csv":
-        return _from_csv(path, joints, words)
+        return _from_csv(path, columns, words)
     raise BddTorqueError(f"STATES must be a .csv or .npy file, or - for CSV on standard input, got {path}")
 
 
-def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
+def _from_npy(path: Path, columns: list[str], about: str, words: bool) -> Iterator[Piece]:
     try:
         opened(path).close()  # a pipe would be waited for
         states = np.lib.format.open_memmap(path, mode="r", max_header_size=LONGEST_HEADER)
@@ -60,11 +70,8 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
         raise BddTorqueError(f"{path}: there is no such file") from None
     except Exception as problem:  # the header is read as Python's text, which can fail in any way there is
         raise BddTorqueError(f"{path} must be an npy file of numbers, but cannot be read ({reason(problem)})") from None
-    width = 3 * len(joints)
-    if states.ndim != 2 or states.shape[1] != width:
-        raise BddTorqueError(
-            f"{path}: the shape must be (N, {width}), q, qd and qdd of {len(joints)} joints, got {states.shape}"
-        )
+    if states.ndim != 2 or states.shape[1] != len(columns):
+        raise BddTorqueError(f"{path}: the shape must be (N, {len(columns)}), {about}, got {states.shape}")
     if states.dtype.kind not in ("iu" if words else "iuf"):
         raise BddTorqueError(f"{path} must hold {'integers' if words else 'real numbers'}, got {states.dtype}")
     for first in range(0, len(states), PIECE):
@@ -74,19 +81,17 @@ def _from_npy(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]
             bad = ~np.isfinite(rows)
             if bad.any():
                 row, column = (int(place) for place in np.argwhere(bad)[0])
-                name = column_names(joints)[column]
                 raise BddTorqueError(
                     f"{path}: numbers must be finite, got {rows[row, column]} in row {first + row} (from 0), "
-                    f"column {column} ({name})"
+                    f"column {column} ({columns[column]})"
                 )
         yield f"{path}, rows {first} to {first + len(rows) - 1}", rows
 
 
-def _from_csv(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
+def _from_csv(path: Path, wanted: list[str], words: bool) -> Iterator[Piece]:
     name = "standard input" if str(path) == "-" else one_line(str(path))
     rows = csv_rows(_standard_input() if str(path) == "-" else path, name)
     last, cells = next(rows, (0, None))
-    wanted = column_names(joints)
     columns = _header(cells, wanted, name)
     order = [columns.index(column) for column in wanted]
     read = _word if words else cell_number

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.model.model import Model
-    from bddtorque.sweeps import ErrorFigures, Sweep, Trajectory
+    from bddtorque.sweeps import ErrorFigures, QuantitySweep, Sweep, Trajectory
 
 BUILT_IN = ("quintic", "sine")
 ERRORS = {
@@ -78,33 +78,46 @@ def sweep_command(
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
     _check_sources(sources, lengths, chosen)
-    from bddtorque.sweeps import sweep
+    from bddtorque.sweeps import sweep, sweep_quantity
 
     several = len(sources) > 1 or len(lengths or ()) > 1
     progress = ShownProgress()
     stems = [Path(source).stem for source in sources]
     labels = stems if len(set(stems)) == len(stems) else sources
     variants = [{**chosen, "bits": length} for length in lengths or (None,)]
+    found: list[Sweep] = []
+    others: list[QuantitySweep] = []
     with opt.cluster(dask) as executor:
-        found = [
-            sweep(
-                model,
-                states,
-                seed,
-                evaluator=evaluator,
-                trajectory=_trajectory(trajectory, model),
-                searched=search,
-                terms=terms,
-                cost=cost or several,
-                label=label if len(sources) > 1 else "",
-                workers=workers,
-                executor=executor,
-                cache=None if no_cache else "default",
-                progress=progress,
-            )
-            for label, source in zip(labels, sources, strict=True)
-            for model in opt.models(source, variants, no_cache, workers=workers, executor=executor, engine=engine)
-        ]
+        for label, source in zip(labels, sources, strict=True):
+            for model in opt.models(source, variants, no_cache, workers=workers, executor=executor, engine=engine):
+                if model.named_arrays is not None:
+                    flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
+                    why = f"cannot be given for {model.quantity_name}, which is swept on random and corner words"
+                    opt.refuse_flags({**flags, "plot": plot}, why)
+                    others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))
+                    continue
+                found.append(
+                    sweep(
+                        model,
+                        states,
+                        seed,
+                        evaluator=evaluator,
+                        trajectory=_trajectory(trajectory, model),
+                        searched=search,
+                        terms=terms,
+                        cost=cost or several,
+                        label=label if len(sources) > 1 else "",
+                        workers=workers,
+                        executor=executor,
+                        cache=None if no_cache else "default",
+                        progress=progress,
+                    )
+                )
+    if others:
+        if found:
+            raise BddTorqueError("torques and other quantities cannot be swept together: sweep them one by one")
+        _show_quantities(others, csv_file, as_json)
+        return
     written = _written(found, csv_file, plot)
     exceeding = [joint for each in found for joint in each.exceeding]
     if as_json:
@@ -115,6 +128,34 @@ def sweep_command(
         say(
             f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
             f"{joint.proved:.6g} proved, at the words {joint.worst}"
+        )
+    if exceeding:
+        raise typer.Exit(1)
+
+
+def _show_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_json: bool) -> None:
+    """Show or write what sweeps of quantities found; exit code 1 if anything is larger than proved."""
+    if csv_file is not None:
+        from bddtorque.base.writing import write_whole
+
+        first, *rest = (each.to_csv() for each in found)
+        write_whole(csv_file, (first + "".join(text.partition("\n")[2] for text in rest)).encode())
+    exceeding = [(each, one) for each in found for one in each.exceeding]
+    if as_json:
+        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
+    else:
+        for each in found:
+            title = f"{each.name}, {each.quantity}: {each.states:,} random and {each.corners:,} corner states"
+            columns = ("|output", ">bits", ">proved", ">found", ">rms", ">found", "unit", ">saturated")
+            table = plain_table(f"{title}, seed {each.seed}; errors in units of the last bit", *columns)
+            for one in each.outputs:
+                figures = (f"{one.proved:.4f}", f"{one.found:.4f}", f"{one.rms:.4f}", f"{one.found * one.lsb:.3g}")
+                table.add_row(one.output, str(one.bits), *figures, one.unit, f"{one.saturated:,}")
+            output().print(table)
+    for each, one in exceeding:
+        say(
+            f"found more than proved: {one.output} of {each.name}, {one.found:.6g} units found, {one.proved:.6g} "
+            f"proved, at the words {one.worst}"
         )
     if exceeding:
         raise typer.Exit(1)

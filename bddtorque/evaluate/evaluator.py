@@ -318,6 +318,24 @@ class Evaluator:
             return array_results(self._arrays, found, single=not shape)
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
+    def output_words(self, **words: Any) -> Integers:
+        """Return all output words (N, outputs) of a quantity side by side, as C and kernels have them."""
+        if self._arrays is None:
+            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque_words or words")
+        rows, _ = self._rows((), words, None)
+        states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
+        found = np.empty_like(states[0])
+        self._run_counted(states, found)
+        return found[:, : sum(map(len, self._arrays.outputs))]
+
+    def output_values(self, **values: Any) -> Floats:
+        """Return all outputs (N, outputs) of a quantity side by side, in their units, at floats."""
+        if self._arrays is None:
+            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
+        rows, _ = self._rows((), values, np.dtype(np.float64))
+        words, _ = self._run_values((rows,))
+        return self._formats.tau.dequantise(words)[:, : sum(map(len, self._arrays.outputs))]
+
     def value(self, *values: Any, **named: Any) -> Any:
         """Return a quantity or a function at floats, through the words: arguments are as those of `words`.
 

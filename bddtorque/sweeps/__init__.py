@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bddtorque.sweeps.costs import ModelCost
 from bddtorque.sweeps.figures import ErrorFigures, JointSweep, Sweep
+from bddtorque.sweeps.quantity_sweep import OutputSweep, QuantitySweep, sweep_quantity
 from bddtorque.sweeps.running import sweep
 from bddtorque.sweeps.term_errors import TermError
 from bddtorque.sweeps.trajectories import Trajectory, from_states, quintic, sine
@@ -12,6 +13,8 @@ __all__ = [
     "ErrorFigures",
     "JointSweep",
     "ModelCost",
+    "OutputSweep",
+    "QuantitySweep",
     "Sweep",
     "TermError",
     "Trajectory",
@@ -19,4 +22,5 @@ __all__ = [
     "quintic",
     "sine",
     "sweep",
+    "sweep_quantity",
 ]

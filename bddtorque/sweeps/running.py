@@ -91,6 +91,8 @@ def sweep(
     cache : where a long sweep keeps what it has found so far, so that it may be interrupted
     progress : told of every finished part
     """
+    if model.named_arrays is not None:
+        raise BddTorqueError(f"'{model.name:.60}' is compiled for {model.quantity_name}: use bt.sweep_quantity(model)")
     _check(states, seed, searched, evaluator)
     path = _trajectory(trajectory, model, states, seed)
     parts: Sequence[Part]

@@ -1,0 +1,178 @@
+"""Sweeps of quantities other than torques: compiled words beside true values in float64."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import at_least
+from bddtorque.model.model import Model
+from bddtorque.model.quantity_truth import true_values
+from bddtorque.model.source import QuantitySource
+from bddtorque.sweeps.true_torques import float_error
+from bddtorque.work import NoProgress, Progress, step
+
+Words = npt.NDArray[np.int64]
+BATCH = 20_000
+CORNER_SHARE = 8
+"""For so many random states there is one whose words are all at an end of their range."""
+
+
+@dataclass(frozen=True)
+class OutputSweep:
+    """What was found of one output word.
+
+    Attributes
+    ----------
+    output, unit, bits, lsb : its label, unit, word length, and the value of one unit of the last bit
+    proved : the bound of the certificate, in units
+    found, rms : the largest and the root mean square error, in units
+    saturated : how many states need a value beyond the words
+    worst : words of every input array where the error was largest
+    """
+
+    output: str
+    unit: str
+    bits: int
+    lsb: float
+    proved: float
+    found: float
+    rms: float
+    saturated: int
+    worst: dict[str, list[int]]
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether more was found than proved, which must never be; true values in floats are a little off too."""
+        return self.found > self.proved + float_error(self.bits)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**asdict(self), "exceeds": self.exceeds}
+
+
+@dataclass(frozen=True)
+class QuantitySweep:
+    """What a sweep of a quantity found."""
+
+    name: str
+    quantity: str
+    digest: str
+    states: int
+    corners: int
+    seed: int
+    outputs: tuple[OutputSweep, ...]
+
+    @property
+    def exceeding(self) -> list[OutputSweep]:
+        """Outputs of which more was found than proved: none, unless there is a bug."""
+        return [output for output in self.outputs if output.exceeds]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data."""
+        plain = {name: value for name, value in vars(self).items() if name != "outputs"}
+        return {**plain, "outputs": [output.to_plain() for output in self.outputs]}
+
+    def to_csv(self) -> str:
+        """Return one row per output."""
+        text = io.StringIO()
+        columns = ("output", "unit", "bits", "lsb", "proved", "found", "rms", "saturated")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("robot", "quantity", *columns))
+        for output in self.outputs:
+            writer.writerow((self.name, self.quantity, *(getattr(output, column) for column in columns)))
+        return text.getvalue()
+
+
+def sweep_quantity(
+    model: Model, states: int = 100_000, seed: int = 0, *, evaluator: str = "words", progress: Progress | None = None
+) -> QuantitySweep:
+    """Compare a compiled quantity with its true values: on random words, and on words at the ends of their ranges.
+
+    Parameters
+    ----------
+    states : how many random states; for each eight there is a corner state
+    seed : the same seed gives the same states
+    evaluator : which evaluator to run; all give the same words
+    progress : told of every finished part
+    """
+    source = model.source
+    if not isinstance(source, QuantitySource):
+        raise BddTorqueError(f"'{model.name:.60}' is not compiled for a quantity beside torque: use bt.sweep(model)")
+
+    at_least(states, 1, "states")
+    at_least(seed, 0, "seed")
+    corners = -(-states // CORNER_SHARE)
+    tally = _Tally(source)
+    run, told = model.evaluator(evaluator), progress or NoProgress()
+    parts = list(_parts(source, states, corners, seed))
+    with step(told, f"sweeping {model.name}", len(parts)):
+        for words in parts:
+            arrays = {
+                array.name: np.stack([words[f"{array.name}{k}"] for k in range(1, len(array) + 1)], axis=1)
+                for array in source.arrays.inputs
+            }
+            tally.add(words, run.output_words(**arrays))
+            told.advance("states", 1.0, False)
+    return QuantitySweep(model.name, model.quantity, model.digest, states, corners, seed, tally.outputs(model))
+
+
+def _parts(source: QuantitySource, states: int, corners: int, seed: int) -> Iterator[dict[str, Words]]:
+    """Give words by name, batch after batch: random ones, then corners."""
+    rng = np.random.default_rng(seed)
+    for count, at_ends in ((states, False), (corners, True)):
+        for first in range(0, count, BATCH):
+            size = min(BATCH, count - first)
+            yield {
+                name: rng.choice([word.lowest, word.highest], size)
+                if at_ends
+                else rng.integers(word.lowest, word.highest, size, endpoint=True)
+                for name, word in source.words.items()
+            }
+
+
+class _Tally:
+    """Errors of all outputs so far."""
+
+    def __init__(self, source: QuantitySource) -> None:
+        self.source, self.formats = source, list(source.outputs.values())
+        self.largest, self.squares = np.full(len(self.formats), -1.0), np.zeros(len(self.formats))
+        self.saturated, self.count = np.zeros(len(self.formats), dtype=np.int64), 0
+        self.worst: list[dict[str, int]] = [{} for _ in self.formats]
+
+    def add(self, words: Mapping[str, Words], found: Words) -> None:
+        """Count the errors of output words (N, outputs)."""
+        true = true_values(self.source, words)
+        self.count += len(true)
+        for k, word in enumerate(self.formats):
+            units = word.units(true[:, k])
+            held = np.clip(units, word.lowest, word.highest)
+            self.saturated[k] += int(np.count_nonzero((units < word.lowest - 0.5) | (units > word.highest + 0.5)))
+            errors = np.abs(found[:, k] - held)
+            self.squares[k] += float(errors @ errors)
+            at = int(errors.argmax())
+            if errors[at] > self.largest[k]:
+                self.largest[k] = errors[at]
+                self.worst[k] = {name: int(column[at]) for name, column in words.items()}
+
+    def outputs(self, model: Model) -> tuple[OutputSweep, ...]:
+        """Return what was found of each output."""
+        made = []
+        for k, (proved, word) in enumerate(zip(model.certificate.outputs, self.formats, strict=True)):
+            worst = {
+                array.name: [self.worst[k][f"{array.name}{j}"] for j in range(1, len(array) + 1)]
+                for array in self.source.arrays.inputs
+            }
+            rms = float(np.sqrt(self.squares[k] / self.count))
+            largest, beyond = float(self.largest[k]), int(self.saturated[k])
+            made.append(
+                OutputSweep(proved.name, proved.unit, word.bits, word.lsb, proved.bound, largest, rms, beyond, worst)
+            )
+        return tuple(made)
