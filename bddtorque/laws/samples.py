@@ -233,9 +233,11 @@ def law_of(
     return Interpolant(knots, tuple(found.values.tolist()), around, extrapolation == "hold")
 
 
-def law_of_one(samples: Samples, spread: float | None, hold: bool) -> Interpolant:
-    """Return the interpolant of samples of one argument that is no angle; its words come later."""
-    found = merged(samples, (), "mean", "point", spread)
+def law_of_one(
+    samples: Samples, formats: Sequence[Format], duplicates: str, merge: str, spread: float | None, hold: bool
+) -> Interpolant:
+    """Return the interpolant of samples of one argument that is no angle; its words may come later."""
+    found = merged(samples, formats, duplicates, merge, spread)
     return Interpolant((tuple(found.points[:, 0].tolist()),), tuple(found.values.tolist()), (False,), hold)
 
 

@@ -50,13 +50,22 @@ def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     output (``J12``, ``G1``; models of the source `terms`), or a joint, for its torque. The first of these that fits is
     meant: ``tau2`` is the second torque, whatever joints are called.
     """
+    _refuse_quantity(model)
     if not names:
         return [_output(model, place) for place in range(len(model.plan.outputs))]
     return [subject(model, name) for name in names]
 
 
+def _refuse_quantity(model: Model) -> None:
+    if model.named_arrays is not None:
+        raise BddTorqueError(
+            f"ask takes torques and functions, and '{model.name:.60}' is compiled for {model.quantity_name}"
+        )
+
+
 def subject(model: Model, name: str) -> Subject:
     """Return what a name stands for; see `subjects`."""
+    _refuse_quantity(model)
     plan: AnyPlan = model.plan
     outputs = [output.name for output in plan.outputs]
     if name in outputs:

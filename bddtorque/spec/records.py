@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, table, unwrap
 from bddtorque.laws.friction import Friction
-from bddtorque.laws.joint_friction import JointFriction, friction_to_plain, joint_friction
+from bddtorque.laws.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 from bddtorque.spec.field_values import (
     Bits,
     Reader,
@@ -69,8 +69,8 @@ def as_record(kind: type[Kind]) -> Reader:
     return read
 
 
-def _as_friction(given: Any, name: str) -> JointFriction:
-    return joint_friction(given, name) or Friction()  # one that says there is none takes that of the robot away
+def _as_friction(given: Any, name: str) -> JointFriction | SampledFriction:
+    return spec_friction(given, name) or Friction()  # one that says there is none takes that of the robot away
 
 
 def _as_mass(given: object, name: str) -> float:
@@ -91,7 +91,7 @@ class JointSpec(Record):
     torque : the same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the
         robot's effort limit
     offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
-    friction : the friction of the joint, as `joint_friction` reads it; None: the robot's own
+    friction : the friction of the joint, as `spec_friction` reads it; None: the robot's own
     """
 
     name: Annotated[str | None, as_text("the name of a joint")] = None
@@ -101,7 +101,7 @@ class JointSpec(Record):
     torque: Annotated[JointRange | None, as_joint_range("torque")] = None
     offset: Annotated[float, as_position] = 0.0
     sign: Annotated[int, as_sign] = 1
-    friction: Annotated[JointFriction | None, _as_friction] = None
+    friction: Annotated[JointFriction | SampledFriction | None, _as_friction] = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data without what says nothing, in the friction too: TOML has no null."""

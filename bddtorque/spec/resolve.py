@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import check_unit
+from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import Bits
 from bddtorque.spec.quantities import DESIRED, MOTION
 from bddtorque.spec.range_values import RANGED, JointRange, Range, check_clear, is_named, range_in_si
@@ -110,8 +111,23 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
                 if said is None and quantity == "torque":
                     raise BddTorqueError(_missing(spec, joint, quantity))
             ranges[quantity] = said
-        joints.append(replace(own, name=joint.name, offset=float(own.offset), **ranges))  # type: ignore[arg-type]
+        known = replace(own, name=joint.name, offset=float(own.offset), **ranges)  # type: ignore[arg-type]
+        joints.append(_with_merged(known, spec, robot, index))
     return tuple(joints)
+
+
+def _with_merged(said: JointSpec, spec: Spec, robot: Robot, index: int) -> JointSpec:
+    """Return what is said of a joint with samples of friction that waited for the words of its velocity merged."""
+    if not isinstance(said.friction, SampledFriction):
+        return said
+    if "velocity" not in spec.ranges_needed:
+        return replace(said, friction=said.friction.merged())
+    joint = robot.joints[index]
+    if said.velocity is None:
+        raise BddTorqueError(_missing(spec, joint, "velocity"))
+    bits = (_input_bits(spec, "velocity", robot) or torque_bits(spec, robot))[index]
+    with refusals_in(f"joint '{joint.name}', friction"):
+        return replace(said, friction=said.friction.merged(_format("velocity", bits, joint, said)))
 
 
 def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:

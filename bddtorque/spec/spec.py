@@ -15,6 +15,7 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
+from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import (
     Bits,
     Lock,
@@ -47,7 +48,7 @@ from bddtorque.spec.records import (
     as_record,
     joints_with,
 )
-from bddtorque.spec.resolve import formats_of, matched, resolve
+from bddtorque.spec.resolve import formats_of, joints_said, matched, resolve
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
@@ -176,7 +177,8 @@ class Spec(Record):
 
     def with_friction(self, robot: Robot) -> Robot:
         """Return the robot with the friction that this spec gives its joints, if it gives any."""
-        said = zip(robot.joint_names, matched(self, robot), strict=True)
+        waiting = any(isinstance(joint.friction, SampledFriction) for joint in self.joints)
+        said = zip(robot.joint_names, (joints_said if waiting else matched)(self, robot), strict=True)
         friction = {name: joint.friction for name, joint in said if joint.friction is not None}
         return robot.with_friction(friction) if friction else robot
 

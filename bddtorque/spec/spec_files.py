@@ -14,7 +14,7 @@ from bddtorque.base.errors import BddTorqueError, one_line, unknown
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.base.writing import write_whole
-from bddtorque.laws.joint_friction import joint_friction
+from bddtorque.laws.joint_friction import spec_friction
 from bddtorque.spec.spec import Spec, is_path, spec_from_plain
 
 ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro", ".mjcf")
@@ -104,5 +104,5 @@ def _with_samples(plain: dict[str, Any], where: str, directory: Path | None) -> 
         given = joint.get("friction") if isinstance(joint, dict) else None
         if isinstance(given, dict) and "samples" in given:
             name = f" '{joint['name']}'" if "name" in joint else ""
-            joint["friction"] = joint_friction(given, f"{where}, joint {k}{name}, friction", directory)
+            joint["friction"] = spec_friction(given, f"{where}, joint {k}{name}, friction", directory)
     return plain

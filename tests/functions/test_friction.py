@@ -98,7 +98,7 @@ def test_the_sign_at_a_standstill_is_zero():
         ({"static": 1.0, "stribeck_velocity": 0.0}, "stribeck_velocity must be above 0"),
         ({"viscose": 1.0}, "did you mean 'viscous'"),
         ({"samples": "none.csv"}, "there is no such file"),
-        ({"samples": "none.csv", "viscous": 1.0}, "unknown key 'viscous'; known: samples, extrapolation, spread"),
+        ({"samples": "none.csv", "viscous": 1.0}, "unknown key 'viscous'; known: samples, duplicates, extrapolation"),
         ("much", "a table with viscous"),
         ({"viscous": math.nan}, "of at least 0, got nan"),
     ],

@@ -1,0 +1,80 @@
+"""Quantities on the command line: compile, info, eval, sweep, export, and what other commands say of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bddtorque as bt
+from bddtorque.cli import main
+from bddtorque.sweeps import quantity_sweep
+from bddtorque.sweeps.quantity_sweep import sweep_quantity
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("quantity") / "gravity.bdt"
+    model = bt.compile("planar2r", quantity="gravity", bits=6, torque="auto", cache=None, workers=1)
+    model.save(path)
+    return path
+
+
+def test_compile_and_info_show_it(tmp_path, capsys):
+    out = tmp_path / "law.bdt"
+    gains = ["--gains", "kp=100", "--gains", "kv=20,15"]
+    options = ["--target", "float", "--bits", "8", "--no-cache", "--workers", "1"]
+    assert main(["compile", "planar2r", "--quantity", "law", *gains, *options, "-o", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "'law'" in shown and "q_desired:elbow" in shown
+    assert main(["info", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["quantity"] == "law" and told["spec"]["gains"] == {"kp": 100.0, "kv": [20.0, 15.0]}
+    assert main(["info", str(out)]) == 0
+    assert "qd_desired" in capsys.readouterr().out
+
+
+def test_eval_takes_states_and_files(file, tmp_path, capsys):
+    model = bt.load(file)
+    assert main(["eval", str(file), "--q", "0.5,-0.25"]) == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header == "tau:shoulder,tau:elbow"
+    np.testing.assert_array_equal([float(cell) for cell in row.split(",")], model.value([0.5, -0.25]))
+    states = tmp_path / "states.csv"
+    states.write_text("q:elbow,q:shoulder\n3,-4\n5,6\n", encoding="utf-8")
+    assert main(["eval", str(file), str(states), "--words", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["values"] == model.words([[-4, 3], [6, 5]]).tolist()
+    assert main(["eval", str(file), "--q", "0,0", "--qd", "0,0"]) == 2
+    assert "quantity 'gravity' takes q: got --qd" in capsys.readouterr().err
+
+
+def test_sweep_finds_no_more_than_is_proved(file, tmp_path, capsys):
+    csv = tmp_path / "sweep.csv"
+    assert main(["sweep", str(file), "--states", "3000", "--csv", str(csv)]) == 0
+    assert "gravity: 3,000 random and 375 corner states" in capsys.readouterr().out
+    assert csv.read_text(encoding="utf-8").startswith("robot,quantity,output,")
+    found = sweep_quantity(bt.load(file), 3000)
+    assert not found.exceeding
+    assert all(0.4 < output.found <= output.proved for output in found.outputs)
+    assert main(["sweep", str(file), "--terms"]) == 2
+    assert "--terms cannot be given for quantity 'gravity'" in capsys.readouterr().err
+
+
+def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
+    model = bt.load(file)
+    true = quantity_sweep.true_values
+    monkeypatch.setattr(quantity_sweep, "true_values", lambda *given: true(*given) * 1.2)
+    assert sweep_quantity(model, 500).exceeding
+
+
+@pytest.mark.parametrize("command", [["report"], ["bench"], ["machines"], ["ask", "--largest"], ["terms"]])
+def test_other_commands_refuse_it_in_one_line(file, capsys, command):
+    assert main([command[0], str(file), *command[1:]]) == 2
+    said = capsys.readouterr().err
+    assert "quantity 'gravity'" in said and len(said.strip().splitlines()) == 1
+
+
+def test_sweep_of_python_says_which_call_works(file):
+    with pytest.raises(bt.BddTorqueError, match=r"use bt.sweep_quantity\(model\)"):
+        bt.sweep(bt.load(file))
+    with pytest.raises(bt.BddTorqueError, match=r"use bt.sweep\(model\)"):
+        bt.sweep_quantity(bt.compile("planar2r", bits=4, cache=None, workers=1))
