@@ -84,7 +84,7 @@ def _bench_chips(
     source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
 ) -> None:
     """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
-    from bddtorque.export.chip_bench import STATES, bench_chips
+    from bddtorque.export.chip_bench import STATES, bench_chips, recommendations
 
     if chosen["target"] == "integer":
         groups = [([name], {**chosen, "chip": name}) for name in chips]
@@ -96,7 +96,9 @@ def _bench_chips(
             found += [(model, each) for each in bench_chips(model, names, STATES, seed, io)]
     if as_json:
         figures = [{"target": model.plan.target, **each.to_plain()} for model, each in found]
-        write_json({"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures})
+        advice = recommendations(found)
+        plain = {"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures}
+        write_json({**plain, "recommended": advice} if advice else plain)
         return
     model = found[0][0]
     bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
@@ -116,7 +118,10 @@ def _bench_chips(
             each.chip, each.way, each.flags, f"{each.mean:,.0f}", *(f"{count:,}" for count in counts),
             f"{each.error:.3f}", proved,
         )  # fmt: skip
-    output().print(table)
+    console = output()
+    console.print(table)
+    for name, said in recommendations(found).items():
+        console.print(f"{name}: {said}", soft_wrap=True)
 
 
 def _timing_table(report: Report) -> Table:

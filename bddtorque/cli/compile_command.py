@@ -68,11 +68,12 @@ def compile_command(
     """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
     samples, words = rules.pop("samples"), rules.pop("word")
     if samples is not None:
+        taken = {name: chosen.pop(name) for name in ("target", "chip")}
         others = {**chosen, "SPEC": spec, "plan": plan, "write_spec": write_spec, "dask": dask}
         opt.refuse_flags(others, "cannot be given with --samples")
         path = out or Path(f"{samples.stem}.bdt")
         opt.check_outputs({"-o": path})
-        _compile_data(samples, path, words or [], rules, engine, as_json)
+        _compile_data(samples, path, words or [], {**rules, **taken}, engine, as_json)
         return
     opt.refuse_flags({**rules, "word": words}, "can only be given with --samples")
     if spec is None:

@@ -62,14 +62,17 @@ def export_command(
         str,
         typer.Option(
             metavar="NAME",
-            help="Form of the tables: chosen (the least cost within --memory), dense, folded, classes, radix64, "
+            help="Form of the tables: chosen (the least cost within --flash), dense, folded, classes, radix64, "
             "radix16, radix4, edge_valued, multi_terminal or bits; ifs: code in their place, a branch per node.",
         ),
     ] = "chosen",
-    memory: Annotated[
+    flash: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Choose forms that take at most so many bytes (64 KiB, ...) together."),
+        typer.Option(
+            metavar="SIZE", help="Flash that tables and code may take (16 kB, ...); as compiled for by default."
+        ),
     ] = None,
+    memory: Annotated[str | None, typer.Option(hidden=True)] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What functions and files are called; as the robot unless given.")
     ] = None,
@@ -119,6 +122,8 @@ def export_command(
         raise BddTorqueError(
             "export has no option --products any more: set products = ... in the spec, or compile with --products"
         )
+    if memory is not None:
+        raise BddTorqueError("export has no option --memory any more: --flash says what tables and code may take")
     check_outputs({"--blif": blif}, [file])
     from bddtorque.export import export_c
     from bddtorque.model.model import load
@@ -140,7 +145,7 @@ def export_command(
         name=name,
         term=term,
         form=form,
-        memory=memory,
+        flash=flash,
         floats=floats,
         vectors=vectors,
         force=force,

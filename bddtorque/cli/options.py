@@ -75,6 +75,7 @@ CHOICES = {
         ("target", str, "NAME", "Arithmetic: tables, integer or float."),
         ("precision", str, "NAME", "auto, single or double, for --target float."),
         ("chip", str, "NAME", "Processor to plan for, such as cortex-m0 or avr, for --target integer."),
+        ("flash", str, "SIZE", "Flash that exported C may take, tables and code, such as 16kB."),
         ("position", str, "RANGE", "Position range (rad, m).", "--q-max"),
         ("velocity", str, "RANGE", "Velocity range (rad/s, m/s).", "--qd-max"),
         ("acceleration", str, "RANGE", "Acceleration range (rad/s², m/s²).", "--qdd-max"),

@@ -46,6 +46,7 @@ def compile_function(
     engine: str = "auto",
     target: str = "tables",
     products: str = "auto",
+    chip: str | None = None,
     executor: Executor | None = None,
 ) -> Model:
     """Compile a function of one to four words into tables and diagrams, with a certificate.
@@ -69,6 +70,7 @@ def compile_function(
     memory, engine, target : as those of `compile`
     products : how tables multiply two words where a traced function is a cascade of tables: ``"blocks"``,
         ``"squares"``, ``"partial"`` or ``"auto"``, as in `Spec`
+    chip : for the target ``"integer"``, the processor whose costs words are chosen by, as in `Spec`
     executor : any `concurrent.futures.Executor` to make the tables on; in this process unless given. The function
         itself is only ever called here
     """
@@ -81,7 +83,7 @@ def compile_function(
         if each.ends is None and each.given is None:
             raise BddTorqueError(f"{where}, input '{each.name}' needs a range or 'angle' beside its bits")
     formats = {each.name: each.format() for each in words}
-    request = Request(named, formats, out, accuracy, assumed_error, block_bits, target, products=products)
+    request = Request(named, formats, out, accuracy, assumed_error, block_bits, target, products=products, chip=chip)
     choice(trace, TRACES, f"{where}, trace")
     allowed = parse_size(memory, "memory")
     draft, notes = _draft(function, request, trace)

@@ -39,7 +39,7 @@ from bddtorque.planner.float_planner import plan_floats
 from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.proof.truth import folding_errors
 from bddtorque.spec.chips import chip_named
-from bddtorque.spec.field_values import as_target
+from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
@@ -71,6 +71,7 @@ class Request:
     where : what messages start with; by default the name
     rules, spread : how samples were read, and how far those of the same words lie apart
     products : how tables multiply two words, as in `Spec`; for cascades of a traced function
+    chip : for the target ``"integer"``: the processor whose costs words are chosen by
     """
 
     name: str
@@ -84,6 +85,7 @@ class Request:
     rules: Mapping[str, Any] = field(default_factory=dict)
     spread: float = 0.0
     products: str = "auto"
+    chip: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "where", self.where or f"function '{self.name:.60}'")
@@ -101,6 +103,10 @@ class Request:
                 f"{self.where}: products is only valid for target 'tables', got '{self.products}' with target "
                 f"'{self.target}'"
             )
+        if self.chip is not None:
+            as_chip(self.chip, f"{self.where}, chip")
+            if self.target != "integer":
+                raise BddTorqueError(f"{self.where}: chip is only valid for target 'integer', got '{self.target}'")
         object.__setattr__(self, "accuracy", float(accuracy))
 
     @property
@@ -126,7 +132,11 @@ class Request:
     ) -> Draft:
         """Return a plan as the draft of this function; `arithmetic` is in the unit of the output."""
         words = tuple(self.inputs), tuple(self.inputs.values()), output
-        rules = dict(self.rules) if self.products == "auto" else {**self.rules, "products": self.products}
+        rules = dict(self.rules)
+        if self.products != "auto":
+            rules["products"] = self.products
+        if self.chip is not None:
+            rules["chip"] = self.chip
         source = FunctionSource(self.name, *words, float(self.accuracy), graph, rules)
         errors, assumed = (arithmetic / output.lsb * ROOM,), self.assumed_error / output.lsb * ROOM
         return Draft(source, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
@@ -134,11 +144,11 @@ class Request:
 
 def check_bits(request: Request, why_not: str = "") -> None:
     """Refuse more input bits than one table may have, with what would do; and tables where none are asked for."""
-    if request.target != "tables":
+    if request.target == "float":
         reason = f": {why_not}" if why_not else ""
         raise BddTorqueError(
-            f"{request.where}: target '{request.target}' takes functions that can be traced, others are tables"
-            f"{reason}: use target = 'tables'"
+            f"{request.where}: target 'float' takes functions that can be traced, others are tables"
+            f"{reason}: use target = 'tables' or 'integer'"
         )
     total, most = request.bits, request.block_bits
     if total <= most:
@@ -163,8 +173,8 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
         source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
-        rules={name: rule for name, rule in source.rules.items() if name != "products"}, spread=stated.spread,
-        products=source.rules.get("products", "auto"),
+        rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
+        spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,
     )  # fmt: skip
     block = plan.blocks[0] if len(plan.blocks) == 1 else None
     if source.graph is not None and stated.relative_to == "traced":
@@ -196,7 +206,8 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
         return request.draft(floats, output, "traced", arithmetic, graph, direct=False)
     if request.target == "integer":
         words = plan_integers(
-            graph, arguments, [target], float(request.accuracy), request.block_bits, "traced", chip_named(ANY_CHIP),
+            graph, arguments, [target], float(request.accuracy), request.block_bits, "traced",
+            chip_named(request.chip or ANY_CHIP),
             arithmetic / output.lsb * ROOM,
         )  # fmt: skip
         return request.draft(words, output, "traced", arithmetic, graph, direct=False)
@@ -319,6 +330,6 @@ def _direct_plan(block: Block, request: Request, output: Format, source: str, bl
     count, target = len(wires), target_of(output, "y")
     wires.append(Lookup(output.name, 0, tuple(range(count))))
     made = Output("y", ((count, 1),), 0, Fraction(0), 0, target.low, target.high, target.lsb)
-    plan = Plan(tuple(wires), (block,), (made,), source, "tables", block_bits)
+    plan = Plan(tuple(wires), (block,), (made,), source, request.target, block_bits)
     check_widths(plan, f"function '{output.name:.40}'")
     return plan

@@ -46,6 +46,8 @@ def compile_samples(
     block_bits: int = BLOCK_BITS,
     memory: int | str = FUNCTION_MEMORY,
     engine: str = "auto",
+    target: str = "tables",
+    chip: str | None = None,
     executor: Executor | None = None,
 ) -> Model:
     """Compile samples of a function of one to four words into a table and its diagram, with a certificate.
@@ -66,6 +68,7 @@ def compile_samples(
     extrapolation : ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round
     assumed_error : how far a sample is off, in the unit of the output; it is added to the bound, as assumed
     block_bits, memory, engine, executor : as those of `compile_function`
+    target, chip : likewise; samples are one table for ``"tables"`` and for ``"integer"``
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)
@@ -83,7 +86,7 @@ def compile_samples(
     where = read.where
     ends = zip(read.points.min(axis=0).tolist(), read.points.max(axis=0).tolist(), strict=True)
     named_words = {each.name: each.format(*own) for each, own in zip(words, ends, strict=True)}
-    request = Request(named, named_words, out, "faithful", assumed_error, block_bits, where=where)
+    request = Request(named, named_words, out, "faithful", assumed_error, block_bits, target, where, chip=chip)
     allowed = parse_size(memory, "memory")
     check_bits(request)
     names, formats = tuple(named_words), tuple(named_words.values())

@@ -51,6 +51,8 @@ def check_target(spec: Spec) -> None:
         raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
     if spec.chip is not None and spec.target != "integer":
         raise BddTorqueError(f"chip is only valid for target 'integer', got target '{spec.target}'{spec.at('chip')}")
+    if spec.flash is not None and spec.target == "float":
+        raise BddTorqueError(f"flash is only valid for targets 'tables' and 'integer', got 'float'{spec.at('flash')}")
 
 
 def plan_for_target(

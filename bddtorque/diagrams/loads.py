@@ -83,6 +83,14 @@ class Candidate:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
+class BudgetError(BddTorqueError):
+    """Not even the smallest forms fit a budget; `smallest` is what they take, in bytes."""
+
+    def __init__(self, smallest: int, budget: int) -> None:
+        super().__init__(f"memory must be at least {smallest:,} bytes for the smallest forms, got {budget:,}")
+        self.smallest = smallest
+
+
 def pick(blocks: Sequence[Sequence[Candidate]], budget: int | None = None) -> list[list[Candidate]]:
     """Choose one candidate for each block: the least cost, all blocks together within `budget` bytes.
 
@@ -94,7 +102,7 @@ def pick(blocks: Sequence[Sequence[Candidate]], budget: int | None = None) -> li
 
     Raises
     ------
-    BddTorqueError
+    BudgetError
         If not even the smallest forms fit.
     """
     cheapest = tuple(min(each, key=lambda one: one.cost) for each in blocks)
@@ -102,7 +110,7 @@ def pick(blocks: Sequence[Sequence[Candidate]], budget: int | None = None) -> li
     if budget is not None and sum(each.bytes for each in cheapest) > budget:
         smallest = sum(min(one.bytes for one in each) for each in blocks)
         if smallest > budget:
-            raise BddTorqueError(f"memory must be at least {smallest:,} bytes for the smallest forms, got {budget:,}")
+            raise BudgetError(smallest, budget)
         taken = _within(blocks, budget)
     return [
         [_judged(one, now, each, now is best) for one in each]

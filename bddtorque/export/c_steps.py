@@ -35,6 +35,7 @@ class Steps:
     preamble : what must stand before all other code
     libraries : what a program is linked with
     arrays, functions : what they read and call beside tables of the plan
+    code_bytes : of the compiled code, about; 0 if nobody estimated it
     """
 
     lines: tuple[str, ...]
@@ -44,6 +45,7 @@ class Steps:
     libraries: str = ""
     arrays: tuple[ConstantArray, ...] = ()
     functions: str = ""
+    code_bytes: int = 0
 
 
 class PlanSteps:
@@ -123,7 +125,14 @@ class PlanSteps:
         limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
         blocks = {each.block for each in taken if each.method != "native"} | {each.block for each in looked}
-        return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())))
+        code = round(self._cycles(len(looked)) * self.chip.code_per_cycle)
+        return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())), code_bytes=code)
+
+    def _cycles(self, looked: int) -> int:
+        """Return the cycles of all statements, about: words that come in, go out and are looked up, and sums."""
+        costs = self.chip.costs
+        words = len(self.inputs) + len(self.plan.outputs) + looked
+        return self.sums.cycles + words * (costs.load[1] + costs.add[1])
 
     def _wire(self, k: int) -> list[str]:
         wire, value = self.plan.wires[k], self.value(k)

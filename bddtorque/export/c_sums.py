@@ -86,7 +86,8 @@ class SumWriter:
         self.costs = chip.costs
         self.small = chip.register < 32
         self.known: set[str] = set()
-        self.wide_sums = 0
+        self.cycles = 0
+        """Of all sums so far, about."""
 
     def sum(
         self, terms: Sequence[Term], constant: int, shift: int, result: Range, where: str
@@ -114,7 +115,7 @@ class SumWriter:
             )
         drafts = list(self._drafts(terms, constant + half, shift, total, result))
         best = min(drafts, key=lambda draft: draft.cost)
-        self.wide_sums += best.first.startswith("floor64(")
+        self.cycles += best.cost
         statements = [text for name, text in best.before.items() if name not in self.known]
         self.known.update(best.before)
         return statements, best

@@ -3,13 +3,16 @@
 F is the recursion in float32 with a sine table (`float_baseline`). X is fixed point that is tuned, not proved: a plan
 in integers whose words are made coarser as long as the error that is found on random states stays below a unit. Both
 take the same words and make the same checks. Each is built at -Os and at -O2, and the faster one is shown.
+
+On a chip without a multiplier look-ups may win: there, tables and integers are both measured.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,10 +26,12 @@ from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.export.c_interface import Interface
-from bddtorque.export.exporter import ROM, c_files
+from bddtorque.export.c_source import ROM
+from bddtorque.export.exporter import c_files
 from bddtorque.export.float_baseline import float_files
 from bddtorque.model.model import Model
-from bddtorque.spec.chips import chip_named
+from bddtorque.spec.chips import Chip, chip_named
+from bddtorque.spec.spec import Spec
 from bddtorque.work.interrupts import scratch_folder
 
 STATES = 200
@@ -36,6 +41,11 @@ TRIED = 100_000
 """States that the error of X is looked for on."""
 COARSER = (1.5, 2.5, 4.0)
 """Proved errors, in units, that X is tried with."""
+BLOCK_BITS = (8, 10, 12, 14)
+"""Input bits of a table, at most, that tables are tried with."""
+MOST_TIMES = 16
+"""Rows that tables may have for each byte of flash: lower forms take less, but hardly that much."""
+COMPARED = ("tables", "integer")
 UNTUNED: dict[str, Any] = {"target": "integer", "source": "auto", "products": "auto", "precision": None}
 Words = npt.NDArray[np.int64]
 
@@ -46,13 +56,15 @@ class ChipFigures:
 
     Attributes
     ----------
-    chip, way : which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``
+    chip, way : which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``, or ``"tables"`` or ``"integer"`` where that is
+        measured beside the model
     flags : of the compiler
     mean, lowest, highest : cycles of a call, less those of an empty function
     flash, ram, stack : bytes that it adds to a program
     error : the largest found, in units of the last bit
     bound : the largest proved; None if nothing is
     problem : why there are no figures; else empty
+    options : of `bddtorque compile`, that make what was measured beside the model
     """
 
     chip: str
@@ -67,6 +79,7 @@ class ChipFigures:
     error: float = 0.0
     bound: float | None = None
     problem: str = ""
+    options: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -82,6 +95,8 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
         If a chip is unknown, or the tools of all of them are missing.
     """
     model.robot_source("bench")
+    if not chips:
+        raise BddTorqueError("bench needs at least one chip")
     profiles = [chip_named(name) for name in chips]
     lacking = [problem for profile in profiles if (problem := missing_tools(profile))]
     if len(lacking) == len(profiles):
@@ -101,11 +116,41 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
         else:
             own = _measured("bddtorque", profile.name, code.files, states, truth, expected)
             yield replace(own, bound=bound)
+        if not profile.multiplier:
+            yield _other_target(model, profile, states, truth, io)
         yield _tuned(model, profile.name, states, truth, io)
         interface = Interface.of(model, io, profile.register)
         files = float_files(model, interface, ROM)
         files[MANIFEST] = json.dumps({"call": interface.call("baseline").to_plain()})
         yield _measured("F", profile.name, files, states, truth)
+
+
+def recommendations(found: Iterable[tuple[Model, ChipFigures]]) -> dict[str, str]:
+    """Return which target to compile for and why, by chip: without a multiplier, or where floats are faster."""
+    said: dict[str, str] = {}
+    own: dict[str, tuple[str, ChipFigures]] = {}
+    for model, each in found:
+        if each.way == "bddtorque":
+            own[each.chip] = model.plan.target, each
+        elif each.way in COMPARED and each.chip in own:
+            target, first = own[each.chip]
+            said[each.chip] = _better(target, first, each)
+        elif each.way == "F" and each.chip in own and not each.problem:
+            target, first = own[each.chip]
+            if target != "float" and each.mean < first.mean:
+                said[each.chip] = f"use --target float: {each.mean:,.0f} cycles in float32 against {first.mean:,.0f}"
+    return said
+
+
+def _better(target: str, own: ChipFigures, other: ChipFigures) -> str:
+    """Return which of two targets to take, and why."""
+    if own.problem and other.problem:
+        return "neither tables nor integers can be had: fewer bits would do"
+    if other.problem or (own.mean <= other.mean and not own.problem):
+        beside = other.problem or f"{other.mean:,.0f} cycles and {other.flash:,} bytes by {other.options}"
+        return f"keep --target {target}: {own.mean:,.0f} cycles and {own.flash:,} bytes ({other.way}: {beside})"
+    beside = own.problem or f"{own.mean:,.0f} cycles and {own.flash:,} bytes"
+    return f"use {other.options}: {other.mean:,.0f} cycles and {other.flash:,} bytes ({target}: {beside})"
 
 
 def true_units(model: Model, words: Sequence[Words]) -> npt.NDArray[np.float64]:
@@ -153,6 +198,38 @@ def _measured(
     return min(found, key=lambda each: each.mean) if found else ChipFigures(chip, way, problem=problem)
 
 
+def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of integers beside tables, or of the fastest tables beside integers, proved alike."""
+    way = "tables" if model.plan.target != "tables" else "integer"
+    tried = [{"block_bits": bits} for bits in BLOCK_BITS] if way == "tables" else [{"chip": chip.name}]
+    found, problem = [], ""
+    for options in tried:
+        try:
+            changed: dict[str, Any] = {**UNTUNED, "target": way, "chip": None, **options}
+            spec = replace(model.spec, **changed)
+            other = _quickly_compiled(spec, model, chip.flash * MOST_TIMES)
+            files = c_files(other, chip=chip.name, io=io, vectors=1, flash=chip.flash).files
+        except BddTorqueError as reason:
+            problem = problem or str(reason)
+            continue
+        figures = _measured(way, chip.name, files, states, truth, other.torque_words(*states))
+        asked = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in {"target": way, **options}.items())
+        found.append(replace(figures, bound=max(other.certificate.bounds), options=asked))
+    measured = [each for each in found if not each.problem]
+    if measured:
+        return min(measured, key=lambda each: each.mean)
+    return found[0] if found else ChipFigures(chip.name, way, problem=problem)
+
+
+def _quickly_compiled(spec: Spec, model: Model, most_rows: float = math.inf) -> Model:
+    """Return the robot of a model compiled by another spec, or refuse one whose tables have too many rows."""
+    draft = draft_of_robot(spec, model.robot)
+    rows = sum(1 << sum(block.input_widths) for block in draft.plan.blocks)
+    if rows > most_rows:
+        raise BddTorqueError(f"{rows:,} rows of tables do not fit the chip")
+    return finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
+
+
 def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
     """Return the figures of X: the coarsest words whose error on many random states stays below a unit."""
     many = _states(model, TRIED, seed=1)
@@ -161,8 +238,7 @@ def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int
     for accuracy in (1.0, *COARSER):
         try:
             spec = replace(model.spec, **UNTUNED, chip=chip, accuracy=accuracy)
-            draft = draft_of_robot(spec, model.robot)
-            coarse = finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
+            coarse = _quickly_compiled(spec, model)
         except BddTorqueError as problem:
             if best is None:
                 return ChipFigures(chip, "X", problem=str(problem))

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST, CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
-from bddtorque.export.c_helpers import limbs_function, used_helpers
-from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of, safe_name
 from bddtorque.export.c_packages import packaged
+from bddtorque.export.c_source import function_text, makefile_text, source_text
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
+from bddtorque.export.flash_budget import check_flash, flash_of, within_flash
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.selftest import selftest_text
 from bddtorque.model.model import Model
@@ -34,20 +33,12 @@ from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
+from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.words.integer_range import word_range
 
 VECTORS = 256
 """States of the self-test, unless told otherwise."""
 MOST_VECTORS = 100_000
-ROM = """\
-#ifndef BDDTORQUE_ROM
-#ifdef __FLASH /* avr-gcc, -std=gnu99 and later: tables stay in flash */
-#define BDDTORQUE_ROM __flash
-#else
-#define BDDTORQUE_ROM /* a qualifier or attribute of all tables */
-#endif
-#endif
-"""
 
 
 @dataclass(frozen=True)
@@ -105,7 +96,7 @@ def export_c(
     name: str | None = None,
     term: str | None = None,
     form: str = "chosen",
-    memory: int | str | None = None,
+    flash: int | str | None = None,
     floats: bool = False,
     vectors: int = VECTORS,
     force: bool = False,
@@ -125,11 +116,13 @@ def export_c(
     term
         Write this term alone, such as ``"C1_22"``, as `bddtorque terms` names them: a function of its own input words.
         The model must come from source ``"terms"``.
-    form, memory
-        Form of the tables: ``"chosen"`` (of least cost within `memory` bytes; by default the spec's), ``"dense"``,
-        ``"folded"``, ``"classes"``, ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``,
-        ``"multi_terminal"`` or ``"bits"``; or ``"ifs"``: no tables but code, a test and a branch for each node of the
-        diagrams.
+    form
+        Form of the tables: ``"chosen"`` (of least cost within `flash`), ``"dense"``, ``"folded"``, ``"classes"``,
+        ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``, ``"multi_terminal"`` or ``"bits"``; or
+        ``"ifs"``: no tables but code, a test and a branch for each node of the diagrams.
+    flash
+        Bytes that tables and code may take, or text such as ``"16 kB"``; by default the spec's. Where the chip's own
+        compiler is installed, what it makes is measured, and refused if it takes more.
     floats
         Whether to add a function that takes and gives physical units.
     vectors
@@ -163,7 +156,7 @@ def export_c(
         name=name,
         term=term,
         form=form,
-        memory=memory,
+        flash=flash,
         floats=floats,
         vectors=vectors,
         chip=chip,
@@ -171,6 +164,8 @@ def export_c(
         package=package,
     )
     measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
+    if isinstance(measured, Measured) and compiler is None and profile.tools:
+        check_flash(measured.rom, code.table_bytes, flash_of(model, flash), profile)
     write_folder(target, code.files, force)
     return Exported(
         target,
@@ -189,14 +184,13 @@ def export_c(
 
 def chip_of(model: Model, name: str | None) -> Chip:
     """Return the chip that C is written for: the one named, or what the plan was made for, or any of 32 bits."""
-    planned = getattr(model.source, "spec", None)
-    return chip_named(name or getattr(planned, "chip", None) or "generic32")
+    return chip_named(name or model.source.chip or ANY_CHIP)
 
 
 def _chip_note(model: Model, chip: Chip) -> str:
     """Return a warning where a plan in integers was made for another chip."""
     planned = chip_of(model, None).name
-    if model.plan.target != "integer" or planned in (chip.name, "generic32"):
+    if model.plan.target != "integer" or planned in (chip.name, ANY_CHIP):
         return ""
     return f"planned for chip '{planned}': compile with --chip {chip.name} for word lengths that suit this one"
 
@@ -221,7 +215,7 @@ def c_files(
     name: str | None = None,
     term: str | None = None,
     form: str = "chosen",
-    memory: int | str | None = None,
+    flash: int | str | None = None,
     floats: bool = False,
     vectors: int = VECTORS,
     chip: str | None = None,
@@ -242,9 +236,9 @@ def c_files(
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
     interface = Interface.of(model, io, profile.register)
     steps = alone.steps(profile) if alone else _steps(model, profile, interface)
-    budget = model.source.memory if memory is None else parse_size(memory, "memory")
-    blocks = block_codes(model, steps.blocks, form, budget, profile)
-    function = alone.function_text(prefix, steps.lines) if alone else _function(prefix, interface, steps.lines)
+    with within_flash(model, flash, steps, profile) as budget:
+        blocks = block_codes(model, steps.blocks, form, budget, profile)
+    function = alone.function_text(prefix, steps.lines) if alone else function_text(prefix, interface, steps.lines)
     files = {
         f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, interface, floats),
         f"{prefix}.c": source_text(prefix, function, steps, blocks, interface),
@@ -285,58 +279,3 @@ def _steps(model: Model, chip: Chip, interface: Interface) -> Steps:
         return float_steps(model.plan, take_inputs(interface, words), interface)
     steps = PlanSteps(model.plan, model.tables, chip)
     return steps.steps(take_inputs(interface, steps.inputs), interface)
-
-
-def _function(prefix: str, interface: Interface, lines: Sequence[str]) -> str:
-    """Return the function."""
-    body = "\n".join(lines)
-    return f"{interface.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
-
-
-def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], interface: Interface) -> str:
-    """Return the C file."""
-    tables = "\n".join(_block_text(block) for block in blocks)
-    indices = {block.number: block.index for block in blocks}
-    limbs = "\n".join(limbs_function(block, bits, indices[block]) for block, bits in steps.limbs.items())
-    arrays = "\n".join(array.text() for array in steps.arrays)
-    code = "\n".join(part for part in (arrays, steps.functions, tables, limbs, function) if part)
-    first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
-    pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
-    rom = ROM if steps.arrays or any(block.arrays for block in blocks) else ""
-    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code, interface), code) if part)
-
-
-def _block_text(block: BlockCode) -> str:
-    size = f": {block.bytes} bytes" if block.arrays else ""
-    about = f"/* Table {block.number} of the plan, form {block.form.replace('_', '-')}{size}. */"
-    return "\n".join([about, *(array.text() for array in block.arrays), block.function])
-
-
-def makefile_text(prefix: str, floats: bool, libraries: str) -> str:
-    """Return the Makefile: the object files, the self-test, their size."""
-    objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
-    return f"""\
-# Written by bddtorque: `make` compiles, `make check` runs the self-test, `make size` shows what it takes.
-CC ?= cc
-CFLAGS ?= -O2
-WARNINGS = -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off
-
-all: {objects}
-
-check: {prefix}_selftest
-\t./{prefix}_selftest
-
-size: {objects}
-\tsize {objects}
-
-{prefix}_selftest: {objects} {prefix}_selftest.o
-\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o{libraries}
-
-%.o: %.c {prefix}.h
-\t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<
-
-clean:
-\trm -f {objects} {prefix}_selftest.o {prefix}_selftest
-
-.PHONY: all check size clean
-"""

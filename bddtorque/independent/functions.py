@@ -70,7 +70,9 @@ def function_findings(
     require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: expected a graph where traced")
     require(plan.source == stated.relative_to, "plan: expected the source that the certificate is relative to")
     if isinstance(plan, FloatPlan):
-        require(stated.relative_to == "traced", "plan: expected a traced function in floats")
+        require(
+            stated.relative_to == "traced" and "chip" not in rules, "plan: expected a traced function, without a chip"
+        )
     else:
         require(plan.target in ("tables", "integer"), "plan: expected target tables or integer")
         require(
@@ -78,6 +80,7 @@ def function_findings(
             "plan: expected tables of at most block_bits",
         )
         check_products(rules, plan, "function")
+        require("chip" not in rules or plan.target == "integer", "function: expected a chip only for integers")
     yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
     angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
     yield Finding("widths", True, check_words(plan))

@@ -22,7 +22,7 @@ QUANTITIES = {
 }
 """The four words of a joint, with their units where it turns and where it slides."""
 SPEC_KEYS = (
-    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "gravity",
+    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "flash", "gravity",
     "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "robot",
     "snap", "source", "target", "tip",
 )  # fmt: skip
@@ -57,6 +57,8 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
     require(plan.source in ("terms", "recursive"), "plan: expected source terms or recursive")
     require(plain.get("source") in ("auto", plan.source), "spec: expected the source of the plan")
     whole(plain.get("memory"), 1 << 20, 1 << 60, "spec, memory")
+    require("flash" not in plain or plan.target != "float", "spec: expected no flash where the plan is in floats")
+    whole(plain.get("flash", 1 << 8), 1 << 8, 1 << 60, "spec, flash")
     text(plain.get("robot"), "spec, robot")
     for key in ("allow_massless", "allow_unphysical", "ignore_friction"):
         require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: expected flags that say something")

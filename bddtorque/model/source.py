@@ -18,6 +18,7 @@ from bddtorque.model.quantity_words import difference_names
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
+from bddtorque.spec.field_values import as_chip
 from bddtorque.spec.quantities import PAYLOAD, QUANTITIES
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec, spec_from_plain
@@ -47,6 +48,16 @@ class _OfRobot:
     def memory(self) -> int:
         """Bytes that the forms of the blocks may take together."""
         return self.spec.memory
+
+    @property
+    def chip(self) -> str | None:
+        """The processor that machine integers are planned for; None for other targets."""
+        return self.spec.chip
+
+    @property
+    def flash(self) -> int | None:
+        """Bytes of flash that exported C may take; None if nobody says."""
+        return self.spec.flash
 
     @property
     def accuracy(self) -> float:
@@ -104,12 +115,13 @@ class FunctionSource:
     output : the format of the output word
     accuracy : what was asked for, in units of the last bit
     graph : the function that was traced, over the names of the inputs; None for any other
-    rules : how samples were read, by name; empty where there were none
+    rules : how samples were read, by name, and what else was asked for; empty where nothing was
     """
 
     kind: ClassVar = "function"
     sections: ClassVar = ("function",)
     memory: ClassVar = FUNCTION_MEMORY
+    flash: ClassVar[int | None] = None
 
     name: str
     input_names: tuple[str, ...]
@@ -128,6 +140,11 @@ class FunctionSource:
     def arguments(self) -> dict[str, Argument]:
         """What the input words stand for, by name."""
         return {name: argument_of(word) for name, word in self.words.items()}
+
+    @property
+    def chip(self) -> str | None:
+        """The processor that machine integers are planned for, if one was named."""
+        return self.rules.get("chip")
 
     @property
     def outputs(self) -> dict[str, Format]:
@@ -234,6 +251,8 @@ def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSo
     for key, value in rules.items():
         if type(value) not in (str, int, float, bool):
             raise BddTorqueError(f"{where}, rules must be text and numbers, and {key!r:.40} is something else")
+    if "chip" in rules:
+        as_chip(rules["chip"], f"{where}, chip")
     graph = given["graph"]
     return FunctionSource(
         of_type(given["name"], str, where),

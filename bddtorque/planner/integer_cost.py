@@ -19,10 +19,12 @@ MOST_HALVES = 40
 class CycleModel:
     """The costs of one chip.
 
-    `finer` are fractions of an equal share for each rounding that a search starts from.
+    `finer` are fractions of an equal share for each rounding that a search starts from, where there are at most
+    `few_words` to choose; else it takes the first one only.
     """
 
-    finer: tuple[float, ...] = (1.0,)
+    finer: tuple[float, ...] = (1.0, 0.7, 0.5)
+    few_words = 60
 
     def __init__(self, chip: Chip) -> None:
         self.chip = chip
@@ -71,6 +73,7 @@ class AreaModel(CycleModel):
     """The costs of a circuit: bits of adders, and rows of them for a product. No bit is free."""
 
     finer = (1.0, 0.25, 0.0625)
+    few_words = 1 << 30
 
     def product(self, left: int, right: int, exact: int) -> float:
         """Return the bits of the adders of a product."""

@@ -15,11 +15,12 @@ from bddtorque.plan.wires import Product
 from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.budget import bound_to_keep
 from bddtorque.planner.builder import Target
-from bddtorque.planner.integer_cost import cost_model
+from bddtorque.planner.integer_cost import cost_model, plan_cycles
 from bddtorque.planner.integer_network import integer_network_of
 from bddtorque.planner.integer_search import WordSearch
-from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, Sizer
+from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, Sizer, is_power
 from bddtorque.planner.layout import Layout, Part
+from bddtorque.planner.network import Network
 from bddtorque.planner.sizing import Sizes
 from bddtorque.spec.chips import Chip
 from bddtorque.words.argument import Argument
@@ -27,9 +28,13 @@ from bddtorque.words.rounding import half_up
 
 FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
 """Steps that the constant of a sum may be a multiple of, and units that it may be off: the last step is enough."""
+CONSTANT_BITS = 7
+"""Bits below a unit that are kept of a constant."""
 MOST_TRIES = 12
 TIGHTER = 0.98
 """What is left of the budget for each next try."""
+ONLY_IF = 1.05
+"""Outputs whose summands are scaled one by one need more constants: taken if they seem to save more than this."""
 
 
 class IntegerLayout(Layout):
@@ -44,10 +49,24 @@ class IntegerLayout(Layout):
         super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
         self.product_tolerance = PRODUCT_TOLERANCE
         self.sizer = sizer
+        self.cut_off = sizer.only_summed(exponents)
+
+    def keeps_constant(self, key: int) -> bool:
+        """Whether a sum has its own constant; it costs an addition less to leave it to sums that have one anyway."""
+        return key not in self.cut_off
 
     def step_of(self, node: int) -> Fraction:
         """Return the value of one step of a word."""
         return self.sizer.units[node] * super().step_of(node)
+
+    def is_power(self, ratio: Fraction) -> bool:
+        """Whether a factor is as good as a power of two: units are kept to a few bits only."""
+        return is_power(float(ratio))
+
+    def whole_constant(self, constant: Fraction, shift: int) -> int:
+        """Return constant·2^shift so that it has few bits together with the half that the sum is rounded by."""
+        half, step = 1 << shift >> 1, 1 << max(0, shift - CONSTANT_BITS)
+        return half_up((constant * (1 << shift) + half) / step) * step - half
 
     def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
@@ -89,9 +108,33 @@ def plan_integers(
     """
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
-    scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = bound_to_keep(accuracy, spent)
-    sizer = Sizer(integer_network_of(rewritten, known, block_bits), [each.lsb for each in targets], wanted - 0.5)
+    found: list[Plan] = []
+    problems: list[BddTorqueError] = []
+    for scaled_outputs in (True, False):
+        network = integer_network_of(rewritten, known, block_bits, scaled_outputs)
+        try:
+            found.append(_planned(network, arguments, sums, targets, wanted, block_bits, source, chip))
+        except BddTorqueError as problem:
+            problems.append(problem)
+    if not found:
+        raise problems[0]
+    return min(found, key=lambda plan: plan_cycles(plan, chip) * (1.0 if plan is found[0] else ONLY_IF))
+
+
+def _planned(
+    network: Network,
+    arguments: Mapping[str, Argument],
+    sums: Mapping[str, Combination],
+    targets: Sequence[Target],
+    wanted: float,
+    block_bits: int,
+    source: str,
+    chip: Chip,
+) -> Plan:
+    """Return a plan of a network whose bound is below what is `wanted`."""
+    scales = {name: argument.scale for name, argument in arguments.items()}
+    sizer = Sizer(network, [each.lsb for each in targets], wanted - 0.5)
     search = WordSearch(sizer, cost_model(chip))
     allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
     choice = search.start(allowed)
@@ -107,6 +150,6 @@ def plan_integers(
         choice = search.find((wanted - 0.5) * tighter * factors)
     worst = int(bounds.argmax())
     raise BddTorqueError(
-        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
+        f"accuracy of {targets[worst].name}: {wanted:.4g} units cannot be kept, {bounds[worst]:.3g} is proved: "
         "a larger accuracy or fewer bits would do"
     )

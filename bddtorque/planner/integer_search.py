@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from bddtorque.planner.integer_cost import CycleModel
-from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, TABLES, Sizer
+from bddtorque.planner.integer_sizing import FACTORS, PRODUCT_TOLERANCE, TABLES, Sizer
 from bddtorque.planner.sizing import Floats
 
 FARTHEST = 4
@@ -53,7 +53,7 @@ class WordSearch:
         self.sizer = sizer
         self.model = model
         self._known: dict[int, dict[tuple[int, ...], float]] = {key: {} for key in sizer.places}
-        self.movable = [*([TABLES] if sizer.tables else []), *sorted(sizer.multiplied)]
+        self.movable = [*([TABLES] if sizer.tables else []), *sorted(sizer.multiplied), *sizer.inexact]
 
     def start(self, allowed: Floats) -> Choice:
         """Return the coarsest words, all roundings costing alike, whose errors are within what is allowed."""
@@ -62,8 +62,8 @@ class WordSearch:
     def find(self, allowed: Floats) -> Choice:
         """Return the choice with the fewest cycles found whose errors are within what is allowed to each output."""
         share = self._share(allowed)
-        found = [self._search(share * part, allowed) for part in self.model.finer]
-        return min(found, key=lambda choice: choice.cycles)
+        parts = self.model.finer if len(self.movable) <= self.model.few_words else self.model.finer[:1]
+        return min((self._search(share * part, allowed) for part in parts), key=lambda choice: choice.cycles)
 
     def _search(self, share: float, allowed: Floats) -> Choice:
         """Return the best choice found from an equal share for each rounding."""
@@ -90,7 +90,7 @@ class WordSearch:
 
     def _refine(self, share: float, moved: dict[int, int], best: Choice) -> Choice:
         """Make words finer where that costs nothing, those that err most first."""
-        weights = dict(zip(self.sizer.live, best.by_word.max(axis=1).tolist(), strict=True))
+        weights = dict(zip([*self.sizer.live, *self.sizer.inexact], best.by_word.max(axis=1).tolist(), strict=True))
         weights[TABLES] = sum(weights[node] for node in self.sizer.tables)
         worth = [node for node in self.movable if weights[node] >= SMALL * float(best.errors.max())]
         for node in sorted(worth, key=lambda each: (-weights[each], each)):
@@ -135,7 +135,8 @@ class WordSearch:
         """Return the cycles of products and sums by their bits; what does not depend on these is left out."""
         total = 0.0
         for key, known in self._known.items():
-            given = (exponents.get(key, 0), *[exponents[word] for word in self.sizer.words_of[key]])
+            coarser = exponents.get(FACTORS + key, 0)
+            given = (exponents.get(key, 0), coarser, *[exponents[word] for word in self.sizer.words_of[key]])
             if given not in known:
                 known[given] = self._sum_cycles(key, exponents)
             total += known[given]
@@ -152,7 +153,7 @@ class WordSearch:
         rounded = []
         for place in places:
             step = sizer.summand(place, exponents)
-            factor = math.log2(sizer.factors[place]) - sizer.steps[place]
+            factor = math.log2(sizer.factors[place]) - sizer.step(place, exponents.get(FACTORS + key, 0))
             if len(place[1]) == 2 and not sizer.is_power(place):  # rounded before it is multiplied by its factor
                 shift = max(0, math.floor(math.log2(PRODUCT_TOLERANCE) + own - step - factor))
                 step += shift

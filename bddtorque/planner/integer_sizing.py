@@ -29,6 +29,8 @@ EXACT_BITS = 30
 TABLES = -(1 << 30)
 """Stands for all tables together: sines and cosines share one."""
 
+FACTORS = 1 << 28
+"""FACTORS + a sum stands for its factors: how many bits they are coarser than at first."""
 FAR = 1 << 30
 """Beyond every exponent."""
 
@@ -46,7 +48,8 @@ class Sizer:
     factors : by summand: the magnitude of its factor, with all words in their units
     places : by sum: its summands
     words_of : by sum: the words among them
-    steps : by summand: its factor is a multiple of 2^step
+    steps : by summand: its factor is a multiple of 2^step, at first
+    inexact : by FACTORS + sum: the summands whose factors are rounded
     reach : by sum: log2 of how far its partial sums can go, in its unit
     sizes : by word: log2 of its largest magnitude, in its unit
     multiplied : the sums that are rounded, for something multiplies them
@@ -81,7 +84,7 @@ class Sizer:
         self.multiplied = {
             word
             for (_, monomial), factor in self.factors.items()
-            if len(monomial) == 2 or not _is_power(factor)
+            if len(monomial) == 2 or not is_power(factor)
             for word in monomial
             if not isinstance(word, str) and word in network.sums
         }
@@ -89,6 +92,17 @@ class Sizer:
             key: sorted({word for place in places for word in place[1] if not isinstance(word, str)})
             for key, places in self.places.items()
         }
+        self.inexact = {
+            FACTORS + key: rough
+            for key, places in self.places.items()
+            if (rough := [place for place in places if not is_power(self.factors[place])])
+        }
+        self._reaches = {
+            place: self._adjoint(key) * math.prod(map(self._size, monomial)) * float(self._unit(key))
+            for key, monomial in self.factors
+            if not is_power(self.factors[place := (key, monomial)])
+        }
+        self._coarse: dict[int, dict[int, Floats]] = {key: {} for key in self.inexact}
         self._finest: dict[int, dict[tuple[int, ...], int]] = {key: {} for key in self.places}
         halves = [self.adjoints[node] * float(self.units[node]) / 2 for node in self.live]
         self._halves = np.array(halves).reshape(len(self.live), len(units))
@@ -104,11 +118,11 @@ class Sizer:
         `share` is what one rounding may cost the output that it costs most, in units of it; `moved` makes some words,
         or `TABLES`, so many bits coarser.
         """
-        exponents: dict[int, int] = {}
+        exponents = {key: moved.get(key, 0) for key in self.inexact}
         allowed = math.log2(2 * share)
         if self.tables:
             finest = min(math.floor(allowed - self._weight[node]) for node in self.tables) + moved.get(TABLES, 0)
-            exponents = dict.fromkeys(self.tables, max(finest, self._finest_table))
+            exponents |= dict.fromkeys(self.tables, max(finest, self._finest_table))
         for node in self.live:
             if node in exponents:
                 continue
@@ -121,30 +135,74 @@ class Sizer:
         return exponents
 
     def errors(self, exponents: Mapping[int, int]) -> Floats:
-        """Return what the roundings of words cost, by live word and output, to first order in units."""
+        """Return what rounding costs each output, to first order in units: by live word, then by sum of `inexact`."""
         rounded = [
             self._is_table[k] or exponents[node] > min(self.finest(node, exponents), self._offsets[node])
             for k, node in enumerate(self.live)
         ]
         steps = np.array([exponents[node] for node in self.live])
         found: Floats = np.where(rounded, 2.0**steps, 0.0)[:, None] * self._halves
-        return found
+        return np.concatenate([found, *(self._factor_errors(key, exponents[key])[None] for key in self.inexact)])
+
+    def _factor_errors(self, key: int, coarser: int) -> Floats:
+        """Return what rounding the factors of a sum costs each output."""
+        known = self._coarse[key]
+        if coarser not in known:
+            off = np.zeros(len(self.budget))
+            for place in self.inexact[key]:
+                factor, step = self.factors[place], 2.0 ** self.step(place, coarser)
+                off += abs(factor - round(factor / step) * step) * self._reaches[place]
+            known[coarser] = off
+        return known[coarser]
+
+    def step(self, place: Place, coarser: int) -> int:
+        """Return what the factor of a summand is a multiple of, as an exponent; no factor is rounded to nothing."""
+        if self.is_power(place):
+            return self.steps[place]
+        return min(self.steps[place] + coarser, _nearest_power(self.factors[place]))
 
     def finest(self, key: int, exponents: Mapping[int, int]) -> int:
         """Return the exponent of the finest summand of a sum."""
         known = self._finest[key]
-        given = tuple([exponents[word] for word in self.words_of[key]])
+        given = (exponents.get(FACTORS + key, 0), *[exponents[word] for word in self.words_of[key]])
         if given not in known:
             known[given] = min((self.summand(place, exponents) for place in self.places[key]), default=0)
         return known[given]
 
+    def only_summed(self, exponents: Mapping[int, int]) -> set[int]:
+        """Return the words that are read only by themselves, in sums that are rounded or read like that as well."""
+        read: dict[int, list[Place]] = {}
+        for key, places in self.places.items():
+            for place in places:
+                for word in place[1]:
+                    if not isinstance(word, str):
+                        read.setdefault(word, []).append((key, place[1]))
+        found: set[int] = set()
+        for node in reversed(self.live):
+            if node in self.network.sums and all(
+                len(monomial) == 1 and (key in found or self.is_rounded(key, exponents))
+                for key, monomial in read.get(node, ())
+            ):
+                found.add(node)
+        return found
+
+    def is_rounded(self, key: int, exponents: Mapping[int, int]) -> bool:
+        """Whether a sum is rounded, whatever is rounded before it."""
+        own = exponents.get(key, 0)
+        return any(
+            self.summand(place, exponents) < own
+            for place in self.places[key]
+            if len(place[1]) == 1 or self.is_power(place)
+        )
+
     def summand(self, place: Place, exponents: Mapping[int, int]) -> int:
         """Return the exponent of a summand: its word is a multiple of 2^exponent units of the sum."""
-        return self.steps[place] + sum(exponents[word] for word in place[1] if not isinstance(word, str))
+        step = self.step(place, exponents.get(FACTORS + place[0], 0))
+        return step + sum(exponents[word] for word in place[1] if not isinstance(word, str))
 
     def is_power(self, place: Place) -> bool:
         """Whether the factor of a summand is a power of two."""
-        return _is_power(self.factors[place])
+        return is_power(self.factors[place])
 
     def _unit(self, key: int) -> Fraction:
         return self.output_units[-1 - key] if key < 0 else self.units[key]
@@ -175,9 +233,9 @@ class Sizer:
 
     def _steps(self) -> dict[Place, int]:
         """Return how fine every factor must be: an equal share of the budget each, and equal factors alike."""
-        inexact = [place for place, factor in self.factors.items() if not _is_power(factor)]
+        inexact = [place for place, factor in self.factors.items() if not is_power(factor)]
         count = sum(((self._adjoint(key) > 0).astype(np.int64) for key, _ in inexact), np.zeros(len(self.budget)))
-        steps = {place: _nearest_power(factor) for place, factor in self.factors.items() if _is_power(factor)}
+        steps = {place: _nearest_power(factor) for place, factor in self.factors.items() if is_power(factor)}
         finest: dict[str, int] = {}
         for key, monomial in inexact:
             adjoint = self._adjoint(key)
@@ -206,7 +264,8 @@ def _coarsest(factor: float, allowed: float) -> int:
     return step
 
 
-def _is_power(factor: float) -> bool:
+def is_power(factor: float) -> bool:
+    """Whether a factor is a power of two, or next to one."""
     return abs(factor / 2.0 ** _nearest_power(factor) - 1) < 1e-9
 
 

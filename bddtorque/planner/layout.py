@@ -69,6 +69,8 @@ class Layout(PlanBuilder):
         """Of each wire: the value of one unit; 1 for inputs, whose scale is in the coefficients."""
         self.error: dict[int, Fraction] = {}
         """Of each wire: a bound on its error, in values."""
+        self.offset: dict[int, Fraction] = {}
+        """Of some wires: what is left out of their words, in values, and added where they are read."""
         self.shifts: dict[Monomial, set[int]] = {}
         """Of each product of two words: how much coarser than exact it may be for each sum it enters."""
 
@@ -91,7 +93,7 @@ class Layout(PlanBuilder):
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
             signed = {monomial: coefficient * each.sign for monomial, coefficient in form.items()}
             signed[()] = signed.get((), Fraction(0)) - each.centre
-            total, _ = self._joined(-1 - k, signed, each.lsb, each.name)
+            total, _, _ = self._joined(-1 - k, signed, each.lsb, each.name)
             whole = (total.parts, total.constant, total.constant_error, total.shift)
             outputs.append(Output(each.name, *whole, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self.with_shared_tables()
@@ -121,7 +123,11 @@ class Layout(PlanBuilder):
         """Return how many bits a product may lose on its way into one sum."""
         units = math.prod((self.step_of(word) for word in monomial if not isinstance(word, str)), start=Fraction(1))
         ratio = abs(coefficient * units / lsb)
-        return 0 if _power_of_two(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
+        return 0 if self.is_power(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
+
+    def is_power(self, ratio: Fraction) -> bool:
+        """Whether a factor is a power of two, so that a shift aligns what it multiplies."""
+        return _is_power(ratio.numerator) and _is_power(ratio.denominator)
 
     def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
         """Return the shift of a product for one sum: that of another sum's, if it is not much finer than wanted."""
@@ -150,37 +156,43 @@ class Layout(PlanBuilder):
 
     def _sum(self, node: int, form: Form, lsb: Fraction) -> int:
         name = f"s{node}"
-        total, error = self._joined(node, form, lsb, name)
-        reach, slack = self.network.ranges[node], error
-        low = max(total.low, math.floor((Fraction(reach.low) - slack) / lsb))
-        high = min(total.high, math.ceil((Fraction(reach.high) + slack) / lsb))
+        total, error, offset = self._joined(node, form, lsb, name)
+        reach = self.network.ranges[node]
+        low = max(total.low, math.floor((Fraction(reach.low) - offset - error) / lsb))
+        high = min(total.high, math.ceil((Fraction(reach.high) - offset + error) / lsb))
         wire = self.wire(replace(total, low=low, high=high))
         self.lsb[wire], self.error[wire] = lsb, error
+        if offset:
+            self.offset[wire] = offset
         return wire
 
-    def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction]:
-        """Return a form as a sum in units of `lsb`, and a bound on its error in values."""
+    def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction, Fraction]:
+        """Return a form as a sum in units of `lsb`, a bound on its error, and what is left out of it, in values."""
         parts: list[Part] = []
-        left_out: list[tuple[Fraction, Fraction]] = []
-        error = Fraction(0)
+        dropped_terms: list[tuple[Fraction, Fraction]] = []
+        error, constant = Fraction(0), form.get((), Fraction(0)) / lsb
         for monomial, coefficient in form.items():
             if not monomial:
                 continue
             if self._is_left_out(key, monomial):
                 size = math.prod((Fraction(self.network.size_of(word)) for word in monomial), start=Fraction(1))
-                left_out.append((coefficient / lsb, size))
+                dropped_terms.append((coefficient / lsb, size))
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
             most = self.range_of(wire).magnitude + math.ceil(self.error[wire] / abs(self.lsb[wire]))
             parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
-        constant = form.get((), Fraction(0)) / lsb
-        dropped = sum((abs(factor) * size for factor, size in left_out), Fraction(0))
-        self.exact[key] = ExactSum(tuple((part.wire, part.ratio) for part in parts), constant, tuple(left_out))
-        shift, factors = self.factors(key, parts, constant)
-        whole = half_up(constant * (1 << shift))
-        off = abs(constant - Fraction(whole, 1 << shift))
+            constant += coefficient * self.offset.get(wire, 0) / lsb
+        dropped = sum((abs(factor) * size for factor, size in dropped_terms), Fraction(0))
+        kept = self.keeps_constant(key)
+        shift, factors = self.factors(key, parts, constant if kept else Fraction(0))
+        # less the half that it is rounded by, a sum is cut off as it is
+        whole = self.whole_constant(constant, shift) if kept else -(1 << shift >> 1)
+        rest = constant - Fraction(whole, 1 << shift)
+        off, left_out = (abs(rest), Fraction(0)) if kept else (Fraction(0), rest * lsb)
+        meant = constant if kept else Fraction(whole, 1 << shift)
+        self.exact[key] = ExactSum(tuple((part.wire, part.ratio) for part in parts), meant, tuple(dropped_terms))
         exact = Range(whole, whole)
         for part, factor in zip(parts, factors, strict=True):
             off += abs(part.ratio - Fraction(factor, 1 << shift)) * part.most
@@ -188,7 +200,16 @@ class Layout(PlanBuilder):
         error += lsb * (off + dropped) + (lsb / 2 if shift else 0)
         joined = tuple((part.wire, factor) for part, factor in zip(parts, factors, strict=True) if factor)
         low, high = exact.rounded(shift)
-        return Sum(name, joined, whole, shift, low, high, lsb, _rounded_up(off), _rounded_up(dropped)), error
+        charged = _rounded_up(off), _rounded_up(dropped)
+        return Sum(name, joined, whole, shift, low, high, lsb, *charged), error, left_out
+
+    def whole_constant(self, constant: Fraction, shift: int) -> int:
+        """Return constant·2^shift, about."""
+        return half_up(constant * (1 << shift))
+
+    def keeps_constant(self, key: int) -> bool:
+        """Whether a sum has its own constant and half; else both are left to the sums that read it."""
+        return True
 
     def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
@@ -235,10 +256,6 @@ def _shift(parts: Sequence[Part], constant: Fraction, tolerance: Fraction) -> in
 
 def _is_power(number: int) -> bool:
     return number & (number - 1) == 0
-
-
-def _power_of_two(ratio: Fraction) -> bool:
-    return _is_power(ratio.numerator) and _is_power(ratio.denominator)
 
 
 def _rounded_up(units: Fraction) -> Fraction:

@@ -70,6 +70,8 @@ class Chip:
     packages : Debian packages that bring its compiler and its C library
     model : of its cycles: ``"avr"``, or a model of `bench.cycle_models`
     part : what simavr calls it
+    code_per_cycle : bytes of code for each cycle of straight-line arithmetic, about
+    multiplier : whether it multiplies in a few cycles; where not, look-ups may be faster
     largest_array, largest_tables : bytes that the compiler takes for one array in flash, and for all; 0 if any number
     """
 
@@ -84,6 +86,8 @@ class Chip:
     packages: str = ""
     model: str = ""
     part: str = ""
+    code_per_cycle: float = 2.0
+    multiplier: bool = True
     largest_array: int = 0
     largest_tables: int = 0
 

@@ -39,6 +39,7 @@ class CompileOptions(TreeOptions, total=False):
     target: Literal["tables", "integer", "float"] | None
     precision: Literal["auto", "single", "double"] | None
     chip: str | None
+    flash: int | str | None
     position: RangeOption
     velocity: RangeOption
     acceleration: RangeOption

@@ -21,7 +21,7 @@ Reader = Callable[[Any, str], Any]
 TARGETS, FORMER_TARGET = ("tables", "integer", "float"), "host"
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
-SMALLEST_MEMORY = 2**20
+SMALLEST_MEMORY, SMALLEST_FLASH = 2**20, 2**8
 
 
 def as_bits(given: object, name: str) -> Bits:
@@ -50,6 +50,14 @@ def as_memory(given: Any, name: str) -> int:
     if memory < SMALLEST_MEMORY:
         raise BddTorqueError(f"{name} must be at least 1 MiB, got {memory} bytes")
     return memory
+
+
+def as_flash(given: Any, name: str) -> int:
+    """Return a number of bytes, at least 256: less holds no function."""
+    flash = parse_size(given, name)
+    if flash < SMALLEST_FLASH:
+        raise BddTorqueError(f"{name} must be at least {SMALLEST_FLASH} bytes, got {flash}")
+    return flash
 
 
 def as_text(what: str) -> Reader:

@@ -24,6 +24,7 @@ from bddtorque.spec.field_values import (
     as_chip,
     as_choice,
     as_flag,
+    as_flash,
     as_lock,
     as_memory,
     as_snap,
@@ -88,6 +89,8 @@ class Spec(Record):
     precision : for the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``, single where it keeps `accuracy`
     chip : for the target ``"integer"``: the processor whose costs the words are chosen by (``"cortex-m0"``, ``"avr"``,
         ...: those of `bddtorque.spec.chips`); ``"generic32"`` unless given
+    flash : bytes of a microcontroller's flash that exported C may take, tables and code (or text such as ``"16 kB"``);
+        None: as much as is fastest
     ranges : ranges for all joints
     joints : what holds for one joint; all in order from base to tip, or any of them by name
     directory : where a relative robot path starts; no part of what is compiled
@@ -118,6 +121,7 @@ class Spec(Record):
     target: Annotated[str, as_target] = "tables"
     precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
     chip: Annotated[str | None, as_chip] = None
+    flash: Annotated[int | None, as_flash] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
     directory: Path | None = field(default=None, compare=False)
@@ -202,7 +206,7 @@ class Spec(Record):
     def __str__(self) -> str:
         """Return this spec as TOML that `from_toml` reads back equal."""
         plain = self.to_plain()
-        plain["memory"] = format_size(self.memory)
+        plain |= {name: format_size(plain[name]) for name in ("memory", "flash") if name in plain}
         lines = [f"{key} = {toml_value(value)}" for key, value in plain.items() if not is_toml_table(value)]
         for key in ("lock", "payload", "gains", "input_bits", "ranges"):
             if isinstance(plain.get(key), dict):

@@ -247,8 +247,9 @@ def test_the_stack_is_that_of_a_chain_of_calls():
         ({"form": "densr"}, "did you mean 'dense'"),
         ({"vectors": 0}, "vectors must be between 1 and 100,000, got 0"),
         ({"vectors": True}, "vectors must be"),
-        ({"memory": "10 B"}, "bytes for the smallest forms"),
-        ({"memory": "much"}, "memory must be a size in bytes"),
+        ({"flash": "1 kB"}, "bytes of tables in their smallest forms and about"),
+        ({"flash": "10 B"}, "flash must be at least 256 bytes, got 10"),
+        ({"flash": "much"}, "flash must be a size in bytes"),
     ],
 )
 def test_options_that_make_no_sense(options, said, tmp_path):

@@ -49,7 +49,7 @@ def run(*command, cwd=None) -> str:
 def test_an_arduino_library_builds_for_an_uno(tmp_path):
     """As the Arduino IDE does it: C by avr-gcc -std=gnu11, the sketch by avr-g++ after Arduino.h."""
     folder = tmp_path / "planar2r"
-    bt.export_c(arm(6, workers=1), folder, package="arduino", chip="avr", io=16, memory="64 kB", vectors=1)
+    bt.export_c(arm(6, workers=1), folder, package="arduino", chip="avr", io=16, flash="64 kB", vectors=1)
     listed = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {"library.properties", "src/planar2r.h", "src/planar2r.c"} <= listed
     assert "includes=planar2r.h\n" in (folder / "library.properties").read_text()

@@ -52,17 +52,17 @@ def test_every_form(form, tmp_path):
     assert np.array_equal(tau, reference(model, words))
 
 
-def test_forms_are_chosen_within_the_memory(tmp_path):
+def test_forms_are_chosen_within_the_flash(tmp_path):
     """Tables of several words, and budgets so small that other forms than the whole table are taken."""
     model = arm(6, workers=1, block_bits=14)
     words = some_words(model, 2_000)
     dense = run_words(model, words, tmp_path / "dense", form="dense")[0]
     taken = set()
-    for memory in (10_000, 1_000_000):
-        blocks = c_files(model, memory=memory).blocks
-        assert sum(block.bytes for block in blocks) <= memory
+    for flash in (12_000, 1_000_000):
+        blocks = c_files(model, flash=flash).blocks
+        assert sum(block.bytes for block in blocks) <= flash
         taken |= {block.form for block in blocks}
-        assert np.array_equal(run_words(model, words, tmp_path / str(memory), memory=memory)[0], dense)
+        assert np.array_equal(run_words(model, words, tmp_path / str(flash), flash=flash)[0], dense)
     assert len(taken) > 1
 
 

@@ -19,6 +19,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.tables import constant_sequence
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.export.exporter import c_files
 from bddtorque.graph.tracer import Tracer
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
@@ -239,10 +240,13 @@ def test_swept_and_asked_about(target: str) -> None:
 
 
 def test_functions_in_integers() -> None:
-    """A traced function becomes products and sums; one that cannot be traced is a table, and refused."""
+    """A traced function becomes products and sums, as cheap as the chip allows; what cannot be traced is a table."""
     inputs = {"x": (6, 2.0), "a": (6, "angle")}
-    model = bt.compile_function(lambda x, a: x * x - 0.3 * x * np.sin(a), inputs=inputs, output=8, target="integer")
+    model = bt.compile_function(
+        lambda x, a: x * x - 0.3 * x * np.sin(a), inputs=inputs, output=8, target="integer", chip="avr"
+    )
     assert integer_plan(model).counts()["products"] == 2
+    assert from_bytes(to_bytes(model)).source.chip == "avr"
     x, a = (each.reshape(-1) for each in np.meshgrid(np.arange(-32, 32), np.arange(-32, 32)))
     word = model.function_source().output
     value, angle = x * 2.0**-4, a * np.pi / 32
@@ -250,8 +254,32 @@ def test_functions_in_integers() -> None:
     assert np.abs(model.words(x, a) - np.clip(true, word.lowest, word.highest)).max() <= model.certificate.bound
     assert all(check.passed for check in bt.verify(model))
     assert all(finding.passed for finding in check_bytes(to_bytes(model)))
-    with pytest.raises(BddTorqueError, match="target 'integer' takes functions that can be traced"):
-        bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, target="integer")
+    header, arrays = taken_apart(to_bytes(model))
+    header["plan"]["target"] = "tables"
+    assert not check_bytes(signed(header, arrays))[-1].passed
+    header["function"]["rules"]["chip"] = 7
+    with pytest.raises(BddTorqueError, match="chip must be"):
+        from_bytes(signed(header, arrays))
+    with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got 'tables'"):
+        bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, chip="avr")
+    with pytest.raises(BddTorqueError, match=r"function 'tanh', chip must be .*, got 'avrr'; did you mean 'avr'"):
+        bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, target="integer", chip="avrr")
+
+
+def test_tables_of_functions_and_samples_on_a_chip() -> None:
+    """One table each, as for target tables: the same words, proved again, and the chip is kept for the export."""
+    x = np.linspace(-1, 1, 9)
+    words = {"inputs": {"x": (6, 1.0)}, "output": {"y": (8, 1.0)}}
+    pairs = [
+        [bt.compile_function(np.tanh, **words, **how) for how in ({}, {"target": "integer", "chip": "avr"})],
+        [bt.compile_samples((x, x**3), **words, **how) for how in ({}, {"target": "integer", "chip": "avr"})],
+    ]
+    for tables, integers in pairs:
+        assert np.array_equal(tables.words(np.arange(-32, 32)), integers.words(np.arange(-32, 32)))
+        assert (integers.plan.target, integers.source.chip) == ("integer", "avr")
+        assert all(check.passed for check in bt.verify(integers))
+        assert all(finding.passed for finding in check_bytes(to_bytes(integers)))
+        assert c_files(integers).files == c_files(integers, chip="avr").files
 
 
 def test_proved_again_and_by_the_other_checker() -> None:
