@@ -22,6 +22,9 @@ from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.spec.chips import Chip
 from bddtorque.words.integer_range import INT32, Range, word_range
 
+CODE_BYTES, BLOCK_BYTES = 128, 64
+"""What functions that take and clamp words need beside arithmetic, and what looks a word up in a table, about."""
+
 
 @dataclass(frozen=True)
 class Steps:
@@ -125,7 +128,7 @@ class PlanSteps:
         limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
         blocks = {each.block for each in taken if each.method != "native"} | {each.block for each in looked}
-        code = round(self._cycles(len(looked)) * self.chip.code_per_cycle)
+        code = CODE_BYTES + len(blocks) * BLOCK_BYTES + round(self._cycles(len(looked)) * self.chip.code_per_cycle)
         return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())), code_bytes=code)
 
     def _cycles(self, looked: int) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from bddtorque.model.model import Model
+from bddtorque.plan.integer_widths import wide_operations
+from bddtorque.plan.plan import Plan
 from bddtorque.report.diagram_picture import MOST_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.markup import Markup, details, element, table, zoomable
 from bddtorque.report.plan_picture import MOST_COLUMNS, grouped, plan_picture
@@ -11,9 +15,8 @@ MOST_DRAWN = 12
 """Diagrams drawn; of more blocks the first that can be."""
 
 
-def plan_section(model: Model) -> Markup:
-    """Return the plan as a picture."""
-    plan = model.word_plan("a report")
+def plan_section(plan: Plan, chip: str | None) -> Markup:
+    """Return a plan in words as a picture; with a chip, the bits that its operations take too."""
     counts = plan.counts()
     steps = ", ".join(
         f"{counts[name]:,} {one if counts[name] == 1 else many}"
@@ -37,8 +40,16 @@ def plan_section(model: Model) -> Markup:
         element("h2", "Plan"),
         element("p", f"How input words become torques: {steps}."),
         details("Show the plan", element("p", alike), element("figure", plan_picture(plan))),
+        *([details("Show the bits of products and sums", _register_table(plan, chip))] if chip else []),
         id="plan",
     )
+
+
+def _register_table(plan: Plan, chip: str) -> Markup:
+    """Return how many bits the products and sums of a plan in machine integers take before they are rounded."""
+    widths = Counter(max(16, 1 << (bits - 1).bit_length()) for _, bits in wide_operations(plan, 0))
+    rows = [[f"up to {bits}", f"{count:,}"] for bits, count in sorted(widths.items())]
+    return table(f"Products and sums by the bits that they need, planned for chip {chip}", ["bits", "count"], rows)
 
 
 def operations_section(model: Model) -> Markup:

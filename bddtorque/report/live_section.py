@@ -8,7 +8,6 @@ import numpy as np
 
 from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
@@ -52,7 +51,7 @@ def live_section(
     """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]
-    how = "operation by operation" if isinstance(model.plan, FloatPlan) else "from the compiled tables"
+    how = "from the compiled tables" if model.plan.target == "tables" else "operation by operation"
     intro = (
         f"Move the sliders. This page computes the torques {how}, beside Newton-Euler in floats at the same words."
         if too_large is None

@@ -126,7 +126,7 @@ def _largest_errors(model: Model) -> tuple[float, ...]:
 
 def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
     """Return the plan, as a picture or as counts of operations in floats, and the tables if there are any."""
-    plan = operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model)
+    plan = operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model.plan, model.spec.chip)
     tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
     return [("Plan", "plan", plan), *tables]
 

@@ -86,7 +86,7 @@ class Chip:
     packages: str = ""
     model: str = ""
     part: str = ""
-    code_per_cycle: float = 2.0
+    code_per_cycle: float = 3.1
     multiplier: bool = True
     largest_array: int = 0
     largest_tables: int = 0

@@ -108,3 +108,21 @@ def test_what_is_refused():
     big = arm(8)
     with pytest.raises(BddTorqueError, match=r"the compiler of chip 'avr' reads at most 65,536 from flash"):
         c_files(big, chip="avr", form="dense")
+
+
+def test_flash_folds_the_sine_table(tmp_path):
+    """A key of the spec, and an option of the export: as much of the tables as fits, refused where nothing does."""
+    model = arm(12, target="integer", chip="cortex-m0", flash="4 kB")
+    assert model.spec.flash == 4000 and 'flash = "4000 B"' in str(model.spec)
+    assert [block.form for block in c_files(model).blocks] == ["folded"]
+    assert [block.form for block in c_files(model, flash="16 kB").blocks] == ["dense"]
+    free = arm(12, target="integer", chip="cortex-m0")
+    assert [block.form for block in c_files(free).blocks] == ["dense"]
+    exported = bt.export_c(model, tmp_path / "c", vectors=1)
+    assert isinstance(exported.measured, str) or exported.measured.rom <= 4000
+    with pytest.raises(BddTorqueError, match=r"flash must hold 2,090 bytes of tables .* about \d+ of code on chip"):
+        c_files(model, flash="2 kB")
+    with pytest.raises(BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got 'float'"):
+        bt.compile("planar2r", bits=6, target="float", flash="4 kB")
+    with pytest.raises(BddTorqueError, match="flash must be a size in bytes"):
+        bt.compile("planar2r", bits=6, flash="a lot")

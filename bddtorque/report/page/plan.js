@@ -95,8 +95,12 @@ function summing(wide, shift, constant, parts) {
   };
 }
 
-/** Return a function of all words so far that takes a product the way the plan says, from its table. */
+/** Return a function of all words so far that takes a product the way the plan says: as it is, or from its table. */
 function multiplying(wide, method, left, right, shift, table, widths, limbBits) {
+  if (method === "native") {
+    if (wide) return (words) => roundedWide(BigInt(words[left]) * BigInt(words[right]), shift);
+    return (words) => rounded(words[left] * words[right], shift);
+  }
   if (method === "block") {
     return (words) => table[lowBits(words[left], widths[0]) * 2 ** widths[1] + lowBits(words[right], widths[1])];
   }
@@ -160,8 +164,8 @@ function stepOf(wire, tables, inputs) {
     }
     case "product": {
       const [wide, method, left, right, shift, block, limbBits] = rest;
-      const { widths } = tables[block];
-      return multiplying(wide, method, left, right, shift, tables[block].words, widths, limbBits);
+      const { words: entries, widths } = tables[block] ?? {};
+      return multiplying(wide, method, left, right, shift, entries, widths, limbBits);
     }
     default:
       return summing(...rest);
