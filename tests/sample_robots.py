@@ -65,3 +65,12 @@ def joint(name: str, kind: str, parent: str, child: str, more: str = "") -> str:
         f'<link name="{child}">{BODY}</link><joint name="{name}" type="{kind}"><parent link="{parent}"/>'
         f'<child link="{child}"/><origin xyz="0 0.1 0.2" rpy="0.3 0.2 0.1"/>{more}</joint>'
     )
+
+
+LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
+TREE = extended(
+    joint("flap", "revolute", "upper", "side", LIMIT),
+    joint("right", "revolute", "lower", "two", LIMIT + '<mimic joint="flap" multiplier="-2" offset="0.3"/>'),
+    joint("slide", "prismatic", "side", "three", LIMIT + '<mimic joint="elbow" multiplier="0.7" offset="-0.1"/>'),
+)
+"""A branch, and two joints that follow others: one that turns, one that slides."""

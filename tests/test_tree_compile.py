@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import random_words, reference
-from sample_robots import example_urdf, extended, joint
+from sample_robots import LIMIT, TREE, example_urdf, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -18,12 +18,6 @@ from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.robots import from_urdf, load_urdf
 from bddtorque.robots.robot import Joint, Link, Robot
 
-LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
-TREE = extended(
-    joint("flap", "revolute", "upper", "side", LIMIT),
-    joint("right", "revolute", "lower", "two", LIMIT + '<mimic joint="flap" multiplier="-2" offset="0.3"/>'),
-    joint("slide", "prismatic", "side", "three", LIMIT + '<mimic joint="elbow" multiplier="0.7" offset="-0.1"/>'),
-)
 QUICK: dict[str, Any] = {"workers": 1, "cache": None}
 
 

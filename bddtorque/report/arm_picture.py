@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.report.markup import Markup, element, number
-from bddtorque.report.view import Placed, View, placed_joints, points_of
+from bddtorque.report.view import Placed, View, placed_joints, sticks_of
 from bddtorque.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -27,19 +27,19 @@ CORNERS = {True: 28, False: 4}
 def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
     """Return the arm at positions q (rad or m) as SVG."""
     joints, tip = placed_joints(robot, q)
-    points = points_of(joints, tip)
-    flat = points - np.outer(points @ view.axes[2], view.axes[2])
-    shapes = [
-        _polygon(_ring(np.zeros(3), view.axes[0], view.axes[1], FLOOR * view.reach, 48), view, "floor"),
-        _polyline(flat, view, "shadow"),
-    ]
-    for k in range(len(points) - 1):
-        slides = k % 2 == 1 and not joints[k // 2].revolute
-        if k % 2 == 0 or slides:
-            shapes.append(_polyline(points[k : k + 2], view, "rod" if slides else "link"))
+    sticks = sticks_of(robot, joints, tip)
+    shapes = [_polygon(_ring(np.zeros(3), view.axes[0], view.axes[1], FLOOR * view.reach, 48), view, "floor")]
+    for points in sticks:
+        shapes.append(_polyline(points - np.outer(points @ view.axes[2], view.axes[2]), view, "shadow"))
+    for first, points in enumerate(sticks):
+        for k in range(len(points) - 1):
+            slides = k % 2 == 1 and not joints[first + k // 2].revolute
+            if k % 2 == 0 or slides:
+                shapes.append(_polyline(points[k : k + 2], view, "rod" if slides else "link"))
     shapes += [shape for joint in joints for shape in _joint(joint, view)]
     for axis, class_ in zip(tip.rotation.T, ("tip tip-x", "tip tip-y", "tip tip-z"), strict=True):
-        shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
+        if robot.serial:
+            shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
     shapes += _labels(joints, view)
     above, below = view.sides
     return element(
@@ -54,15 +54,15 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
 
 
 def _labels(joints: Sequence[Placed], view: View) -> list[Markup]:
-    """Return the numbers of the joints; those that would hide each other's share one label."""
+    """Return the numbers of the joints, of followers their leaders'; those that would hide each other share a label."""
     groups: list[tuple[float, float, list[int]]] = []
-    for place, joint in enumerate(joints, 1):
+    for joint in joints:
         right, down, _ = (view.screen(joint.fixed.translation) * SIDE).tolist()
         near = next((group for group in groups if math.hypot(group[0] - right, group[1] - down) < APART), None)
         if near is None:
-            groups.append((right, down, [place]))
+            groups.append((right, down, [joint.number]))
         else:
-            near[2].append(place)
+            near[2].append(joint.number)
     return [
         element("text", ", ".join(map(str, places)), x=right + 12.0, y=down - 10.0, class_="joint-name")
         for right, down, places in groups

@@ -66,17 +66,22 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     """Return the arm as the page's own Newton-Euler and its drawing read it."""
     chain = chain_of(robot)
     return {
+        "serial": robot.serial,
         "joints": [
             {
-                "name": joint.name,
-                "revolute": joint.revolute,
-                "rotation": np.asarray(chain.rotation[j]).tolist(),
-                "translation": np.asarray(chain.translation[j]).tolist(),
-                "body": np.asarray(chain.body[j]).tolist(),
-                "rotor": float(chain.rotor[j]),
-                "friction": None if joint.friction is None else joint.friction.to_plain(),
+                "name": member.joint.name,
+                "revolute": member.joint.revolute,
+                "rotation": np.asarray(chain.rotation[i]).tolist(),
+                "translation": np.asarray(chain.translation[i]).tolist(),
+                "body": np.asarray(chain.body[i]).tolist(),
+                "rotor": float(chain.rotor[i]),
+                "friction": None if member.joint.friction is None else member.joint.friction.to_plain(),
+                "parent": member.parent,
+                "drive": member.drive,
+                "multiplier": member.multiplier,
+                "offset": member.offset,
             }
-            for j, joint in enumerate(robot.joints)
+            for i, member in enumerate(robot.members)
         ],
         "base_acceleration": np.asarray(chain.base_acceleration).tolist(),
         "tip": {"rotation": list(map(list, robot.tip.rotation)), "translation": list(robot.tip.translation)},

@@ -32,11 +32,27 @@ SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.3
 
 @dataclass(frozen=True)
 class Placed:
-    """One joint at a position: its frame before and after its own motion, in base axes."""
+    """One joint at a position: its frame before and after its own motion, in base axes.
+
+    Attributes
+    ----------
+    revolute : whether it turns
+    start : where the link that carries it has its origin
+    number : of the drive that moves it, from 1
+    end : where a link ends that carries no other joint, in a tree; else None
+    """
 
     fixed: Pose
     moved: Pose
     revolute: bool
+    start: Array
+    number: int
+    end: Array | None = None
+
+    @property
+    def points(self) -> list[Array]:
+        """The corners of the stick from the link that carries it to where its own is."""
+        return [self.start, self.fixed.translation, self.moved.translation, *([] if self.end is None else [self.end])]
 
 
 @dataclass(frozen=True)
@@ -76,25 +92,33 @@ class View:
 
 
 def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]:
-    """Return the joints at positions q (rad or m) from base to tip, and the pose of the tip, in base axes."""
+    """Return all joints at positions q (rad or m) of the drives, and the pose of the tip, in base axes."""
     found: list[Placed] = []
-    pose = identity()
-    for joint, position in zip(robot.joints, q, strict=True):
-        fixed = pose @ Pose(np.array(joint.rotation), np.array(joint.translation))
+    members, pose = robot.members, identity()
+    ends = set(range(len(members))) - {member.parent for member in members}
+    for k, member in enumerate(members):
+        joint, position = member.joint, member.multiplier * q[member.drive] + member.offset
+        carrier = found[member.parent].moved if member.parent >= 0 else identity()
+        fixed = carrier @ Pose(np.array(joint.rotation), np.array(joint.translation))
         if joint.revolute:
             cosine, sine = math.cos(position), math.sin(position)
             motion = Pose(np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
         else:
             motion = Pose(np.eye(3), np.array([0.0, 0.0, position]))
         pose = fixed @ motion
-        found.append(Placed(fixed, pose, joint.revolute))
+        end = None
+        if not robot.serial and k in ends:  # a tree has no tip: its sticks end in the middle of the last bodies
+            end = pose.translation + pose.rotation @ np.array(member.link.centre_of_mass)
+        found.append(Placed(fixed, pose, joint.revolute, carrier.translation, member.drive + 1, end))
     return found, pose @ Pose(np.array(robot.tip.rotation), np.array(robot.tip.translation))
 
 
-def points_of(joints: Sequence[Placed], tip: Pose) -> Array:
-    """Return the corners of the stick figure from the base to the tip, (2n + 2, 3)."""
-    middle = [pose.translation for joint in joints for pose in (joint.fixed, joint.moved)]
-    return np.array([np.zeros(3), *middle, tip.translation])
+def sticks_of(robot: Robot, joints: Sequence[Placed], tip: Pose) -> list[Array]:
+    """Return the corners of the stick figure: one line from the base to the tip of a chain, in a tree one per joint."""
+    if robot.serial:
+        middle = [pose.translation for joint in joints for pose in (joint.fixed, joint.moved)]
+        return [np.array([np.zeros(3), *middle, tip.translation])]
+    return [np.array(joint.points) for joint in joints]
 
 
 def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float]]) -> View:
@@ -108,7 +132,7 @@ def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float
     rng = np.random.default_rng(0)
     low, high = np.array(spans).T
     tried = [q, *rng.uniform(low, high, (TRIED, len(low)))]
-    far = [float(np.linalg.norm(points_of(*placed_joints(robot, each)), axis=1).max()) for each in tried]
+    far = [_farthest(robot, each) for each in tried]
     reach = MARGIN * max(far[0], LEAST_SEEN * float(np.quantile(far, MOST_SEEN))) or 1.0
     joints, _ = placed_joints(robot, q)
     directions = np.array([joint.fixed.rotation[:, 2] for joint in joints])
@@ -118,6 +142,12 @@ def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float
         return View(_level_axes(up, first), 0.0, 0.0, reach)
     along = np.eye(3)[int(np.argmin(np.abs(up)))]
     return View(_level_axes(up, along), AZIMUTH, ELEVATION, reach)
+
+
+def _farthest(robot: Robot, q: Sequence[float]) -> float:
+    """Return how far from the base an arm reaches at positions q."""
+    sticks = sticks_of(robot, *placed_joints(robot, q))
+    return max(float(np.linalg.norm(points, axis=1).max()) for points in sticks)
 
 
 def _up(robot: Robot) -> Array:

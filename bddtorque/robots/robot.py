@@ -302,11 +302,23 @@ class Robot:
             motion = ((joint.velocity, f"{unit}/s"), (joint.acceleration, f"{unit}/s²"), (joint.effort, force))
             known = (f"{most:.4g} {of}" if math.isfinite(most) else "-" for most, of in motion)
             rows.append((joint.name, joint.kind, limits, *known, f"{link.mass:.4g} kg"))
-        head = ("joint", "kind", "position", "velocity", "acceleration", "effort", "mass of its link")
+        head: tuple[str, ...] = ("joint", "kind", "position", "velocity", "acceleration", "effort", "mass of its link")
+        if not self.serial:
+            head, rows = (*head, "sits on"), self._tree_rows(rows)
         payload = f", payload {self.payload.mass:g} kg" if self.payload else ""
         friction = ", with friction" if self.has_friction else ""
         gravity = ", ".join(f"{component:g}" for component in self.gravity)
         return text_table(f"{self.name}: gravity ({gravity}) m/s²{payload}{friction}", head, rows)
+
+    def _tree_rows(self, rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Return the rows of a table of joints with what carries each, and rows for those that follow others."""
+        carriers = {name: parent or "the base" for name, parent in self._parents.items()}
+        driven = [(*row, carriers[row[0]]) for row in rows]
+        for each in self.followers:
+            follows = f"{each.multiplier:g} · {each.leader}" + (f" {each.offset:+.4g}" if each.offset else "")
+            mass = f"{each.link.mass:.4g} kg"
+            driven.append((each.joint.name, each.joint.kind, follows, "-", "-", "-", mass, carriers[each.joint.name]))
+        return driven
 
     @property
     def serial(self) -> bool:

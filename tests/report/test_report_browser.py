@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from browser import needs_chromium, page_words
 from report_pages import HOSTILE, compiled, data_of, hostile_model, rubbing_model, wild_states, written
+from sample_robots import TREE
 
 import bddtorque as bt
 from bddtorque.plan.blocks import ProductBlock
@@ -17,6 +18,7 @@ from bddtorque.plan.wires import AngleSum, Input, Output, Product, Sum
 from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints
+from bddtorque.robots import from_urdf
 
 pytestmark = needs_chromium
 MOVE = """
@@ -70,9 +72,9 @@ def test_a_page_with_other_words_says_so(browser, tmp_path):
         assert "only 95 of 96 states" in page.run("document.getElementById('live-said').textContent")
 
 
-@pytest.mark.parametrize("name", ["stanford", "puma560", "planar3r_a", "scara"])
+@pytest.mark.parametrize("name", ["stanford", "puma560", "planar3r_a", "scara", "tree"])
 def test_any_arm_has_its_torques_in_floats(opened, name):
-    robot = bt.load_robot(name)
+    robot = from_urdf(TREE) if name == "tree" else bt.load_robot(name)
     page = opened(written("planar2r")[0])
     states = np.random.default_rng(2).uniform(-2, 2, (40, 3, robot.degrees_of_freedom))
     of_state = f"bddtorque.trueTorques({json.dumps(robot_data(robot))}, ...state)"
@@ -97,6 +99,21 @@ def test_floats_of_the_page_are_those_of_the_dynamics(opened, name):
     )
     for q, tip in zip(values[0], tips, strict=True):
         assert np.allclose(placed_joints(model.robot, q)[1].translation, tip, atol=1e-12)
+
+
+def test_the_page_of_a_tree(opened):
+    model = bt.compile(from_urdf(TREE), bits=6, target="float", workers=1, cache=None)
+    page = opened(report_page(model)[0])
+    assert page.run("document.documentElement.className") == "script ready"
+    states = wild_states(model)
+    assert page_words(page, states) == model.torque_words(*states).tolist()
+    drawn = page.run("document.getElementById('arm-shapes').innerHTML")
+    assert drawn.count('class="link"') == 7  # five joints, and two bodies at the ends
+    q = model.formats.q.dequantise(states[0][0]).tolist()
+    found = page.run(
+        f"bddtorque.placedJoints(bddtorque.data.robot, {json.dumps(q)}).joints.map((each) => each.moved.origin)"
+    )
+    assert np.allclose(found, [joint.moved.translation for joint in placed_joints(model.robot, q)[0]], atol=1e-12)
 
 
 def test_sliders_move_the_arm_and_its_torques(opened):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_robots import TWO_LINKS, example_urdf, extended, joint
+from sample_robots import LIMIT, TWO_LINKS, example_urdf, extended, joint
 from typer.testing import CliRunner
 
 import bddtorque as bt
@@ -18,7 +18,6 @@ from bddtorque.cli.app import app
 from bddtorque.dynamics.robot_lint import LintFinding, lint, nearest_physical
 from bddtorque.robots.robot import Link
 
-LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 UPPER = TWO_LINKS[TWO_LINKS.index('<link name="upper">') : TWO_LINKS.index('<link name="lower">')]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from oracle import pinocchio_torques
-from sample_robots import TWO_LINKS, example_urdf, extended, joint
+from sample_robots import LIMIT, TWO_LINKS, example_urdf, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -16,7 +16,6 @@ from bddtorque.robots import from_toml, from_urdf, load_urdf
 from bddtorque.robots.robot import Follower, Joint, Link, Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 
-LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 SIDE = joint("flap", "revolute", "upper", "side", LIMIT)
 HAND = (
     joint("left", "prismatic", "lower", "one", f'<axis xyz="1 2 0"/>{LIMIT}'),
@@ -117,6 +116,14 @@ def test_toml() -> None:
         from_toml(TOML.replace('name = "left"\n', 'name = "left"\nparent = "right"\n'))
     with pytest.raises(BddTorqueError, match="leader of joint 'right': unknown joint 'lift'; did you mean 'left'"):
         from_toml(TOML.replace('joint = "left"', 'joint = "lift"'))
+
+
+def test_a_tree_is_shown_as_one() -> None:
+    shown = str(from_toml(TOML))
+    assert "sits on" in shown
+    assert "the base" in shown
+    assert "-1 · left +1.571" in shown
+    assert "sits on" not in str(bt.load_robot("ur5"))
 
 
 def test_refusals() -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_robots import BODY, TWO_LINKS, extended, joint
+from sample_robots import BODY, LIMIT, TWO_LINKS, extended, joint
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import from_urdf, load_urdf
 from bddtorque.robots.urdf_reader import LARGEST_FILE
 
-LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 BOMB = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <robot name="&b;"><link name="base"/></robot>"""
 

@@ -48,24 +48,24 @@ class ArmDrawing {
   draw() {
     const { view } = this;
     const { joints, tip } = placedJoints(this.robot, this.q);
-    const points = [[0, 0, 0]];
-    for (const joint of joints) points.push(joint.fixed.origin, joint.moved.origin);
-    points.push(tip.origin);
-    this.reach = Math.max(view.reach, MARGIN * Math.max(...points.map((point) => Math.hypot(...point))));
+    const sticks = sticksOf(this.robot, joints, tip);
+    this.reach = Math.max(view.reach, MARGIN * Math.max(...sticks.flat().map((point) => Math.hypot(...point))));
     const up = view.axes[2];
-    const flat = points.map((p) => {
+    const flat = (p) => {
       const height = p[0] * up[0] + p[1] * up[1] + p[2] * up[2];
       return p.map((each, k) => each - height * up[k]);
-    });
+    };
     const still = [
       this.shape("polygon", ring([0, 0, 0], view.axes[0], view.axes[1], FLOOR * this.reach, 48), "floor"),
-      this.shape("polyline", flat, "shadow"),
+      ...sticks.map((points) => this.shape("polyline", points.map(flat), "shadow")),
     ];
     const solid = [];
-    for (let k = 0; k + 1 < points.length; k++) {
-      const slides = k % 2 === 1 && !joints[(k - 1) / 2].revolute;
-      if (k % 2 === 0 || slides) solid.push(this.shape("polyline", points.slice(k, k + 2), slides ? "rod" : "link"));
-    }
+    sticks.forEach((points, first) => {
+      for (let k = 0; k + 1 < points.length; k++) {
+        const slides = k % 2 === 1 && !joints[first + (k - 1) / 2].revolute;
+        if (k % 2 === 0 || slides) solid.push(this.shape("polyline", points.slice(k, k + 2), slides ? "rod" : "link"));
+      }
+    });
     const length = AXIS * this.reach;
     joints.forEach((joint) => {
       const { rotation, origin } = joint.fixed;
@@ -76,8 +76,9 @@ class ArmDrawing {
       solid.push(this.shape("polyline", ends, "axis", -0.01));
       solid.push(this.shape("polygon", ring(origin, across, beside, JOINT * this.reach, corners), kind, 1));
     });
-    solid.push(...this.labels(joints.map((joint) => joint.fixed.origin)));
-    ["tip tip-x", "tip tip-y", "tip tip-z"].forEach((kind, k) => {
+    solid.push(...this.labels(joints));
+    const tips = this.robot.serial ? ["tip tip-x", "tip tip-y", "tip tip-z"] : [];
+    tips.forEach((kind, k) => {
       const end = add(tip.origin, tip.rotation.map((row) => 0.9 * length * row[k]));
       solid.push(this.shape("polyline", [tip.origin, end], kind, 2));
     });
@@ -93,14 +94,14 @@ class ArmDrawing {
     return { node, near: seen.reduce((sum, each) => sum + each[2], 0) / seen.length + nearer };
   }
 
-  /** Number the joints; those that would hide each other's numbers share one label. */
-  labels(origins) {
+  /** Number the joints; a follower has the number of its leader, and those that would hide each other's share one label. */
+  labels(joints) {
     const groups = [];
-    origins.forEach((origin, place) => {
-      const [x, y] = this.screen(origin);
+    joints.forEach(({ fixed, number }) => {
+      const [x, y] = this.screen(fixed.origin);
       const near = groups.find((group) => Math.hypot(group.x - x, group.y - y) < APART);
-      if (near) near.names.push(place + 1);
-      else groups.push({ x, y, names: [place + 1] });
+      if (near) near.names.push(number);
+      else groups.push({ x, y, names: [number] });
     });
     return groups.map((group) => this.label(group.x, group.y, group.names.join(", ")));
   }

@@ -7,27 +7,51 @@ const transposedTimes = (M, v) => [0, 1, 2].map((k) => M[0][k] * v[0] + M[1][k] 
 const product = (A, B) => A.map((row) => transposedTimes(B, row));
 const turned = (v, s, c) => [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]];
 
+/** Return values of the drives as those of all joints: a follower's is multiplier times its leader's, plus offset. */
+const ofJoints = (robot, values, moved = true) =>
+  robot.joints.map(({ drive, multiplier, offset }) => multiplier * values[drive] + (moved ? offset : 0));
+
 /** Return the joints at positions q, each with its frame before and after its motion, and the frame of the tip. */
 function placedJoints(robot, q) {
-  let rotation = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-  let origin = [0, 0, 0];
-  const joints = robot.joints.map((joint, j) => {
-    origin = add(origin, times(rotation, joint.translation));
-    rotation = product(rotation, joint.rotation);
+  const positions = ofJoints(robot, q);
+  const base = { rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], origin: [0, 0, 0] };
+  const joints = [];
+  robot.joints.forEach((joint, j) => {
+    const carrier = joint.parent < 0 ? base : joints[joint.parent].moved;
+    let origin = add(carrier.origin, times(carrier.rotation, joint.translation));
+    let rotation = product(carrier.rotation, joint.rotation);
     const fixed = { rotation, origin };
     if (joint.revolute) {
-      const [s, c] = [Math.sin(q[j]), Math.cos(q[j])];
+      const [s, c] = [Math.sin(positions[j]), Math.cos(positions[j])];
       rotation = product(rotation, [[c, -s, 0], [s, c, 0], [0, 0, 1]]);
     } else {
-      origin = add(origin, times(rotation, [0, 0, q[j]]));
+      origin = add(origin, times(rotation, [0, 0, positions[j]]));
     }
-    return { fixed, moved: { rotation, origin }, revolute: joint.revolute };
+    const moved = { rotation, origin };
+    joints.push({ fixed, moved, revolute: joint.revolute, start: carrier.origin, number: joint.drive + 1 });
   });
+  if (!robot.serial) {
+    const carriers = new Set(robot.joints.map((joint) => joint.parent));
+    joints.forEach((placed, j) => {
+      const { body } = robot.joints[j]; // a tree has no tip: its sticks end in the middle of the last bodies
+      const centre = [0, 1, 2].map((k) => (body[3][3] > 0 ? body[k][3] / body[3][3] : 0));
+      if (!carriers.has(j)) placed.end = add(placed.moved.origin, times(placed.moved.rotation, centre));
+    });
+  }
+  const { rotation, origin } = joints[joints.length - 1].moved;
   const tip = {
     rotation: product(rotation, robot.tip.rotation),
     origin: add(origin, times(rotation, robot.tip.translation)),
   };
   return { joints, tip };
+}
+
+/** Return the corners of the stick figure: one line from the base to the tip of a chain, in a tree one per joint. */
+function sticksOf(robot, joints, tip) {
+  if (robot.serial) {
+    return [[[0, 0, 0], ...joints.flatMap((joint) => [joint.fixed.origin, joint.moved.origin]), tip.origin]];
+  }
+  return joints.map((joint) => [joint.start, joint.fixed.origin, joint.moved.origin, ...(joint.end ? [joint.end] : [])]);
 }
 
 /** Return the rows of U = [ẇ]× + [w]×[w]×: a point r of the body accelerates at a + U r. */
@@ -50,16 +74,18 @@ function wrenchOf(body, w, dw, a) {
   return [force, add(cross(h, a), spin)];
 }
 
-/** Return the torques (N·m or N) at positions, velocities and accelerations in rad or m, per s, per s². */
-function trueTorques(robot, q, qd, qdd) {
+/** Return the torques (N·m or N) of the drives, from their positions, velocities and accelerations in rad or m. */
+function trueTorques(robot, positions, velocities, accelerations) {
+  const [q, qd, qdd] = [
+    ofJoints(robot, positions), ofJoints(robot, velocities, false), ofJoints(robot, accelerations, false),
+  ];
   const n = robot.joints.length;
+  const motions = [];
   const wrenches = [];
-  let w = [0, 0, 0];
-  let dw = [0, 0, 0];
-  let a = robot.base_acceleration;
   for (let i = 0; i < n; i++) {
     const joint = robot.joints[i];
-    if (i > 0) a = add(a, times(accelerationField(w, dw), joint.translation));
+    let [w, dw, a] = joint.parent < 0 ? [[0, 0, 0], [0, 0, 0], robot.base_acceleration] : motions[joint.parent];
+    if (joint.parent >= 0) a = add(a, times(accelerationField(w, dw), joint.translation));
     [w, dw, a] = [w, dw, a].map((v) => transposedTimes(joint.rotation, v));
     if (joint.revolute) {
       const [s, c] = [Math.sin(q[i]), Math.cos(q[i])];
@@ -71,16 +97,16 @@ function trueTorques(robot, q, qd, qdd) {
       a = add(a, [U[0][2] * q[i], U[1][2] * q[i], U[2][2] * q[i] + qdd[i]]);
       a = add(a, [2 * w[1] * qd[i], -2 * w[0] * qd[i], 0]);
     }
+    motions.push([w, dw, a]);
     wrenches.push(wrenchOf(joint.body, w, dw, a));
   }
-  const torques = new Array(n);
-  let force = [0, 0, 0];
-  let moment = [0, 0, 0];
+  const torques = positions.map(() => 0);
   for (let i = n - 1; i >= 0; i--) {
     const joint = robot.joints[i];
-    force = add(force, wrenches[i][0]);
-    moment = add(moment, wrenches[i][1]);
-    torques[i] = (joint.revolute ? moment[2] : force[2]) + joint.rotor * qdd[i] + friction(joint.friction, qd[i]);
+    let [force, moment] = wrenches[i];
+    const own = (joint.revolute ? moment[2] : force[2]) + joint.rotor * qdd[i] + friction(joint.friction, qd[i]);
+    torques[joint.drive] += joint.multiplier * own;
+    if (joint.parent < 0) continue;
     if (joint.revolute) {
       const [s, c] = [Math.sin(q[i]), Math.cos(q[i])];
       [force, moment] = [turned(force, s, c), turned(moment, s, c)];
@@ -89,6 +115,8 @@ function trueTorques(robot, q, qd, qdd) {
     }
     force = times(joint.rotation, force);
     moment = add(times(joint.rotation, moment), cross(joint.translation, force));
+    const [outer, turning] = wrenches[joint.parent];
+    wrenches[joint.parent] = [add(outer, force), add(turning, moment)];
   }
   return torques;
 }
