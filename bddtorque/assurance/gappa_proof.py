@@ -12,8 +12,9 @@ from os import PathLike
 
 import numpy as np
 
+from bddtorque.assurance.coq_theorem import coq_file
 from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas
-from bddtorque.assurance.lemmas import OPTIONS, Prover
+from bddtorque.assurance.lemmas import OPTIONS, Ends, Prover
 from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.compiler.draft import Draft, within_floats
@@ -57,12 +58,22 @@ class GappaBound:
 
 @dataclass(frozen=True)
 class GappaProof:
-    """What was checked, the bounds that Gappa reached, how many lemmas it closed, and all of them as a script."""
+    """What was checked, and what Gappa reached.
+
+    Attributes
+    ----------
+    checks : what holds
+    bounds : by output
+    lemmas : how many Gappa closed
+    script : all of them as a shell script
+    theorem : all of them and the theorem that they make as a file for Coq, if asked for
+    """
 
     checks: tuple[Check, ...]
     bounds: tuple[GappaBound, ...] = ()
     lemmas: int = 0
     script: str = ""
+    theorem: str = ""
 
     @property
     def passed(self) -> bool:
@@ -70,13 +81,16 @@ class GappaProof:
         return all(check.passed for check in self.checks)
 
 
-def prove_with_gappa(file: str | PathLike[str] | Model, progress: Progress | None = None) -> GappaProof:
+def prove_with_gappa(
+    file: str | PathLike[str] | Model, progress: Progress | None = None, coq: bool = False
+) -> GappaProof:
     """Have Gappa prove the bound of every output of a model.
 
     Parameters
     ----------
     file : a .bdt file or a model
     progress : told of every closed lemma
+    coq : whether to write the theorem for Coq too; of targets ``"integer"`` and ``"tables"``
 
     Raises
     ------
@@ -87,7 +101,9 @@ def prove_with_gappa(file: str | PathLike[str] | Model, progress: Progress | Non
     model = file if isinstance(file, Model) else load(file)
     plan = model.plan
     if any(isinstance(block, GivenBlock) for block in plan.blocks):
-        raise BddTorqueError("--gappa: the words of this model were given, so that nothing can be proved of them")
+        raise BddTorqueError("Gappa: the words of this model were given, so that nothing can be proved of them")
+    if coq and isinstance(plan, FloatPlan):
+        raise BddTorqueError("the theorem for Coq is of words: compile for target 'integer' or 'tables'")
     try:
         with within_floats(model.source.kind, model.name):
             draft, how = redraft(model)
@@ -105,14 +121,18 @@ def prove_with_gappa(file: str | PathLike[str] | Model, progress: Progress | Non
     prover.told = lambda lemma: steps.advance(lemma.name, 1.0, False)
     try:
         with step(steps, "proving with gappa"):
-            bounds = _bounds(draft, facts, prover, model)
+            lemmas = _lemmas(draft, facts, prover)
+            bounds = _bounds(lemmas.prove(), draft, model)
     except BddTorqueError as problem:
         return GappaProof((*checks, Check("lemmas", False, one_line(str(problem)))), (), len(prover.lemmas))
     checks.append(Check("lemmas", True, f"{len(prover.lemmas)} closed by Gappa from {_count(prover)}"))
     for bound in bounds:
         detail = f"{bound.total:.4f} by Gappa, {bound.certificate:.4f} in the file"
         checks.append(Check(bound.name, bound.holds, detail))
-    return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds))
+    theorem = ""
+    if coq and isinstance(lemmas, WordLemmas):
+        theorem = coq_file(f"{one_line(model.name)}, {model.digest}", prover, lemmas.angles(), lemmas.output_errors())
+    return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds), theorem)
 
 
 def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
@@ -126,13 +146,15 @@ def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
     return facts, ""
 
 
-def _bounds(draft: Draft, facts: list[BlockFacts], prover: Prover, model: Model) -> tuple[GappaBound, ...]:
+def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
     plan = draft.plan
-    if isinstance(plan, FloatPlan):
-        prover.float_format = FORMATS[plan.precision.name]
-        found = FloatLemmas(plan, facts, prover).prove()
-    else:
-        found = WordLemmas(plan, facts, prover).prove()
+    if not isinstance(plan, FloatPlan):
+        return WordLemmas(plan, facts, prover)
+    prover.float_format = FORMATS[plan.precision.name]
+    return FloatLemmas(plan, facts, prover)
+
+
+def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, ...]:
     return tuple(
         GappaBound(output.name, float(ends.magnitude) * ROOM, arithmetic, output.parts.total)
         for output, ends, arithmetic in zip(model.certificate.outputs, found, draft.arithmetic, strict=True)

@@ -93,6 +93,19 @@ class WordLemmas:
             found.append(self.prover.known.get(self.error(-1 - j), around(0)))
         return found
 
+    def angles(self) -> dict[str, tuple[str, str]]:
+        """Return, of each u{k}, whether it is ``"sin"`` or ``"cos"`` and a name for its angle."""
+        names: dict[Angle, str] = {}
+        return {
+            unit: ("sin" if sine else "cos", names.setdefault(angle, f"phi{len(names) + 1}"))
+            for unit, _, angle, sine in self.units.values()
+        }
+
+    def output_errors(self) -> list[str]:
+        """Return the expressions of the errors of all outputs that can have one."""
+        places = (-1 - j for j in range(len(self.plan.outputs)))
+        return [self.error(k) for k in places if k not in self.exact_wires]
+
     def word(self, k: int) -> str:
         """Return the name of a word."""
         return f"a{k}" if k >= 0 else f"aout{-k}"

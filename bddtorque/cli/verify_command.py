@@ -34,6 +34,10 @@ def verify_command(
         Path | None,
         typer.Option(metavar="FILE", help="With --gappa: write all lemmas as a shell script that proves them again."),
     ] = None,
+    coq: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --gappa: write the whole proof as a theorem for Coq to check."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the bound again from the file alone and check every table, diagram and digest.
@@ -46,20 +50,22 @@ def verify_command(
         raise BddTorqueError("--workers and --dask cannot be given with --independent, which works alone")
     if gappa and (independent or workers is not None or dask is not None):
         raise BddTorqueError("--independent, --workers and --dask cannot be given with --gappa, which works alone")
-    if gappa_script is not None and not gappa:
-        raise BddTorqueError("--gappa-script is only valid with --gappa")
+    for option, path in (("--gappa-script", gappa_script), ("--coq", coq)):
+        if path is not None and not gappa:
+            raise BddTorqueError(f"{option} is only valid with --gappa")
     checks: Sequence[Check | Finding]
     more: dict[str, Any] = {}
     if gappa:
         from bddtorque.assurance.gappa_proof import prove_with_gappa
         from bddtorque.base.writing import write_whole
 
-        check_outputs({"--gappa-script": gappa_script}, [file])
-        proof = prove_with_gappa(file, ShownProgress())
+        check_outputs({"--gappa-script": gappa_script, "--coq": coq}, [file])
+        proof = prove_with_gappa(file, ShownProgress(), coq is not None)
         checks = proof.checks
         more["gappa"] = {"lemmas": proof.lemmas, "outputs": [asdict(bound) for bound in proof.bounds]}
-        if gappa_script is not None and proof.script:
-            write_whole(gappa_script, proof.script.encode())
+        for path, text in ((gappa_script, proof.script), (coq, proof.theorem)):
+            if path is not None and text:
+                write_whole(path, text.encode())
     elif independent:
         from bddtorque.independent import check_file
 
