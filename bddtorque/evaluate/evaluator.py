@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
-import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, ClampWarning, not_among, unknown
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
 from bddtorque.evaluate.inline import array_kernel, word_kernel
-from bddtorque.evaluate.program import QUANTITIES, Program, limits
-from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
+from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
+from bddtorque.evaluate.program import QUANTITIES, Program
+from bddtorque.evaluate.range_counts import RangeCounts
+from bddtorque.evaluate.runners import Interpreted, Runnable, Spread
 from bddtorque.evaluate.single import GOES_ON, LEFT, RAISES, STOPS, WARNS, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
     are_batches,
     array_columns,
     array_results,
-    clamped_message,
-    count_outside,
     input_columns,
     out_of_range_message,
     state_words,
     taking_any,
 )
-from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.words import Format
+from bddtorque.evaluate.team import Team
 from bddtorque.words.named_arrays import NamedArrays
 from bddtorque.work import Progress, step
-from bddtorque.work.processors import checked_processors, usable_processors
+from bddtorque.work.processors import checked_processors
 from bddtorque.work.workers import NoProgress
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-OnRange = Literal["warn", "saturate", "raise"]
-SpreadBy = Literal["states", "terms", "bits"]
-SPREADS = get_args(SpreadBy)
 _WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _REST = 0
 _array, _empty, _overlap = (
@@ -50,14 +40,6 @@ _array, _empty, _overlap = (
     np.empty,
     np.may_share_memory,
 )  # found at once: every name counts in a call for a single state
-
-EVALUATORS: dict[str, tuple[str, ...]] = {
-    "bits": tuple(BIT_FORMS),
-    "words": ("chosen", *WORD_FORMS, "straight"),
-    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
-}
-"""The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
-the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
 
 
 class Evaluable(Runnable, Protocol):
@@ -113,8 +95,6 @@ class Evaluator:
         per input word.
     """
 
-    _counting = threading.Lock()
-
     def __init__(
         self,
         model: Evaluable,
@@ -124,23 +104,7 @@ class Evaluator:
         processors: int | None = None,
         spread: SpreadBy = "states",
     ) -> None:
-        if not isinstance(kind, str) or kind not in EVALUATORS:
-            raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
-        if spread not in SPREADS:
-            raise BddTorqueError(not_among("spread", spread, SPREADS))
-        forms = EVALUATORS[kind]
-        if spread != "states":
-            if kind != "parallel":
-                raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
-            forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-        if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
-            what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
-            plan_in_words(model.plan, f"the form '{form}'" if form else what, model.name)
-        by_words = kind != "bits" and spread == "states"
-        form = form or ("straight" if by_words and runs_straight(model.plan) else forms[0])
-        if form not in forms:
-            how = "" if spread == "states" else f" that spreads {spread}"
-            raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
+        form = choose_form(model, model.name, kind, form, spread)
         if on_range not in get_args(OnRange):
             raise BddTorqueError(not_among("on_range", on_range, get_args(OnRange)))
         if kind != "parallel" and processors is not None:
@@ -153,29 +117,12 @@ class Evaluator:
         self.spread = spread
         arm = model.runnable
         self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
-        self._counts: Integers = np.zeros((3, self._joints), dtype=np.int64)
         self._arrays = model.named_arrays
+        self._runner = make_runner(arm, kind, form, spread, self.processors)
+        self._range = RangeCounts(arm, self._runner, 1 if self._of_function else len(QUANTITIES), on_range == "warn")
         used = sum(map(len, self._arrays.inputs)) if self._arrays else self._joints
-        self.out_of_range: Integers = self._counts[0, :used] if self._of_function else self._counts
-        self._warns = on_range == "warn"
-        self._runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
-        if kind == "parallel":
-            threads = min(self.processors, usable_processors())
-            if spread != "states" and isinstance(self._runner, Interpreted):
-                spreading = choose_spreading(arm, form, spread, self.processors)
-                self._runner = Team(self._runner, arm, spreading, threads)
-            else:
-                self._runner = Spread(self._runner, threads)
-        read = {wire.name for wire in arm.plan.inputs}
-        # no torque depends on these, and the program does not read them: they are counted apart
-        self._unread = [
-            (place, joint)
-            for place, name in enumerate(QUANTITIES[:1] if self._of_function else QUANTITIES)
-            for joint in range(self._joints)
-            if f"{name}{joint + 1}" not in read
-            and not self._runner.counts_unread
-            and not _never_outside(arm.formats.inputs[place][joint])
-        ]
+        counts = self._range.counts
+        self.out_of_range: Integers = counts[0, :used] if self._of_function else counts
         self._still = np.zeros(self._joints)
         self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
         self._forget_addresses()
@@ -184,13 +131,13 @@ class Evaluator:
         """Return what a copy is made from: it has compiled code, threads and addresses of its own."""
         given = {name: vars(self)[name] for name in ("model", "kind", "form", "on_range", "spread")}
         processors = self.processors if self.kind == "parallel" else None
-        return {**given, "processors": processors, "counts": self._counts.copy()}
+        return {**given, "processors": processors, "counts": self._range.counts.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make an evaluator that counts on from where the other was."""
         counts = state.pop("counts")
         Evaluator.__init__(self, **state)
-        self._counts[:] = counts
+        self._range.counts[:] = counts
 
     def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
         """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
@@ -221,7 +168,8 @@ class Evaluator:
             except TypeError:  # arrays that it does not take as they are
                 self._be_careful()
             except OverflowError:  # the state was run
-                self._warn_of_clamped(self._counts)
+                self._range.warn(self._range.counts)
+                self._places[STOPS] = self._stops
                 return tau
             except ValueError:
                 pass
@@ -251,29 +199,17 @@ class Evaluator:
 
     def _run_counted(self, rows: Sequence[Integers], tau: Integers) -> None:
         """Run words, and count those that are out of range."""
-        counts = np.zeros(self._counts.shape, _WORD)
+        counts = np.zeros_like(self._range.counts)
         counted = self._runner.run(rows[0], rows[1], rows[2], tau, counts)
-        for place, joint in self._unread:
-            counts[place, joint] += count_outside(self._formats.inputs[place][joint], rows[place][:, joint])
-        if counted or self._unread:
+        self._range.add_unread(counts, rows)
+        if counted or self._range.unread:
             self._count(counts)
 
     def _count(self, counts: Integers) -> None:
-        with Evaluator._counting:
-            self._counts += counts
-        if self._warns:
-            self._warn_of_clamped(counts)
-
-    def _warn_of_clamped(self, counts: Integers) -> None:
-        """Warn, once, where a number was clamped: what is counted and is no angle."""
-        for formats, row in zip(self._formats.inputs, counts, strict=True):
-            for word, count in zip(formats, row.tolist(), strict=True):
-                if count and word.kind == "range":
-                    self._warns = False
-                    if self._single is not None:
-                        self._places[STOPS] = GOES_ON
-                    warnings.warn(clamped_message(word), ClampWarning, stacklevel=_outside_package())
-                    return
+        """Add up what was out of range; after the first warning, single states need not stop for one."""
+        self._range.add(counts)
+        if self._single is not None:
+            self._places[STOPS] = self._stops
 
     def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
         """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
@@ -363,7 +299,7 @@ class Evaluator:
 
     def _run_values(self, states: Sequence[Any]) -> tuple[Integers, bool]:
         """Return output words of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""
-        words, outside = [], np.zeros_like(self._counts)
+        words, outside = [], np.zeros_like(self._range.counts)
         for place, (formats, values) in enumerate(zip(self._formats.inputs, states, strict=False)):
             quantised, outside[place] = formats.quantise_counted(values)
             if self.on_range == "raise" and outside[place].any():
@@ -428,7 +364,7 @@ class Evaluator:
     @property
     def _stops(self) -> int:
         """What single states do that are out of range; see `single`."""
-        return RAISES if self.on_range == "raise" else WARNS if self._warns else GOES_ON
+        return RAISES if self.on_range == "raise" else WARNS if self._range.warns else GOES_ON
 
     def _forget_addresses(self) -> None:
         """Have what reads the evaluator's arrays by their addresses made anew, when first called."""
@@ -450,7 +386,7 @@ class Evaluator:
 
     def _make_single(self) -> None:
         """Make the compiled calls for single states."""
-        common = common_arrays(self._formats, self._counts, self._unread)
+        common = common_arrays(self._formats, self._range.counts, self._range.unread)
         single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self._stops)
         if single is None:
             self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
@@ -459,28 +395,6 @@ class Evaluator:
         self._one_words, self._one_floats = single.words, single.floats
         self._any_words = taking_any(single.words, _WORD, self._still)
         self._any_floats = taking_any(single.floats, _FLOAT, self._still)
-
-
-def _renew_lock() -> None:
-    """Start with a free lock in a forked child: the thread that held it is not there."""
-    Evaluator._counting = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
-
-
-def _outside_package() -> int:
-    """Return how many frames above its caller the first one is that is not of this file: the user's line."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bddtorque."):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _never_outside(word: Format) -> bool:
-    """Whether every integer is a word in range: an angle that has no limits within a turn."""
-    return word.kind == "angle" and limits(word) == (word.lowest, word.highest)
 
 
 def _leave(*given: Any) -> None:

@@ -22,7 +22,8 @@ from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.dynamics.exact_trace import payload_numbers
-from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers, OnRange, SpreadBy
+from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers
+from bddtorque.evaluate.kinds import OnRange, SpreadBy
 from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections

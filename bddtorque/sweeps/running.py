@@ -17,7 +17,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
-from bddtorque.evaluate.evaluator import EVALUATORS
+from bddtorque.evaluate.kinds import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweeps.costs import cost_of
 from bddtorque.sweeps.figures import ERRORS, PERCENTILES, ErrorFigures, JointSweep, Sweep, Traces

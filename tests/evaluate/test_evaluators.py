@@ -10,7 +10,7 @@ from examples_tried import EVERY
 
 import bddtorque as bt
 from bddtorque.diagrams.forms import FORMS, Bits
-from bddtorque.evaluate.evaluator import EVALUATORS
+from bddtorque.evaluate.kinds import EVALUATORS
 
 KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
 

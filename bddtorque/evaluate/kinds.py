@@ -1,0 +1,57 @@
+"""The kinds of evaluators, the forms that each can run, and what runs a kind in a form."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from bddtorque.base.errors import BddTorqueError, not_among, unknown
+from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
+from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
+from bddtorque.evaluate.team import Team, choose_spreading
+from bddtorque.plan.float_plan import plan_in_words
+from bddtorque.work.processors import usable_processors
+
+OnRange = Literal["warn", "saturate", "raise"]
+SpreadBy = Literal["states", "terms", "bits"]
+SPREADS = get_args(SpreadBy)
+
+EVALUATORS: dict[str, tuple[str, ...]] = {
+    "bits": tuple(BIT_FORMS),
+    "words": ("chosen", *WORD_FORMS, "straight"),
+    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
+}
+"""The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
+the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
+
+
+def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread: str) -> str:
+    """Return the form to run: the one given, or the default; refuse what the model called `name` cannot run."""
+    if not isinstance(kind, str) or kind not in EVALUATORS:
+        raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
+    if spread not in SPREADS:
+        raise BddTorqueError(not_among("spread", spread, SPREADS))
+    forms = EVALUATORS[kind]
+    if spread != "states":
+        if kind != "parallel":
+            raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
+        forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
+    if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
+        what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
+        plan_in_words(model.plan, f"the form '{form}'" if form else what, name)
+    by_words = kind != "bits" and spread == "states"
+    form = form or ("straight" if by_words and runs_straight(model.plan) else forms[0])
+    if form not in forms:
+        how = "" if spread == "states" else f" that spreads {spread}"
+        raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
+    return form
+
+
+def make_runner(arm: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
+    """Return what runs an arm in a form, on one processor or on several."""
+    runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
+    if kind != "parallel":
+        return runner
+    threads = min(processors, usable_processors())
+    if spread != "states" and isinstance(runner, Interpreted):
+        return Team(runner, arm, choose_spreading(arm, form, spread, processors), threads)
+    return Spread(runner, threads)
