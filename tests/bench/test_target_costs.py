@@ -15,7 +15,7 @@ from bddtorque.bench.target_costs import (
     target_costs,
 )
 from bddtorque.cli import main
-from bddtorque.compiler import robot_draft
+from bddtorque.compiler import robot_draft, target_plans
 from bddtorque.compiler.origin import from_recursion
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.model.model import Model
@@ -101,8 +101,9 @@ def test_no_other_plan_is_made(monkeypatch):
         raise AssertionError("a plan was made")
 
     models = arm(6), arm(6, target="float")
-    for name in ("plan_floats", "plan_network", "plan_by_paper", "plan_integers"):
-        monkeypatch.setattr(robot_draft, name, made)
+    monkeypatch.setattr(robot_draft, "plan_by_paper", made)
+    for name in ("plan_floats", "plan_network", "plan_integers"):
+        monkeypatch.setattr(target_plans, name, made)
     found = {cost.target: cost for cost in target_costs(models[0])}
     assert (found["tables"].counted, found["float"].counted) == (True, False)
     found = {cost.target: cost for cost in target_costs(models[1])}
