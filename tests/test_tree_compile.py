@@ -78,3 +78,13 @@ def test_terms_of_a_tree() -> None:
 def test_machines_of_the_literature_are_serial() -> None:
     with pytest.raises(BddTorqueError, match="takes serial chains only, and robot 'two' is a tree"):
         distal_arm(from_urdf(TREE))
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize("target", ["integer", "tables"])
+def test_twelve_joints_in_whole_numbers(target: str) -> None:
+    robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
+    bits = {"integer": 12, "tables": 6}[target]
+    model = bt.compile(robot, velocity=10, acceleration=50, bits=bits, target=target, **QUICK)
+    assert (largest_errors(model) <= np.array(model.certificate.bounds)).all()
+    assert all(check.passed for check in verify(model, workers=1))

@@ -39,7 +39,7 @@ def compile_command(
         typer.Argument(
             metavar="SPEC",
             show_default=False,
-            help="A built-in name, a specification (.toml), or a robot (.toml, .urdf); none with --samples.",
+            help="A built-in name, a specification, or a robot (.toml, .urdf, .xacro, .xml); none with --samples.",
         ),
     ] = None,
     out: Annotated[

@@ -83,8 +83,8 @@ CHOICES = {
     ),
     **option_table(
         ROBOT_PANEL,
-        ("base", str, "LINK", "URDF: the link that is fixed."),
-        ("tip", str, "LINK", "URDF: the last link of the chain."),
+        ("base", str, "LINK", "URDF, MJCF: the link that is fixed."),
+        ("tip", str, "LINK", "URDF, MJCF: the last link of a chain; all joints move without it."),
         ("lock", list[str], "JOINT=POSITION", _LOCK),
         ("gravity", str, "X,Y,Z", "Gravity in base axes (m/s²), such as 0,0,-9.81."),
         ("payload", str, "MASS[,X,Y,Z]", _PAYLOAD),

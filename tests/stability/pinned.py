@@ -1,7 +1,7 @@
 """Digests of compiled arms, in `digests.json`: the same on every machine and version.
 
 Every built-in arm for tables at a small word length, two in floats; an arm from a URDF without a right
-angle, and functions: a traced one, a law with an exponential, samples.
+angle, a tree with joints that follow others, and functions: a traced one, a law with an exponential, samples.
 
 python tests/stability/pinned.py            # compare
 python tests/stability/pinned.py --write    # write them anew, when what is compiled was meant to change
@@ -24,7 +24,7 @@ from bddtorque.spec import spec_names
 FILE = Path(__file__).parent / "digests.json"
 BITS = {"tables": 4, "float": 12}
 FLOATS = ("planar2r", "ur5")
-URDF = FILE.with_name("odd_arm.urdf")
+URDF, TREE = FILE.with_name("odd_arm.urdf"), FILE.with_name("odd_tree.urdf")
 RENEW = "if that was meant: python tests/stability/pinned.py --write"
 
 Pins = dict[str, dict[str, str]]
@@ -61,7 +61,7 @@ FUNCTIONS = {"function traced": _traced, "function law": _law, "function samples
 def names() -> list[str]:
     """Return what is pinned: arms with their target, and functions."""
     arms = [*spec_names(), URDF.name]
-    return [*(f"{arm} tables" for arm in arms), *(f"{arm} float" for arm in FLOATS), *FUNCTIONS]
+    return [*(f"{arm} tables" for arm in arms), *(f"{arm} float" for arm in (*FLOATS, TREE.name)), *FUNCTIONS]
 
 
 def made(name: str) -> Model:
@@ -71,6 +71,8 @@ def made(name: str) -> Model:
     arm, target = name.split()
     if arm == URDF.name:  # it comes without a specification that says so
         return bt.compile(str(URDF), torque="limits", bits=BITS[target], target=target, workers=1, cache=None)
+    if arm == TREE.name:
+        return bt.compile(str(TREE), bits=BITS[target], target=target, workers=1, cache=None)
     return bt.compile(arm, bits=BITS[target], target=target, workers=1, cache=None)
 
 
