@@ -33,7 +33,7 @@ SAVED = [1.56, 0.40, 0.38, 0.89, 0.44, 0.62]
 
 
 def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
-    """Return what roundings cost each torque by the composed bound, in units; without pairs as a plain sum."""
+    """Return what roundings of words cost each torque by the composed bound, in units; without pairs as a plain sum."""
     scales = {name: argument.scale for name, argument in model.source.arguments.items()}
     facts = bound.planned_facts(plan.blocks)
     if pairs:
@@ -41,7 +41,7 @@ def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
     else:
         with patch.object(bound, "turning_of", lambda plan, lookup: None):
             bounds = bound.compose(plan, scales, facts)
-    return np.array([each.total - 0.5 for each in bounds])
+    return np.array([each.total - 0.5 - each.constants - each.dropped for each in bounds])
 
 
 def range_bits(model: bt.Model) -> np.ndarray:

@@ -19,6 +19,7 @@ from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.spec.chips import chip_named
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
 from bddtorque.work import Cache, NoProgress, Progress, Workers, cache_named, step, usable_processors
@@ -99,9 +100,19 @@ def finish_model(
         "planning_seconds": planned - started,
         "peak_bytes": _peak_memory(),
         "engine": blocks.engine,
-        "notes": [*notes, *blocks.notes, *wide],
+        "notes": [*notes, *blocks.notes, *wide, *_chip_notes(draft.source.chip)],
     }
     return Model(draft.source, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
+
+
+def _chip_notes(chip: str | None) -> list[str]:
+    """Return what to know of planning for a chip: look-ups may be faster where nothing multiplies."""
+    if chip is None or chip_named(chip).multiplier:
+        return []
+    return [
+        f"chip '{chip}' has no fast multiplier, so tables may be faster: "
+        f"`bddtorque bench FILE --chip {chip}` measures both and says which to take"
+    ]
 
 
 def _peak_memory() -> int:

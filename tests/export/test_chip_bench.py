@@ -1,6 +1,7 @@
 """`bench --chip`: our cycles beside soft float and tuned fixed point, on emulated chips; the words are the model's."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import bddtorque as bt
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.cli import main
 from bddtorque.export import chip_bench
-from bddtorque.export.chip_bench import bench_chips, true_units
+from bddtorque.export.chip_bench import ChipFigures, bench_chips, recommendations, true_units
 from bddtorque.spec.chips import chips
 
 
@@ -48,6 +49,47 @@ def test_the_baselines_stand_beside_the_model(monkeypatch):
     assert 10 * own.mean < floats.mean and own.lowest <= own.mean <= own.highest
     assert own.ram == tuned.ram == floats.ram == 0 and own.flash < floats.flash
     json.dumps(own.to_plain())
+
+
+def test_tables_are_measured_where_nothing_multiplies(monkeypatch):
+    """Both targets beside each other, proved alike, whichever the model is; and what to take."""
+    chip = "cortex-m0-slow-multiply"
+    needs(chip)
+    monkeypatch.setattr(chip_bench, "TRIED", 500)
+    monkeypatch.setattr(chip_bench, "COARSER", ())
+    monkeypatch.setattr(chip_bench, "LEVELS", ("-Os",))
+    monkeypatch.setattr(chip_bench, "BLOCK_BITS", (8,))
+    integers = arm(6, target="integer", chip=chip)
+    assert any("has no fast multiplier" in note for note in integers.report["notes"])
+    found = [*bench_chips(integers, [chip], 10, seed=0)]
+    assert [each.way for each in found] == ["bddtorque", "tables", "X", "F"]
+    own, tables = found[:2]
+    assert tables.options == "--target tables --block-bits 8" and tables.error <= tables.bound < 1.0
+    (advice,) = recommendations((integers, each) for each in found).values()
+    better = tables if tables.mean < own.mean else own
+    assert f": {better.mean:,.0f} cycles and {better.flash:,} bytes (" in advice
+    other = next(each for each in bench_chips(arm(6, workers=1), [chip], 10, seed=0) if each.way == "integer")
+    assert other.options == f"--target integer --chip {chip}" and other.error <= other.bound < 1.0
+
+
+def test_what_is_recommended():
+    """The faster one; what is left if the other cannot be had; floats where these are faster."""
+    model = arm(6, workers=1)
+    own, slow = ChipFigures("attiny", "bddtorque", mean=900.0), ChipFigures("attiny", "integer", mean=1000.0)
+    gone = ChipFigures("attiny", "integer", problem="too large")
+
+    def advice(*found):
+        return recommendations((model, each) for each in found)
+
+    assert advice(own, slow)["attiny"].startswith("keep --target tables: 900 cycles")
+    better = replace(slow, mean=800.0, options="--target integer --chip attiny")
+    assert advice(own, better)["attiny"].startswith("use --target integer --chip attiny: 800 cycles")
+    assert advice(own, gone)["attiny"] == "keep --target tables: 900 cycles and 0 bytes (integer: too large)"
+    assert advice(replace(own, problem="too"), better)["attiny"].startswith("use --target integer")
+    assert advice(replace(own, problem="too"), gone)["attiny"].startswith("neither tables nor integers")
+    floats = ChipFigures("cortex-m4f", "F", mean=700.0)
+    assert advice(replace(own, chip="cortex-m4f"), floats)["cortex-m4f"].startswith("use --target float: 700 cycles")
+    assert advice(own, replace(floats, chip="attiny", mean=950.0)) == {}
 
 
 def test_true_units_are_what_the_words_are_compared_with():
