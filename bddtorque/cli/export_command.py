@@ -84,7 +84,7 @@ def export_command(
     ] = None,
     io: Annotated[int, typer.Option("--io", metavar="BITS", help="Pass words as int16_t or int32_t: 16 or 32.")] = 32,
     package: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Write a library instead: arduino or cmake, with an example.")
+        str | None, typer.Option(metavar="NAME", help="Write a library instead: arduino, platformio, cmake or zephyr.")
     ] = None,
     vectors: Annotated[int, typer.Option(metavar="N", help="States of the self-test.")] = 256,
     cc: Annotated[

@@ -1,14 +1,15 @@
-"""Exported C as a library that a stock project takes: for the Arduino IDE, or for CMake."""
+"""Exported C as a library that a stock project takes: for the Arduino IDE, PlatformIO, CMake or Zephyr."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 from bddtorque.base.plain import choice
 from bddtorque.base.version import __version__
 from bddtorque.export.c_interface import Interface
 
-PACKAGES = ("arduino", "cmake")
+PACKAGES = ("arduino", "cmake", "platformio", "zephyr")
 
 
 def packaged(
@@ -25,7 +26,17 @@ def packaged(
             **sources,
             f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, interface),
         }
+    if package == "platformio":
+        return {"library.json": _platformio(prefix), **sources, "examples/main.c": _main(prefix, interface)}
     names = " ".join(name for name in sources if name.endswith(".c"))
+    if package == "zephyr":
+        return {
+            "zephyr/module.yml": f"name: {prefix}\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\n",
+            "zephyr/Kconfig": _kconfig(prefix),
+            "zephyr/CMakeLists.txt": _zephyr(prefix, [name for name in sources if name.endswith(".c")]),
+            **sources,
+            "examples/main.c": _main(prefix, interface),
+        }
     return {
         "CMakeLists.txt": _cmake(prefix, names, libraries),
         **sources,
@@ -103,6 +114,39 @@ int main(void)
 {{
     return {prefix}_{interface.function}({given});
 }}
+"""
+
+
+def _platformio(prefix: str) -> str:
+    described = {
+        "name": prefix,
+        "version": "1.0.0",
+        "description": "Fixed-point words in, fixed-point words out, with a proved error. Written by bddtorque.",
+        "frameworks": "*",
+        "platforms": "*",
+        "headers": f"{prefix}.h",
+        "build": {"srcDir": "src", "includeDir": "src"},
+    }
+    return json.dumps(described, indent=2) + "\n"
+
+
+def _kconfig(prefix: str) -> str:
+    return f"""\
+config {prefix.upper()}
+\tbool "{prefix}: words of torques with a proved error, written by bddtorque"
+\tdefault y
+"""
+
+
+def _zephyr(prefix: str, names: Sequence[str]) -> str:
+    listed = " ".join(f"${{CMAKE_CURRENT_LIST_DIR}}/../{name}" for name in names)
+    return f"""\
+# Written by bddtorque. In your application: list(APPEND ZEPHYR_EXTRA_MODULES this folder) before find_package(Zephyr).
+if(CONFIG_{prefix.upper()})
+  zephyr_library_named({prefix})
+  zephyr_library_sources({listed})
+  zephyr_include_directories(${{CMAKE_CURRENT_LIST_DIR}}/../src)
+endif()
 """
 
 

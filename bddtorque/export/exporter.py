@@ -138,7 +138,8 @@ def export_c(
     io
         Bits that words are passed in: 16 or 32.
     package
-        ``"arduino"`` or ``"cmake"``: a library for such a project, with an example, instead of a plain folder.
+        ``"arduino"``, ``"platformio"``, ``"cmake"`` or ``"zephyr"``: a library for such a project, with an example,
+        instead of a plain folder.
 
     Raises
     ------
