@@ -42,6 +42,7 @@ def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -
         comment(MACROS),
         "\n\n".join(_words(prefix, interface, array, formats) for array, formats in arrays.items()),
         _certificate(model, prefix, interface),
+        *([_drives(model, prefix)] if not isinstance(model.source, FunctionSource) and model.drives else []),
         _function(model, prefix, interface),
         *([_float_function(prefix, interface)] if floats else []),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
@@ -133,6 +134,26 @@ def _certificate(model: Model, prefix: str, interface: Interface) -> str:
         defined.append(f"#define {macro}{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
         defined.append(f"#define {macro}{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
         defined += named_macros(macro, k, label, ("BOUND", "BOUND_SI"))
+    return comment(lines) + "\n" + "\n".join(defined)
+
+
+def _drives(model: Model, prefix: str) -> str:
+    """Return what words are in counts of the drives: one unit of each word, and bounds at the motors."""
+    lines = [
+        "Drives: what one unit of a word is at the encoder (counts, counts per s) and at the motor (mA, or counts of",
+        "the driver); BOUND_DRIVE is what is proved of a torque, there.",
+    ]
+    defined, joints = [], list(model.robot.joint_names)
+    for known in model.drives:
+        place = joints.index(known.joint)
+        units = {name: said for name, said in known.to_plain().items() if name != "joint"}
+        for array, said in units.items():
+            macro = f"{prefix.upper()}_{array.upper()}{place}"
+            defined.append(f"#define {macro}_DRIVE_PER_LSB {float(said['lsb'])!r} /* {said['unit']} */")
+        proved = model.certificate.outputs[place].bound_drive if "tau" in units else None
+        if proved is not None:
+            unit = units["tau"]["unit"]
+            defined.append(f"#define {prefix.upper()}_TAU{place}_BOUND_DRIVE {float(proved)!r} /* {unit} */")
     return comment(lines) + "\n" + "\n".join(defined)
 
 

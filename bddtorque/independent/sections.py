@@ -11,7 +11,7 @@ from .float_plan import AnyPlan, FloatOutput, FloatPlan
 from .formats import Format, format_of
 from .plan import Plan, Wire
 from .reading import flag, list_of, object_of, real, text, whole
-from .robots import Robot
+from .robots import Joint, Robot
 from .truth import Words
 
 QUANTITIES = {
@@ -130,6 +130,7 @@ def _check_words(plain: Any, robot: Robot, words: Words) -> None:
             _check_keys(joint, where)
             name = robot.joints[j].name
             require(joint["name"] == name, f"{where}: expected the joint's name")
+            _check_drive(joint.get("drive"), robot.joints[j], where)
             sign, offset = whole(joint["sign"], -1, 1, where), real(joint["offset"], where)
             shift = offset if quantity == "position" else 0.0
             asked = joint.get(quantity)
@@ -142,9 +143,21 @@ def _check_words(plain: Any, robot: Robot, words: Words) -> None:
             require(found == expected, f"{where}: expected the word of the formats")
 
 
+def _check_drive(drive: Any, joint: Joint, where: str) -> None:
+    """Refuse a drive whose rotor is not that of the joint, through the gear; the rest of it says nothing of words."""
+    if drive is None:
+        return
+    known = ("gear", "encoder", "velocity", "torque_constant", "current", "rotor_inertia")
+    require(isinstance(drive, dict) and set(drive) <= set(known), f"{where}: expected a drive with known keys")
+    numbers = {key: real(value, f"{where}, drive") for key, value in drive.items()}
+    if "rotor_inertia" in numbers:
+        gear = numbers.get("gear", 1.0) if joint.revolute else 2 * math.pi * numbers.get("gear", 1.0)
+        require(float(joint.rotor) == numbers["rotor_inertia"] * gear**2, f"{where}: expected the rotor of the drive")
+
+
 def _check_keys(joint: Any, where: str) -> None:
-    keys = ("name", "position", "velocity", "acceleration", "torque", "offset", "sign", "friction")
-    open_ = [key for key in ("position", "friction") if not (isinstance(joint, dict) and key in joint)]
+    keys = ("name", "position", "velocity", "acceleration", "torque", "offset", "sign", "friction", "drive")
+    open_ = [key for key in ("position", "friction", "drive") if not (isinstance(joint, dict) and key in joint)]
     object_of(joint, tuple(key for key in keys if key not in open_), where)
 
 

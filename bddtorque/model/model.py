@@ -35,6 +35,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
+from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_inertia
 from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.spec.records import PayloadBox
@@ -134,6 +135,19 @@ class Model:
     def formats(self) -> Formats:
         """What the words of a robot stand for."""
         return self.robot_source().formats
+
+    @property
+    def drives(self) -> tuple[DriveWords, ...]:
+        """How words of joints follow from encoder counts, and currents from words, where the spec has drives."""
+        source = self._of_robot()
+        formats: dict[str, Sequence[Format]] = {}
+        if isinstance(source, RobotSource):
+            formats = {name: source.formats.inputs[k].joints for k, name in enumerate(("q", "qd", "qdd"))}
+            formats["tau"] = source.formats.tau.joints
+        else:
+            arrays = (*source.arrays.inputs, *source.arrays.outputs)
+            formats = {each.name: each.words for each in arrays if each.name in ("q", "qd", "qdd", "tau")}
+        return source.drive_words(formats)
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ All know the words that go in and come out, and the sections of the .bdt file th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,8 +17,10 @@ from bddtorque.base.plain import listed, of_type, plain_of, real, table
 from bddtorque.graph.graph import Graph
 from bddtorque.model.quantity_words import difference_names
 from bddtorque.plan.plan_data import graph_from_plain
+from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
+from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_chip
 from bddtorque.spec.quantities import PAYLOAD, QUANTITIES
 from bddtorque.spec.records import PayloadBox
@@ -63,6 +66,20 @@ class _OfRobot:
     def accuracy(self) -> float:
         """The error that is allowed, in units of the last bit; infinite by the paper's rule."""
         return {"faithful": 1.0, "paper": math.inf}.get(str(self.spec.accuracy)) or float(self.spec.accuracy)
+
+    @property
+    def efforts(self) -> list[tuple[str, float] | None]:
+        """The unit of each motor's effort and how many of it are 1 N·m or N, where the spec tells of the drive."""
+        known = zip(self.robot.joints, self.spec.joints, strict=True)
+        return [None if said.drive is None else said.drive.effort(joint.revolute) for joint, said in known]
+
+    def drive_words(self, formats: Mapping[str, Sequence[Format]]) -> tuple[DriveWords, ...]:
+        """Return how words follow from counts of the drives, for joints whose drive is known."""
+        return tuple(
+            DriveWords(joint.name, said.drive, joint.revolute, {name: words[j] for name, words in formats.items()})
+            for j, (joint, said) in enumerate(zip(self.robot.joints, self.spec.joints, strict=True))
+            if said.drive is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -206,6 +223,16 @@ class QuantitySource(_OfRobot):
 
 
 Source = RobotSource | QuantitySource | FunctionSource
+
+
+def with_efforts(certificate: Certificate, source: Source) -> Certificate:
+    """Return a certificate that knows what the torques of a source are at the motors, where its spec has drives."""
+    if isinstance(source, FunctionSource) or not any(source.efforts):
+        return certificate
+    if isinstance(source, QuantitySource) and source.arrays.outputs[0].name != "tau":
+        return certificate
+    known = zip(certificate.outputs, source.efforts, strict=True)
+    return Certificate(tuple(replace(proved, effort=effort) for proved, effort in known))
 
 
 def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any, Generic, Literal, TypeVar
 
@@ -66,11 +66,11 @@ class Parts:
     @property
     def total(self) -> float:
         """The sum of all parts, rounded up."""
-        return math.fsum(getattr(self, field.name) for field in fields(self)) * (1 + 1e-15)
+        return math.fsum(getattr(self, part.name) for part in fields(self)) * (1 + 1e-15)
 
     def to_plain(self) -> dict[str, float]:
         """Return plain data for JSON."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class ProvedBound:
         of `RELATIVE_TO`
     assumed : what the caller states that the values of a function are off themselves, in units; not proved here
     spread : how far samples of the same words lie from their mean at most, in `unit`; no part of the bound
+    effort : the unit of the motor's effort, ``"mA"`` or ``"count"``, and how many of it are one `unit`; None where the
+        spec has no drive. It follows from the spec, and is no part of what is proved
     """
 
     name: str
@@ -104,6 +106,12 @@ class ProvedBound:
     relative_to: str = ROBOT
     assumed: float = 0.0
     spread: float = 0.0
+    effort: tuple[str, float] | None = field(default=None, compare=False)
+
+    @property
+    def bound_drive(self) -> float | None:
+        """The bound on the error in the unit of the motor's effort, mA or driver counts; None where it is unknown."""
+        return None if self.effort is None else self.bound_si * self.effort[1] * (1 + 1e-15)
 
     @property
     def joint(self) -> str:
@@ -238,8 +246,8 @@ class Certificate:
         if self._of_function:
             return f"<pre>{escape(str(self))}</pre>"
         rows = [
-            (field.name.replace("_", " "), *(f"{getattr(torque.parts, field.name):.3g}" for torque in self.outputs))
-            for field in fields(Parts)
+            (part.name.replace("_", " "), *(f"{getattr(torque.parts, part.name):.3g}" for torque in self.outputs))
+            for part in fields(Parts)
         ]
         rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.outputs)))
         rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.outputs)))
@@ -283,8 +291,8 @@ def _columns(torques: Sequence[ProvedBound]) -> list[str]:
     rows = {
         "": [torque.name[:30] for torque in torques],
         **{
-            field.name.replace("_", " "): [f"{getattr(torque.parts, field.name):.4g}" for torque in torques]
-            for field in fields(Parts)
+            part.name.replace("_", " "): [f"{getattr(torque.parts, part.name):.4g}" for torque in torques]
+            for part in fields(Parts)
         },
         "bound": [f"{torque.bound:.4f}" for torque in torques],
         _bound_title(torques): [f"{torque.bound_si:.4g}" for torque in torques],
@@ -292,6 +300,10 @@ def _columns(torques: Sequence[ProvedBound]) -> list[str]:
         "effective bits, at most": [f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in torques],
         "faithful": ["yes" if torque.faithful else "NO" for torque in torques],
     }
+    if any(torque.effort for torque in torques):
+        rows["bound at the motor"] = [
+            "-" if torque.effort is None else f"{torque.bound_drive:.3g} {torque.effort[0]}" for torque in torques
+        ]
     lines = []
     for name, cells in rows.items():
         aligned = (f"{cell:>{_width(torque)}}" for cell, torque in zip(cells, torques, strict=True))
@@ -314,7 +326,7 @@ def _bound_title(torques: Sequence[ProvedBound]) -> str:
 def _function_text(output: ProvedBound) -> str:
     """Return the certificate of a function as text."""
     name, unit = output.name, f" {output.unit}" if output.unit else ""
-    parts = [f"  {field.name.replace('_', ' '):24}{getattr(output.parts, field.name):12.3g}" for field in fields(Parts)]
+    parts = [f"  {part.name.replace('_', ' '):24}{getattr(output.parts, part.name):12.3g}" for part in fields(Parts)]
     lines = [
         f"Proved for every input word: |compiled - {name}|, in units of the last bit ({output.lsb:.6g}{unit})",
         f"  {name} being {RELATIVE_TO[output.relative_to]}",
@@ -348,7 +360,7 @@ def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
     choice(given["saturation"], SATURATIONS, f"{where}, saturation")
     if of_function:
         choice(given["relative_to"], tuple(RELATIVE_TO), f"{where}, relative_to")
-    parts = table(given["parts"], tuple(field.name for field in fields(Parts)), f"{where}, parts")
+    parts = table(given["parts"], tuple(part.name for part in fields(Parts)), f"{where}, parts")
     witness = given["witness"]
     if witness is not None:
         listed_words = listed(witness, where, 3 if of_robot else None)

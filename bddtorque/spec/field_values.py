@@ -137,6 +137,11 @@ def as_lock(given: object, name: str) -> Lock | None:
     return tuple(sorted(positions.items())) or None
 
 
+def as_not_negative(given: object, name: str) -> float:
+    """Return a finite number of at least 0."""
+    return real(given, name, low=0.0)
+
+
 def as_gain(given: object, name: str) -> float | tuple[float, ...]:
     """Return a gain of at least 0, or one per joint."""
     given = unwrap(given)

@@ -71,13 +71,13 @@ def robot_of(spec: Spec, given: RobotLike | None = None) -> Robot:
 
 
 def as_specified(spec: Spec, robot: Robot) -> Robot:
-    """Return a robot with the gravity, the payload and the friction that a specification gives it, if it gives them."""
+    """Return a robot with the gravity, payload, rotors and friction that a specification gives it, if it gives them."""
     if spec.gravity is not None:
         robot = robot.with_gravity(spec.gravity)
     if isinstance(spec.payload, Payload):
         inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}
         robot = robot.with_payload(spec.payload.mass, spec.payload.centre_of_mass, **inertia)
-    return spec.with_friction(robot)
+    return spec.with_friction(spec.with_drives(robot))
 
 
 def _urdf_options(spec: Spec) -> TreeOptions:

@@ -28,8 +28,10 @@ ManyRanges = JointRange | tuple[JointRange, ...] | NamedRanges
 
 RANGED = ("position", "velocity", "acceleration", "torque")
 """The quantities that have a range."""
-TORQUE_WORDS = ("auto", "limits")
-"""Torques that the robot can need over its motion, and the effort limits of the robot."""
+DRIVE = "drive"
+"""Words are counts of the joint's drive: of a torque or a velocity."""
+TORQUE_WORDS = ("auto", "limits", DRIVE)
+"""Torques that the robot can need over its motion, the effort limits of the robot, and counts of the drive."""
 
 
 def as_range(given: object, name: str, quantity: str | None = None) -> Range:
@@ -68,6 +70,8 @@ def as_joint_range(quantity: str) -> Reader:
     """Return the reader of the range of one joint."""
 
     def read(given: object, name: str) -> JointRange:
+        if given == DRIVE and quantity in ("velocity", "torque"):
+            return DRIVE
         if quantity == "torque" and isinstance(given, str) and given.isalpha():
             if given not in TORQUE_WORDS:
                 raise BddTorqueError(not_among(name, given, TORQUE_WORDS, "a range"))

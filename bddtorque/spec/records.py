@@ -4,69 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import Vector, describe, is_list, plain_of, real, table, unwrap
+from bddtorque.base.plain import Vector, describe, is_list, real, unwrap
 from bddtorque.laws.friction import Friction
 from bddtorque.laws.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
+from bddtorque.spec.drives import Drive
 from bddtorque.spec.field_values import (
     Bits,
-    Reader,
     as_bits,
     as_gain,
     as_inertia,
+    as_not_negative,
     as_position,
     as_sign,
     as_text,
     as_vector,
 )
 from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_range, as_ranges, is_named
-
-Kind = TypeVar("Kind", bound="Record")
-
-
-class Record:
-    """A frozen dataclass: what a field of type ``Annotated[type, reader]`` is given goes through its reader.
-
-    None passes where it is the default.
-    """
-
-    _readers: ClassVar[dict[str, Reader]]
-
-    @classmethod
-    def readers(cls) -> dict[str, Reader]:
-        """Return the reader of each key."""
-        if "_readers" not in cls.__dict__:
-            hints = get_type_hints(cls, include_extras=True)
-            cls._readers = {name: h.__metadata__[0] for name, h in hints.items() if get_origin(h) is Annotated}
-        return cls._readers
-
-    def __post_init__(self) -> None:
-        for name, read in self.readers().items():
-            value = getattr(self, name)
-            if value is not None or getattr(type(self), name, ...) is not None:
-                object.__setattr__(self, name, read(value, name))
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
-        plain = {name: plain_of(getattr(self, name)) for name in self.readers()}
-        return {name: value for name, value in plain.items() if value is not None}
-
-
-def as_record(kind: type[Kind]) -> Reader:
-    """Return the reader of a record from a table of its keys."""
-
-    def read(given: object, name: str) -> Kind:
-        if isinstance(given, kind):
-            return given
-        values = table(given, (), name, kind.readers())
-        try:
-            return kind(**values)
-        except BddTorqueError as problem:
-            raise BddTorqueError(f"{name}, {problem}") from None
-
-    return read
+from bddtorque.spec.record import Record, as_record
 
 
 def _as_friction(given: Any, name: str) -> JointFriction | SampledFriction:
@@ -89,9 +46,10 @@ class JointSpec(Record):
     name : the joint's name in the robot; None where the joints are listed in order from base to tip
     position, velocity, acceleration : (low, high) at the joint; None: as the rest of the spec or the robot says
     torque : the same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the
-        robot's effort limit
+        robot's effort limit. Torque and velocity may be ``"drive"``: their words are counts of the drive
     offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
     friction : the friction of the joint, as `spec_friction` reads it; None: the robot's own
+    drive : what is known of motor, gear, encoder and driver
     """
 
     name: Annotated[str | None, as_text("the name of a joint")] = None
@@ -102,6 +60,7 @@ class JointSpec(Record):
     offset: Annotated[float, as_position] = 0.0
     sign: Annotated[int, as_sign] = 1
     friction: Annotated[JointFriction | SampledFriction | None, _as_friction] = None
+    drive: Annotated[Drive | None, as_record(Drive)] = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data without what says nothing, in the friction too: TOML has no null."""
@@ -192,7 +151,7 @@ class PayloadBox(Record):
 
     mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
     centre_of_mass: Annotated[tuple[Range, Range, Range], _as_box] = ((0.0, 0.0),) * 3
-    inertia: Annotated[float | None, lambda given, name: real(given, name, low=0.0)] = None
+    inertia: Annotated[float | None, as_not_negative] = None
     runtime: Annotated[bool, _as_runtime] = True
 
 

@@ -11,7 +11,7 @@ from bddtorque.base.measures import check_unit
 from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import Bits
 from bddtorque.spec.quantities import DESIRED, MOTION
-from bddtorque.spec.range_values import RANGED, JointRange, Range, check_clear, is_named, range_in_si
+from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, Range, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words import Format, Formats, JointFormats
 from bddtorque.words.joints import QUANTITIES
@@ -104,6 +104,8 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
             elif isinstance(said, tuple):
                 at = "" if quantity in spec.overridden else f" ({spec.where})"
                 said = range_in_si(said, quantity, joint.name, joint.revolute, at)
+            elif said == DRIVE:
+                said = _drive_range(own, spec, robot, index, quantity)
             elif quantity == "torque" and said != "limits":
                 said = "auto"
             else:
@@ -114,6 +116,19 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
         known = replace(own, name=joint.name, offset=float(own.offset), **ranges)  # type: ignore[arg-type]
         joints.append(_with_merged(known, spec, robot, index))
     return tuple(joints)
+
+
+def _drive_range(own: JointSpec, spec: Spec, robot: Robot, index: int, quantity: str) -> Range:
+    """Return the range of words that are counts of a joint's drive."""
+    joint = robot.joints[index]
+    where = f"joint '{joint.name}'"
+    if own.drive is None:
+        example = "drive = { gear = 100, encoder = 4096, torque_constant = 0.05 }"
+        raise BddTorqueError(f"{where}: {quantity} = 'drive' needs a drive: write {example} ({spec.where})")
+    bits = torque_bits(spec, robot)
+    if quantity == "velocity":
+        bits = _input_bits(spec, quantity, robot) or bits
+    return own.drive.range(quantity, bits[index], joint.revolute, where)
 
 
 def _with_merged(said: JointSpec, spec: Spec, robot: Robot, index: int) -> JointSpec:

@@ -35,6 +35,7 @@ from bddtorque.spec.field_values import (
 )
 from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.spec.range_values import RANGED, as_ranges, is_named
+from bddtorque.spec.record import Record, as_record
 from bddtorque.spec.records import (
     Gains,
     InputBits,
@@ -42,11 +43,9 @@ from bddtorque.spec.records import (
     Payload,
     PayloadBox,
     Ranges,
-    Record,
     as_input_bits,
     as_joints,
     as_payload,
-    as_record,
     joints_with,
 )
 from bddtorque.spec.resolve import formats_of, joints_said, matched, resolve
@@ -185,6 +184,15 @@ class Spec(Record):
         said = zip(robot.joint_names, (joints_said if waiting else matched)(self, robot), strict=True)
         friction = {name: joint.friction for name, joint in said if joint.friction is not None}
         return robot.with_friction(friction) if friction else robot
+
+    def with_drives(self, robot: Robot) -> Robot:
+        """Return the robot with the rotor inertias of the drives that this spec gives its joints, if it gives any."""
+        joints = list(robot.joints)
+        for place, said in enumerate(matched(self, robot)):
+            inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].revolute)
+            if inertia is not None:
+                joints[place] = replace(joints[place], rotor_inertia=inertia)
+        return robot if joints == list(robot.joints) else replace(robot, joints=tuple(joints))
 
     @property
     def robot_source(self) -> str:

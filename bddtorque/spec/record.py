@@ -1,0 +1,54 @@
+"""`Record`: a dataclass that says in the type of each field how it is read from what people write."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import plain_of, table
+from bddtorque.spec.field_values import Reader
+
+Kind = TypeVar("Kind", bound="Record")
+
+
+class Record:
+    """A frozen dataclass: what a field of type ``Annotated[type, reader]`` is given goes through its reader.
+
+    None passes where it is the default.
+    """
+
+    _readers: ClassVar[dict[str, Reader]]
+
+    @classmethod
+    def readers(cls) -> dict[str, Reader]:
+        """Return the reader of each key."""
+        if "_readers" not in cls.__dict__:
+            hints = get_type_hints(cls, include_extras=True)
+            cls._readers = {name: h.__metadata__[0] for name, h in hints.items() if get_origin(h) is Annotated}
+        return cls._readers
+
+    def __post_init__(self) -> None:
+        for name, read in self.readers().items():
+            value = getattr(self, name)
+            if value is not None or getattr(type(self), name, ...) is not None:
+                object.__setattr__(self, name, read(value, name))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
+        plain = {name: plain_of(getattr(self, name)) for name in self.readers()}
+        return {name: value for name, value in plain.items() if value is not None}
+
+
+def as_record(kind: type[Kind]) -> Reader:
+    """Return the reader of a record from a table of its keys."""
+
+    def read(given: object, name: str) -> Kind:
+        if isinstance(given, kind):
+            return given
+        values = table(given, (), name, kind.readers())
+        try:
+            return kind(**values)
+        except BddTorqueError as problem:
+            raise BddTorqueError(f"{name}, {problem}") from None
+
+    return read
