@@ -89,7 +89,10 @@ def test_canonical_does_not_depend_on_folders() -> None:
         ({"robot": "a", "bit": 3}, "^unknown key 'bit'; did you mean 'bits'. .header.$"),
         ({"robot": "a", "joints": "x"}, "^joints must be a list of tables, got 'x' .header, key 'joints'.$"),
         ({"robot": "a", "joints": [3]}, "^joint 1 must be a table with name, .*, got 3 .header"),
-        ({"robot": "a", "ranges": {"torque": "x"}}, "^ranges, torque must be 'auto', 'limits', 'drive' or a range, got 'x'"),
+        (
+            {"robot": "a", "ranges": {"torque": "x"}},
+            "^ranges, torque must be 'auto', 'limits', 'drive' or a range, got 'x'",
+        ),
         ({"robot": ["a"]}, "^robot must be the name or the file of a robot"),
         ({"robot": "a", "joints": [{"sign": "1"}]}, "sign must be 1 or -1, got '1'"),
         ({"robot": "a", "joints": [{"sign": [1]}]}, r"sign must be 1 or -1, got \[1\]"),
