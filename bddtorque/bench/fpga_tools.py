@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 from shutil import which
 from types import MappingProxyType
@@ -22,6 +23,11 @@ from bddtorque.base.errors import BddTorqueError, not_among, one_line
 
 SECONDS = 3600
 """What one tool may take: large designs take minutes on a busy machine."""
+RUN_SCRIPT = (
+    "import sys; from importlib.metadata import entry_points as e; "
+    "(s,) = e(group='console_scripts', name='{}'); sys.exit(s.load()())"
+)
+"""Runs a script that a package brings."""
 PACKAGE = "pip install 'bddtorque[fpga]'"
 
 
@@ -135,14 +141,19 @@ def device_named(name: str) -> Device:
     return DEVICES[name]
 
 
-def find_tool(name: str) -> str | None:
+def find_tool(name: str) -> list[str] | None:
     """Return the command of a tool: from PyPI where it is installed, else from the system."""
-    beside = Path(sys.executable).with_name(f"yowasp-{name}")
-    return str(beside) if beside.exists() else which(f"yowasp-{name}") or which(name)
+    script = f"yowasp-{name}"
+    if entry_points(group="console_scripts", name=script):  # wherever its script is, and whether or not it is on PATH
+        return [sys.executable, "-c", RUN_SCRIPT.format(script)]
+    found = which(name)
+    return None if found is None else [found]
 
 
 def missing_tools(device: Device, bitstream: bool = False) -> str:
     """Return in one line what is not installed of what a device needs, and how to get it; empty if all is there."""
+    if bitstream and not device.packer:
+        return f"fpga '{device.name}' has no free tool for a bit stream: use one of ice40, ecp5, ecp5-25"
     needed = ["yosys", *([device.router] if device.router else []), *([device.packer] if bitstream else [])]
     missing = [name for name in needed if find_tool(name) is None]
     return f"fpga '{device.name}' needs {', '.join(missing)}, not installed: {PACKAGE}" if missing else ""
@@ -173,8 +184,6 @@ def build(
     device = device if isinstance(device, Device) else device_named(device)
     if lacking := missing_tools(device, bitstream):
         raise BddTorqueError(lacking)
-    if bitstream and not device.packer:
-        raise BddTorqueError(f"fpga '{device.name}' has no free tool for a bit stream: use one of ice40, ecp5, ecp5-25")
     (folder / "build").mkdir(exist_ok=True)
     netlist, counts = f"build/{top}_{device.name}.json", f"build/{top}_{device.name}_cells.json"
     steps = [
@@ -203,11 +212,10 @@ def build(
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path, device: Device) -> None:
-    command = find_tool(tool)
-    assert command is not None
+    command = find_tool(tool) or [tool]
     try:
         subprocess.run(
-            [command, *arguments],
+            [*command, *arguments],
             cwd=folder,
             capture_output=True,
             text=True,

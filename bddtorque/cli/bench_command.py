@@ -33,6 +33,13 @@ def bench_command(
         str | None,
         typer.Option(metavar="NAMES", help="Count cycles on emulated chips instead: cortex-m0,avr,..."),
     ] = None,
+    fpga: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Synthesise the circuit for FPGAs instead: ice40,ecp5,ecp5-25,xc7."),
+    ] = None,
+    share: Annotated[
+        int | None, typer.Option(metavar="N", help="On FPGAs: let products take turns on N multipliers.")
+    ] = None,
     io: Annotated[int, typer.Option("--io", metavar="BITS", help="On chips: pass words as int16_t or int32_t.")] = 32,
     plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
@@ -55,6 +62,10 @@ def bench_command(
     if chip is not None:
         _bench_chips(source_file, [each.strip() for each in chip.split(",")], seed, io, chosen, workers, as_json)
         return
+    if fpga is not None:
+        _bench_fpgas(source_file, [each.strip() for each in fpga.split(",")], share, seed, chosen, workers, as_json)
+        return
+    opt.refuse_flags({"share": share}, "can only be given with --fpga NAMES")
     from bddtorque.bench.timing import machine, measure
 
     variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
@@ -122,6 +133,49 @@ def _bench_chips(
     console.print(table)
     for name, said in recommendations(found).items():
         console.print(f"{name}: {said}", soft_wrap=True)
+
+
+def _bench_fpgas(
+    source: str,
+    fpgas: list[str],
+    share: int | None,
+    seed: int,
+    chosen: dict[str, Any],
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Print what a model takes on FPGAs; a robot is compiled in integers, for logic, unless told otherwise."""
+    from bddtorque.bench.fpga_tools import device_named
+    from bddtorque.export.fpga_bench import bench_fpga
+
+    for name in fpgas:  # before anything is compiled
+        device_named(name)
+    target = chosen["target"] or "integer"
+    choice = {**chosen, "target": target, **({"chip": "fpga"} if target == "integer" else {})}
+    (model,) = opt.models(source, [choice], no_cache=False, workers=workers)
+    found = list(bench_fpga(model, fpgas, share, seed=seed))
+    if as_json:
+        figures = [each.to_plain() for each in found]
+        write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})
+        return
+    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
+    table = plain_table(
+        f"{model.name}, {bits} bits, target {model.plan.target}: cells, clock frequency after routing, clocks from a "
+        "state to its words and to the next state, states per second. LUT: logic cells on the iCE40. Straightforward: "
+        "words of 32-bit integers, a multiplication per product and constant",
+        *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">latency", ">clocks", ">states/s", "proved"),
+    )
+    for each in found:
+        if each.problem:
+            table.add_row(each.fpga, each.way, *([""] * 8), each.problem)
+            continue
+        counts = (each.luts, each.flip_flops, each.memories, each.multipliers)
+        rate = "" if each.states_per_second is None else f"{each.states_per_second:,.0f}"
+        table.add_row(
+            each.fpga, each.way, *(f"{count:,g}" for count in counts), "" if each.mhz is None else f"{each.mhz:.1f}",
+            str(each.latency), str(each.interval), rate, f"{each.bound:.3f}",
+        )  # fmt: skip
+    output().print(table)
 
 
 def _timing_table(report: Report) -> Table:

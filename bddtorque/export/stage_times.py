@@ -46,7 +46,7 @@ def stage_times(circuit: Circuit, multipliers: int | None = None) -> Times:
     """Return when each stage runs; with `multipliers`, products take turns on at most so many."""
     products = [k for k, stage in enumerate(circuit.stages) if stage.kind == "product"]
     if multipliers is None or multipliers >= len(products):
-        start = _best(circuit, _early(circuit), frozenset())
+        start = _early(circuit) if circuit.plain else _best(circuit, _early(circuit), frozenset())
         return _times(circuit, start, 1, {})
     if multipliers < 1:
         raise BddTorqueError(f"share must be at least 1 multiplier, got {multipliers}")

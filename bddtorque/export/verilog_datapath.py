@@ -32,13 +32,15 @@ class Exact:
     final: bool = False
 
 
-def datapath(model: Model, plan: Plan, ports: Sequence[str], multiply: Multiply, networks: bool = False) -> Circuit:
+def datapath(
+    model: Model, plan: Plan, ports: Sequence[str], multiply: Multiply, networks: bool = False, plain: bool = False
+) -> Circuit:
     """Return the circuit of a plan; `ports` are the names of all input words, in the order of the ports.
 
-    With `networks`, tables are networks of multiplexers instead of ROMs.
+    With `networks`, tables are networks of multiplexers instead of ROMs. `plain` is as in `Circuit`.
     """
     check_products(plan, model.tables)
-    circuit = Circuit()
+    circuit = Circuit(plain=plain)
     algebra = _Stages(circuit, plan, model.tables, ports, multiply, model.diagrams if networks else None)
     words = plan.evaluate(algebra)
     torques = model.certificate.torques

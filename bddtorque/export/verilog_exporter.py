@@ -32,6 +32,23 @@ VECTORS = 1000
 """States of the test bench, unless told otherwise."""
 
 
+KEYWORDS = frozenset({
+    "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
+    "cmos", "config", "deassign", "default", "defparam", "design", "disable", "edge", "else", "end", "endcase",
+    "endconfig", "endfunction", "endgenerate", "endmodule", "endprimitive", "endspecify", "endtable", "endtask",
+    "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "highz0", "highz1", "if", "ifnone",
+    "incdir", "include", "initial", "inout", "input", "instance", "integer", "join", "large", "liblist", "library",
+    "localparam", "macromodule", "medium", "module", "nand", "negedge", "nmos", "nor", "noshowcancelled", "not",
+    "notif0", "notif1", "or", "output", "parameter", "pmos", "posedge", "primitive", "pull0", "pull1", "pulldown",
+    "pullup", "pulsestyle_ondetect", "pulsestyle_onevent", "rcmos", "real", "realtime", "reg", "release", "repeat",
+    "rnmos", "rpmos", "rtran", "rtranif0", "rtranif1", "scalared", "showcancelled", "signed", "small", "specify",
+    "specparam", "strong0", "strong1", "supply0", "supply1", "table", "task", "time", "tran", "tranif0", "tranif1",
+    "tri", "tri0", "tri1", "triand", "trior", "trireg", "unsigned", "use", "vectored", "wait", "wand", "weak0",
+    "weak1", "while", "wire", "wor", "xnor", "xor",
+})  # fmt: skip
+"""Words of Verilog-2001."""
+
+
 @dataclass(frozen=True)
 class ExportedVerilog:
     """What was written.
@@ -132,8 +149,12 @@ def verilog_files(
     share: int | None = None,
     bits_network: bool = False,
     vectors: int = VECTORS,
+    plain: bool = False,
 ) -> VerilogFiles:
-    """Return what an export writes. A model gives the same each time. Parameters are those of `export_verilog`."""
+    """Return what an export writes. A model gives the same each time.
+
+    Parameters are those of `export_verilog`; with `plain`, nothing is made smaller than it is written down.
+    """
     if not isinstance(model, Model):
         raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
     plan = model.plan
@@ -150,10 +171,10 @@ def verilog_files(
         raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
     multiply = _way(plan.target, dsp, share)
     interface = Interface.of(model, 32, 32)
-    top = prefix_of(model.name, name)
+    top = _module_name(model.name, name)
     ports = ports_of(interface)
     plan_names = [each for names in interface.names.values() for each in names]
-    circuit = datapath(model, plan, plan_names, multiply, bits_network)
+    circuit = datapath(model, plan, plan_names, multiply, bits_network, plain)
     times = stage_times(circuit, share)
     writer = ModuleWriter(top, circuit, times, ports)
     module = writer.text()
@@ -182,6 +203,16 @@ def verilog_files(
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     facts = ExportedVerilog(**{**vars(facts), "files": {file: len(text) for file, text in files.items()}})
     return VerilogFiles(files, facts, ports)
+
+
+def _module_name(robot: str, chosen: str | None) -> str:
+    """Return the name of the module, which must not be a word of Verilog."""
+    top = prefix_of(robot, chosen)
+    if top not in KEYWORDS:
+        return top
+    if chosen is not None:
+        raise BddTorqueError(f"name must not be a keyword of Verilog, got '{chosen}'")
+    return f"{top}_words"
 
 
 def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:

@@ -69,7 +69,11 @@ def register_bits(reach: Range) -> int:
 
 @dataclass
 class Circuit:
-    """Stages in an order in which each stands after those that it reads; equal stages are made once."""
+    """Stages in an order in which each stands after those that it reads; equal stages are made once.
+
+    A `plain` circuit is one to compare with: constant factors are multiplied by, tables are whole, and stages run as
+    soon as they can.
+    """
 
     stages: list[Stage] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
@@ -77,6 +81,7 @@ class Circuit:
     ready: list[int] = field(default_factory=list)
     """The first clock in which the word of a stage can be read, if every stage runs as soon as it can."""
     outputs: list[int] = field(default_factory=list)
+    plain: bool = False
     _known: dict[Stage, int] = field(default_factory=dict)
     _places: dict[Memory, int] = field(default_factory=dict)
 
@@ -120,7 +125,7 @@ class Circuit:
         for k in range(len(self.stages) - 1, -1, -1):
             if k in wanted:
                 wanted.update(self.stages[k].operands)
-        kept = Circuit()
+        kept = Circuit(plain=self.plain)
         places: dict[int, int] = {}
         for k in sorted(wanted):
             stage = self.stages[k]

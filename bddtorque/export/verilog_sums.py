@@ -63,11 +63,26 @@ def sum_stage(
     if not given:
         word = rounding >> shift
         return circuit.logic((), literal(word, Range(word, word).bits), Range(word, word))
-    addends = [each for group in _groups(given) for each in _group_addends(circuit, group, modulus)]
+    if circuit.plain:
+        addends = [_multiplied(circuit, stage, factor) for stage, factor in given]
+    else:
+        addends = [each for group in _groups(given) for each in _group_addends(circuit, group, modulus)]
     stage = _tree(circuit, addends, rounding % (1 << modulus), shift, result, modulus)
     if wraps and circuit.stages[stage].range != result:  # a word as it came, of more or fewer bits
         return circuit.logic((stage,), circuit.operand(0, stage, register_bits(result)), result)
     return stage
+
+
+def _multiplied(circuit: Circuit, stage: int, factor: int) -> Addend:
+    """Return a word times a constant as a multiplication."""
+    shift = twos(factor)
+    odd = abs(factor) >> shift
+    if odd > 1:
+        reach = circuit.stages[stage].range * odd
+        width = register_bits(reach)
+        text = f"$signed({circuit.operand(0, stage, width)}) * $signed({literal(odd, width)})"
+        stage = circuit.logic((stage,), text, reach)
+    return Addend(stage, shift, factor < 0)
 
 
 def _groups(terms: Sequence[tuple[int, int]]) -> list[tuple[int, list[Addend]]]:
@@ -111,7 +126,7 @@ def _scaled(circuit: Circuit, word: Addend, odd: int, modulus: int) -> list[Adde
 def chain(odd: int) -> tuple[Scaled, ...]:
     """Return an odd factor as a sum of few scaled factors, each 1 or had by a chain of its own."""
     digits = signed_digits(odd)
-    for limit in range(1, min(MOST_ADDERS, len(digits) - 1)):
+    for limit in range(1, min(MOST_ADDERS + 1, len(digits) - 1)):
         if found := _chain(odd, limit):
             return found
     return digits
@@ -131,12 +146,15 @@ def _chain(odd: int, limit: int) -> tuple[Scaled, ...] | None:
             whole = (1 << k) + sign
             if 1 < whole < odd and odd % whole == 0 and _chain(odd // whole, limit - 1) is not None:
                 return ((odd // whole, k, 1), (odd // whole, 0, sign))
-    for k in range(1, span):  # odd = ±2^i·d ± 2^k, or ±2^i·d ± 1
-        for sign, place in ((1, k), (-1, k), (1, 0), (-1, 0)):
-            rest = odd - (sign << place)
-            inner, shift = abs(rest) >> twos(rest), twos(rest)
-            if 1 < inner < odd and _chain(inner, limit - 1) is not None:
-                return ((inner, shift, 1 if rest > 0 else -1), (1, place, sign))
+    # odd = ±2^i·d ± 2^k; of a long chain, 2^k is one of its digits
+    tried = [(sign, place) for _, place, sign in digits] if limit > 2 else [
+        (sign, place) for place in range(span) for sign in (1, -1)
+    ]  # fmt: skip
+    for sign, place in tried:
+        rest = odd - (sign << place)
+        inner, shift = abs(rest) >> twos(rest), twos(rest)
+        if 1 < inner < odd and _chain(inner, limit - 1) is not None:
+            return ((inner, shift, 1 if rest > 0 else -1), (1, place, sign))
     return None
 
 

@@ -1,4 +1,4 @@
-"""``bddtorque export --verilog``: what it writes and says, and what it refuses."""
+"""``bddtorque export --verilog`` and ``bench --fpga``: what they write and say, and what they refuse."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 from compiled import arm
 
 from bddtorque.bench import fpga_tools
+from bddtorque.export import fpga_bench
 
 
 @pytest.fixture
@@ -31,6 +32,7 @@ def test_a_circuit_is_written(run, model, tmp_path):
         (["--c", "c", "--share", "2"], "--share can only be given with --verilog DIR"),
         (["--verilog", "v", "--dsp", "maybe"], "--dsp must be yes or no, got 'maybe'"),
         (["--verilog", "v", "--bitstream", "virtex"], "fpga must be 'ice40', "),
+        (["--verilog", "v", "--bitstream", "xc7"], "fpga 'xc7' has no free tool for a bit stream"),
         (["--verilog", "v", "--share", "0"], "share must be a number of multipliers, at least 1, got 0"),
         (["--c", "v", "--verilog", "v"], "--c and --verilog both name v"),
     ],
@@ -45,8 +47,23 @@ def test_what_is_refused(run, model, tmp_path, monkeypatch, options, message):
 
 
 def test_missing_tools_are_named_before_anything_is_written(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(fpga_tools, "find_tool", lambda name: None if name == "icepack" else name)
+    monkeypatch.setattr(fpga_tools, "find_tool", lambda name: None if name == "icepack" else [name])
     ran = run("export", model, "--verilog", tmp_path / "v", "--bitstream", "ice40")
     assert ran.code == 2
     assert "fpga 'ice40' needs icepack, not installed: pip install 'bddtorque[fpga]'" in ran.err
     assert not (tmp_path / "v").exists()
+
+
+def test_bench_prints_figures_of_fpgas(run, tmp_path, monkeypatch):
+    arm(6, target="integer", chip="fpga").save(tmp_path / "arm.bdt")
+    monkeypatch.setattr(fpga_tools, "find_tool", lambda name: [name])
+    cells = {"LUT4": 7, "FDRE": 3, "DSP48E1": 6, "RAMB18E1": 3}
+    monkeypatch.setattr(fpga_bench, "build", lambda *_, **__: fpga_tools.Built(fpga_tools.DEVICES["xc7"], cells, {}))
+    ran = run("bench", tmp_path / "arm.bdt", "--fpga", "xc7", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    figures = json.loads(ran.out)["figures"]
+    assert [each["way"] for each in figures] == ["bddtorque", "straightforward"]
+    assert (figures[0]["memories"], figures[0]["multipliers"], figures[0]["mhz"]) == (1.5, 6, None)
+    assert "straightforward" in run("bench", tmp_path / "arm.bdt", "--fpga", "xc7").out
+    ran = run("bench", tmp_path / "arm.bdt", "--share", "2")
+    assert (ran.code, "--share can only be given with --fpga NAMES" in ran.err) == (2, True)

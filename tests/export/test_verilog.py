@@ -126,6 +126,13 @@ def test_latency_and_clocks_per_state_are_stated():
     assert shared.facts.register_bits < alone.facts.register_bits
 
 
+def test_a_function_may_be_called_what_it_likes():
+    model = bt.compile_function(lambda x: x * x, name="module", inputs={"endmodule": (4, 1.0)}, output={"y": (5, 2.0)})
+    made = verilog_files(model, vectors=1)
+    assert made.facts.name == "module_words"
+    assert list(made.ports.inputs) == ["x_endmodule"]
+
+
 def test_equal_models_give_equal_files():
     model = arm(6, **INTEGER)
     assert verilog_files(model, vectors=10).files == verilog_files(model, vectors=10).files
@@ -138,6 +145,7 @@ def test_equal_models_give_equal_files():
         ({"share": 2, "dsp": False}, "share is only valid where products use multipliers"),
         ({"vectors": 0}, "vectors must be between 1 and 100,000, got 0"),
         ({"name": "1;x"}, "name must be up to 40 letters"),
+        ({"name": "wire"}, "name must not be a keyword of Verilog, got 'wire'"),
     ],
 )
 def test_what_is_refused(options, message, tmp_path):
