@@ -29,6 +29,10 @@ LARGEST_FILE = 10_000_000
 """Bytes of the file itself; meshes and included files come on top."""
 _KINDS = ("floating", "ball", "prismatic", "revolute")
 """By MuJoCo's number of a joint type: free, ball, slide, hinge."""
+_NAMES = {
+    "body": "name_bodyadr", "joint": "name_jntadr", "tendon": "name_tendonadr", "equality": "name_eqadr",
+}  # fmt: skip
+"""Where MuJoCo keeps the names of things."""
 _ACTS_ON_JOINT = (0, 1)
 """MuJoCo's numbers of transmissions to a joint."""
 
@@ -47,11 +51,17 @@ def mjcf_model(path: Path, where: str) -> Any:
         import mujoco  # noqa: PLC0415 - an extra
     except ImportError:
         raise BddTorqueError(f'{where}: reading MJCF needs MuJoCo: pip install "bddtorque[mujoco]"') from None
+    told = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(
+        lambda text: None
+    )  # it would write warnings to a file of its own, in the folder we are in
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except Exception as problem:  # what MuJoCo's compiler says; its kinds of errors have changed over the years
         said = one_line(" ".join(str(problem).split()), 300)
         raise BddTorqueError(f"{where}: MuJoCo does not compile it: {said}") from None
+    finally:
+        mujoco.set_mju_user_warning(told)
 
 
 def from_mujoco(model: Any, where: str = "MjModel", source: str = "MjModel", **options: Unpack[TreeOptions]) -> Robot:
@@ -204,13 +214,18 @@ def _flag(name: str) -> int:
 
 def _name(model: Any, kind: str, place: int) -> str:
     """Return the name of a body, joint, tendon or constraint, or what MuJoCo's messages call one without."""
-    name = str(getattr(model, {"joint": "jnt", "equality": "eq"}.get(kind, kind))(place).name)
+    name = _text(model, int(getattr(model, _NAMES[kind])[place]))
     return name_of(name, f"{kind} name") if name else f"{kind}{place}"
 
 
 def _model_name(model: Any) -> str:
-    text = bytes(model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
-    return name_of(text.strip() or "mujoco", "model name")
+    return name_of(_text(model, 0).strip() or "mujoco", "model name")
+
+
+def _text(model: Any, first: int) -> str:
+    """Return the text at a place of the model's names; bytes that are no UTF-8 are nothing that a name may hold."""
+    names = model.names
+    return str(names[first : names.index(0, first)], "utf-8", "surrogateescape")
 
 
 def _refuse_forces(model: Any, robot: Robot, where: str) -> None:

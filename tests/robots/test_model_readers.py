@@ -119,6 +119,18 @@ def test_constraints_on_locked_joints_do_not_matter(tmp_path: Path) -> None:
     assert load_robot(path, base="mast", gravity=[0, 0, -9.81]).joint_names == ("swing", "nod")
 
 
+def test_names_that_are_no_text_and_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "crane.xml"
+    path.write_bytes(MJCF.encode().replace(b'name="nod"', b'name="n\xfed"').replace(b'joint="nod"', b'joint="n\xfed"'))
+    with pytest.raises(BddTorqueError, match="joint name must be printable text"):
+        load_robot(path)
+    path.write_text(MJCF.replace('diaginertia="0.01 0.02 0.02"', 'diaginertia="0.01 0.02 nan"'))
+    with pytest.raises(BddTorqueError):
+        load_robot(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["crane.xml"]  # no log of MuJoCo's beside it
+
+
 def test_urdf_in_an_xml_file(tmp_path: Path) -> None:
     path = tmp_path / "two.xml"
     path.write_text(
