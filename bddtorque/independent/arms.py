@@ -14,20 +14,25 @@ from .certificate import (
     check_names,
     check_parts,
     check_range,
+    closer_range,
     fits,
+    held,
     most_arithmetic,
+    outputs_stated,
     recomputed,
-    torques_of,
     witness_words,
 )
 from .findings import Finding, require
 from .float_plan import AnyPlan
 from .header import check_version
 from .passes import check_words, compose_errors, range_findings, run_state
+from .quantities import quantity_of
 from .robots import Robot, robot_of
 from .sections import check_inputs, check_spec, words_of
+from .spans import Span
+from .subjects import TIP, Subject
 from .tables import Facts
-from .truth import Words, compare
+from .truth import compare
 
 POINTS = 5
 """Of the grid of docs/certificate.md, a joint that turns; three of a sliding one, times two."""
@@ -36,46 +41,80 @@ POINTS = 5
 def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
     """Yield what was found of an arm after its tables: words, ranges, dynamics, certificate, saturation."""
     robot = robot_of(header["robot"])
-    check_version(header, floats=plan.target == "float", tree=not robot.serial)
-    words = words_of(header["formats"], robot)
-    inputs = zip(("q", "qd", "qdd"), (words.q, words.qd, words.qdd), strict=True)
-    check_inputs(plan, {f"{name}{j}": word for name, row in inputs for j, word in enumerate(row, 1)})
-    accuracy = check_spec(header["spec"], header, robot, words, plan)
+    check_version(header, 3 if not robot.serial else 2 if plan.target == "float" else 1)
+    subject = words_of(header["formats"], robot)
+    names = [f"tau{j + 1}" for j in range(len(robot.joints))]
+    stated = outputs_stated(header["certificate"], torques=True)
+    yield from subject_findings(
+        header, plan, tables, facts, subject, names, stated, [each.name for each in robot.joints]
+    )
+
+
+def quantity_findings(
+    header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]
+) -> Iterator[Finding]:
+    """Yield the same of another quantity of a robot."""
+    check_version(header, 4)
+    subject, labels = quantity_of(header, robot_of(header["robot"]))
+    torques = [word.name.startswith("torque of") for word in subject.outputs]
+    names = [f"tau{j}" if torque else label for j, (torque, label) in enumerate(zip(torques, labels, strict=True), 1)]
+    stated = outputs_stated(header["certificate"], torques=False)
+    yield from subject_findings(header, plan, tables, facts, subject, names, stated, labels)
+
+
+def subject_findings(
+    header: dict[str, Any],
+    plan: AnyPlan,
+    tables: list[Any],
+    facts: list[Facts],
+    subject: Subject,
+    names: list[str],
+    stated: list[Stated],
+    labels: list[str],
+) -> Iterator[Finding]:
+    """Yield what was found of a quantity; `names` are those of the plan's outputs, `labels` the certificate's."""
+    robot = subject.robot
+    check_inputs(plan, subject.words)
+    accuracy = check_spec(header["spec"], header, subject, plan, names)
     _check_friction(plan, robot, facts)
     n = len(robot.joints)
     yield Finding("words", True, f"robot, spec, formats and plan agree on the words of {n} joints")
     yield Finding("widths", True, check_words(plan))
-    composition = compose_errors(plan, facts, {f"q{j + 1}": j for j in range(n)})
-    stated = torques_of(header["certificate"])
-    require(
-        [each.name for each in stated] == [joint.name for joint in robot.joints], "certificate: expected every joint"
-    )
+    composition = compose_errors(plan, facts, subject.axes)
+    require([each.name for each in stated] == labels, "certificate: expected every output")
     require(len(stated) == len(composition.outputs), "certificate: expected a torque for every output")
     limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
-    comparison = compare(plan, robot, words, composition.unproved, limits)
+    asked: dict[int, Span] = {}
+    if subject.quantity != "torque" or "payload" in subject.arrays:
+        triples = zip(stated, composition.outputs, subject.outputs, strict=True)
+        asked = {j: span for j, each in enumerate(triples) if (span := closer_range(*each)) is not None}
+    comparison = compare(plan, subject, composition.unproved, asked, limits)
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
     for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):
         check_difference(each, bound, difference, f"certificate, '{each.name:.40}'")
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
-    found = f"the cascade without roundings is within {shown} units of Newton-Euler, everywhere ({comparison.points:,} "
-    yield Finding("dynamics", True, f"{found}positions of a grid, {comparison.monomials} products of motions)")
+    found = f"the cascade without roundings is within {shown} units of "
+    if subject.quantity in TIP:
+        found += f"the robot's kinematics, in rationals ({comparison.points:,} waves)"
+    else:
+        found += f"Newton-Euler, everywhere ({comparison.points:,} positions of a grid, "
+        found += f"{comparison.monomials} products of motions)"
+    yield Finding("dynamics", True, found)
     points = math.prod(POINTS if joint.revolute else 2 * POINTS for joint in robot.joints)
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
-        where = f"certificate, '{each.name:.40}'"
-        check_names(each, robot.joints[j].name, words.tau[j], where)
-        check_parts(each, bound, most_arithmetic(comparison.noise[j], bound, words.tau[j], points), where)
-        check_range(each, bound, words.tau[j], where)
+        where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]
+        check_names(each, labels[j], word, where)
+        check_parts(each, bound, most_arithmetic(comparison.noise[j], bound, word, points), where)
+        check_range(each, bound, word, where, comparison.truths.get(j))
         require(
             accuracy is None or each.bound < accuracy,
             f"{where}: expected a bound below {accuracy} units, as the spec asks",
         )
-    own = map(recomputed, stated, composition.outputs, comparison.differences)
-    bounds = ", ".join(
-        f"{each.name} {each.bound:.4f} (here {bound:.6f})" for each, bound in zip(stated, own, strict=True)
-    )
+    own = zip(stated, map(recomputed, stated, composition.outputs, comparison.differences), strict=True)
+    bounds = ", ".join(f"{each.name} {each.bound:.4f} (here {bound:.6f})" for each, bound in own)
     yield Finding("certificate", True, f"every figure follows; bounds, and what is proved here without them: {bounds}")
     for j, each in enumerate(stated):
-        _check_saturation(j, each, plan, tables, words, composition)
+        _check_saturation(j, each, plan, tables, subject, composition)
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))
 
 
@@ -90,12 +129,12 @@ def _check_friction(plan: AnyPlan, robot: Robot, facts: list[Facts]) -> None:
 
 
 def _check_saturation(
-    joint: int, stated: Stated, plan: AnyPlan, tables: list[Any], words: Words, composition: Composition
+    place: int, stated: Stated, plan: AnyPlan, tables: list[Any], subject: Subject, composition: Composition
 ) -> None:
     """Refuse what is said on saturation if it is not so; what is not excluded must not be excluded by the range."""
     where = f"certificate, '{stated.name:.40}', saturation"
-    output = plan.outputs[joint]
-    inside = fits(composition.outputs[joint], output.low, output.high)
+    output = plan.outputs[place]
+    inside = fits(held(stated, composition.outputs[place], subject.outputs[place]), output.low, output.high)
     require(
         (stated.saturation == "cannot") == inside, f"{where}: expected {'cannot' if inside else 'can or not excluded'}"
     )
@@ -104,12 +143,10 @@ def _check_saturation(
         f"{where}: expected a witness where it can saturate, and nowhere else",
     )
     if stated.saturation == "can":
-        formats = {"q": words.q, "qd": words.qd, "qdd": words.qdd}
-        rows = witness_words(stated, [len(words.q)] * 3, where)
-        state = {}
-        for (name, row), chosen in zip(formats.items(), rows, strict=True):
-            for j, (word, value) in enumerate(zip(row, chosen, strict=True), 1):
-                require(word.lowest <= value <= word.highest, f"{where}: expected words of the inputs")
-                state[f"{name}{j}"] = value
-        total = run_state(plan, tables, state)[joint]
+        rows = witness_words(stated, [len(row) for row in subject.arrays.values()], where)
+        words = [value for row in rows for value in row]
+        state = dict(zip(subject.words, words, strict=True))
+        for word, value in zip(subject.words.values(), words, strict=True):
+            require(word.lowest <= value <= word.highest, f"{where}: expected words of the inputs")
+        total = run_state(plan, tables, state)[place]
         require(not output.low <= total <= output.high, f"{where}: expected a state that leaves the range")

@@ -16,7 +16,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 ULP = 2.0**-52
-"""Twice what one operation can lose, relative to its result: what the radius loses itself is within it."""
+HALF = 2.0**-53 * (1 + 2.0**-40)
+"""What one operation can lose, relative to its result, and more than the radius loses itself."""
 TINY = 1e-300
 """More than an underflow can lose."""
 SINE_RADIUS = 2e-15
@@ -38,7 +39,7 @@ class Ball:
 
     def __add__(self, other: Ball) -> Ball:
         value = self.value + other.value
-        return Ball(value, (self.radius + other.radius) * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
+        return Ball(value, (self.radius + other.radius) * (1 + 8 * ULP) + HALF * np.abs(value) + TINY)
 
     def __sub__(self, other: Ball) -> Ball:
         return self + -other
@@ -46,7 +47,7 @@ class Ball:
     def __mul__(self, other: Ball) -> Ball:
         value = self.value * other.value
         crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
-        return Ball(value, crossed * (1 + 8 * ULP) + ULP * np.abs(value) + TINY)
+        return Ball(value, crossed * (1 + 16 * ULP) + HALF * np.abs(value) + TINY)
 
     @property
     def largest(self) -> float:
@@ -57,7 +58,7 @@ class Ball:
 def ball_of(value: Fraction) -> Ball:
     """Return a rational as a ball; exact where a float is."""
     near = float(value)
-    return Ball(near, 0.0 if Fraction(near) == value else ULP * abs(near) + TINY)
+    return Ball(near, 0.0 if Fraction(near) == value else HALF * abs(near) + TINY)
 
 
 def sine_and_cosine(numerator: npt.NDArray[np.int64], denominator: int, rest: Fraction) -> tuple[Ball, Ball]:

@@ -75,7 +75,7 @@ def unrounded(
     for place, wire in enumerate(plan.wires):
         if place in angles:
             continue
-        if wire.kind == "input":
+        if wire.kind in ("input", "angle_sum"):  # a difference of angles may stand for a number
             require(wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
             words[place] = inputs[wire.name]
         elif wire.kind == "lookup":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from .bounds import OutputBound
 from .findings import require
 from .formats import Format
 from .reading import list_of, object_of, real, text, whole
+from .spans import Span
 
 PARTS = ("dropped", "constants", "tables", "products", "sums", "final_rounding", "arithmetic")
 SATURATIONS = ("cannot", "can", "not excluded")
@@ -41,12 +42,13 @@ class Stated:
     relative_to: str = ""
 
 
-def torques_of(plain: Any) -> list[Stated]:
-    """Return the certificate of an arm."""
-    given = object_of(plain, ("torques",), "certificate")
-    keys = ("joint", "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
-    torques = enumerate(list_of(given["torques"], "certificate"), 1)
-    return [_stated(object_of(each, keys, f"certificate, torque {k}"), "joint", f"torque {k}") for k, each in torques]
+def outputs_stated(plain: Any, torques: bool) -> list[Stated]:
+    """Return the certificate of the torques of an arm, or of another quantity."""
+    name, rows = ("joint", "torques") if torques else ("output", "outputs")
+    given = object_of(plain, (rows,), "certificate")
+    keys = (name, "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
+    stated = enumerate(list_of(given[rows], "certificate"), 1)
+    return [_stated(object_of(each, keys, f"certificate, {name} {k}"), name, f"{name} {k}") for k, each in stated]
 
 
 def function_of(plain: Any) -> Stated:
@@ -144,15 +146,42 @@ def check_difference(stated: Stated, found: OutputBound, difference: float, wher
     )
 
 
-def check_range(stated: Stated, found: OutputBound, word: Format, where: str) -> None:
-    """Refuse a range of the output that does not follow, or that is not what the rules give."""
+def held(stated: Stated, found: OutputBound, word: Format) -> OutputBound:
+    """Return what is found with the range that is stated, where that goes less far, by more than floats round."""
     total = math.fsum(stated.parts.values()) * (1 + 1e-15)
-    ends = sorted(
-        word.sign * (word.centre + end * word.lsb) + word.offset for end in (found.low - total, found.high + total)
+    ends = sorted((word.sign * (end - word.offset) - word.centre) / word.lsb for end in (stated.low, stated.high))
+    slack = ROOM * (abs(ends[0]) + abs(ends[1]) + abs(word.centre / word.lsb) + 1)
+    low, high = ends[0] + total, ends[1] - total
+    low = found.low if abs(low - found.low) <= slack else low
+    return replace(found, low=low, high=found.high if abs(high - found.high) <= slack else high)
+
+
+def closer_range(stated: Stated, found: OutputBound, word: Format) -> Span | None:
+    """Return what the true value must stay within, in units, for the range that is stated; None where rules give it."""
+    near = held(stated, found, word)
+    if (near.low, near.high) == (found.low, found.high):
+        return None
+    error = math.fsum(each for part, each in stated.parts.items() if part != "final_rounding") * (1 + 1e-14)
+    return near.low + error, near.high - error
+
+
+def check_range(stated: Stated, found: OutputBound, word: Format, where: str, truth: Span | None = None) -> None:
+    """Refuse a range of the output that does not follow, or that goes further than the rules have it.
+
+    `truth` is a range of the true value in units, where the range that is stated goes less far.
+    """
+    near = held(stated, found, word)
+    asked = closer_range(stated, found, word)
+    for name, given, end in (("low", near.low, found.low), ("high", near.high, found.high)):
+        wider = given < end if name == "low" else given > end
+        require(
+            not wider and (given == end or truth is not None),
+            f"{where}, {name}: expected a range of {found.low!r} to {found.high!r} units, and the bound, got {given!r}",
+        )
+    require(
+        asked is None or truth is None or (asked[0] <= truth[0] and truth[1] <= asked[1]),
+        f"{where}: expected a range that holds every value: {truth} units is proved, {asked} is needed",
     )
-    slack = ROOM * (abs(ends[0]) + abs(ends[1]) + word.lsb)
-    for name, given, end in (("low", stated.low, ends[0]), ("high", stated.high, ends[1])):
-        require(abs(given - end) <= slack, f"{where}, {name}: expected {end!r} by the rules, got {given!r}")
 
 
 def fits(found: OutputBound, low: int, high: int) -> bool:

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from .archive import LARGEST_FILE, entries_of
-from .arms import arm_findings
+from .arms import arm_findings, quantity_findings
 from .diagrams import table_key, table_of
 from .findings import Finding, RefusedError, require
 from .float_plan import AnyPlan, float_plan_of
@@ -19,6 +19,11 @@ from .plan import plan_of
 from .reading import list_of
 from .tables import Facts, check_table
 
+READERS = {
+    "bddtorque model": arm_findings,
+    "bddtorque quantity": quantity_findings,
+    "bddtorque function": function_findings,
+}
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""
 
@@ -104,8 +109,7 @@ def _findings(data: bytes) -> Iterator[Finding]:
     )
     facts = _facts(plan, tables)
     yield Finding("tables", True, _about(plan, facts))
-    read = arm_findings if header["format"] == "bddtorque model" else function_findings
-    yield from read(header, plan, tables, facts)
+    yield from READERS[header["format"]](header, plan, tables, facts)
 
 
 def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: AnyPlan) -> list[Any]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .robots import BASE, ZERO, Link, Member, Robot
-from .rotations import Matrix, Norm, apart, length, off_rotation
+from .robots import BASE, ZERO, Link, Robot
+from .rotations import Matrix
 
 Vector = list[Any]
 
@@ -28,8 +28,17 @@ class State:
     qdd: list[Any]
 
 
-def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
-    """Return the torque of every drive, friction left out; rotations are within `apart` of those of the file."""
+@dataclass(frozen=True)
+class Load:
+    """A payload in the axes of the tip, as numbers: mass, first moments and inertia about the origin of the tip."""
+
+    mass: Any
+    moments: Vector
+    inertia: list[Vector]
+
+
+def torques(robot: Robot, state: State, algebra: Any, load: Load | None = None) -> list[Any]:
+    """Return the torque of every drive, friction left out."""
     zero = algebra.number(ZERO)
     still: Vector = [zero] * 3
     motions: list[tuple[Vector, Vector, Vector]] = []
@@ -40,21 +49,24 @@ def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
             w, dw, a = still, still, [algebra.number(-each) for each in robot.gravity]
         else:
             w, dw, a = motions[member.carrier]
-            a = _added(a, _carried(w, dw, [algebra.number(each) for each in joint.translation]))
+            a = added(a, _carried(w, dw, [algebra.number(each) for each in joint.translation]))
         w, dw, a = (_turned_in(joint.rotation, each) for each in (w, dw, a))
         if joint.revolute:
             w, dw, a = (_rotated(each, state.cosine[i], -state.sine[i]) for each in (w, dw, a))
-            dw = _added(dw, [w[1] * state.qd[i], -(w[0] * state.qd[i]), state.qdd[i]])
+            dw = added(dw, [w[1] * state.qd[i], -(w[0] * state.qd[i]), state.qdd[i]])
             w = [w[0], w[1], w[2] + state.qd[i]]
         else:
-            a = _added(a, _carried(w, dw, [zero, zero, state.q[i]]))
+            a = added(a, _carried(w, dw, [zero, zero, state.q[i]]))
             twice = state.qd[i] + state.qd[i]
-            a = _added(a, [w[1] * twice, -(w[0] * twice), state.qdd[i]])
+            a = added(a, [w[1] * twice, -(w[0] * twice), state.qdd[i]])
         motions.append((w, dw, a))
         f, m = still, still
         for body in member.bodies:
             force, moment = _wrench(body, w, dw, a, algebra)
-            f, m = _added(f, force), _added(m, moment)
+            f, m = added(f, force), added(m, moment)
+        if load is not None and i == len(robot.members) - 1:
+            force, moment = _load_wrench(robot, load, w, dw, a, algebra)
+            f, m = added(f, force), added(m, moment)
         wrenches.append((f, m))
     taus: list[Any] = [zero] * len(robot.joints)
     for i, member in reversed([*enumerate(robot.members)]):
@@ -67,95 +79,66 @@ def torques(robot: Robot, state: State, algebra: Any) -> list[Any]:
         if joint.revolute:
             f, m = (_rotated(each, state.cosine[i], state.sine[i]) for each in (f, m))
         else:
-            m = _added(m, [-(state.q[i] * f[1]), state.q[i] * f[0], zero])
+            m = added(m, [-(state.q[i] * f[1]), state.q[i] * f[0], zero])
         f, m = (_turned_out(joint.rotation, each) for each in (f, m))
-        m = _added(m, _cross([algebra.number(each) for each in joint.translation], f))
+        m = added(m, cross([algebra.number(each) for each in joint.translation], f))
         force, moment = wrenches[member.carrier]
-        wrenches[member.carrier] = _added(force, f), _added(moment, m)
+        wrenches[member.carrier] = added(force, f), added(moment, m)
     return taus
 
 
 def _wrench(body: Link, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple[Vector, Vector]:
     """Return force and moment, about the origin of the link, that move a body."""
     centre = [algebra.number(each) for each in body.centre]
-    force = [each.scaled(body.mass) for each in _added(a, _carried(w, dw, centre))]
+    force = [each.scaled(body.mass) for each in added(a, _carried(w, dw, centre))]
     spin = [_dot(row, w) for row in body.inertia]
-    moment = _added([_dot(row, dw) for row in body.inertia], _cross(w, spin))
-    return force, _added(moment, _cross(centre, force))
+    moment = added([_dot(row, dw) for row in body.inertia], cross(w, spin))
+    return force, added(moment, cross(centre, force))
 
 
-def _dot(row: tuple[Fraction, ...], v: Vector, off: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Any:
-    """Return the sum of factor·number; each factor may be `off` by so much."""
-    parts = [each.scaled(factor, slack) for factor, each, slack in zip(row, v, off, strict=True)]
-    return parts[0] + parts[1] + parts[2]
+def _load_wrench(robot: Robot, load: Load, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple[Vector, Vector]:
+    """Return force and moment, about the origin of the last link, that move a payload at the tip."""
+    arm = [algebra.number(each) for each in robot.tip_translation]
+    a = added(a, _carried(w, dw, arm))
+    w, dw, a = (_turned_in(robot.tip_rotation, each) for each in (w, dw, a))
+    force = added([each * load.mass for each in a], _carried(w, dw, load.moments))
+    spin, gain = ([_sum([x * y for x, y in zip(row, v, strict=True)]) for row in load.inertia] for v in (w, dw))
+    moment = added(added(gain, cross(w, spin)), cross(load.moments, a))
+    force, moment = (_turned_out(robot.tip_rotation, each) for each in (force, moment))
+    return force, added(moment, cross(arm, force))
+
+
+def _sum(numbers: Vector) -> Any:
+    return numbers[0] + numbers[1] + numbers[2]
+
+
+def _dot(row: tuple[Fraction, ...], v: Vector) -> Any:
+    return _sum([each.scaled(factor) for factor, each in zip(row, v, strict=True)])
 
 
 def _carried(w: Vector, dw: Vector, r: Vector) -> Vector:
     """Return how much more a point at r accelerates than the origin: ẇ × r + w × (w × r)."""
-    return _added(_cross(dw, r), _cross(w, _cross(w, r)))
+    return added(cross(dw, r), cross(w, cross(w, r)))
 
 
-def _added(u: Vector, v: Vector) -> Vector:
+def added(u: Vector, v: Vector) -> Vector:
+    """Return the sum of two vectors."""
     return [a + b for a, b in zip(u, v, strict=True)]
 
 
-def _cross(u: Vector, v: Vector) -> Vector:
+def cross(u: Vector, v: Vector) -> Vector:
+    """Return the cross product."""
     return [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
 
 
 def _turned_in(rotation: Matrix, v: Vector) -> Vector:
-    off = apart(rotation)
-    return [_dot(tuple(row[k] for row in rotation), v, tuple(row[k] for row in off)) for k in range(3)]
+    return [_dot(tuple(row[k] for row in rotation), v) for k in range(3)]
 
 
 def _turned_out(rotation: Matrix, v: Vector) -> Vector:
-    return [_dot(row, v, off) for row, off in zip(rotation, apart(rotation), strict=True)]
+    return [_dot(row, v) for row in rotation]
 
 
 def _rotated(v: Vector, c: Any, s: Any) -> Vector:
     """Return v turned about z by the angle of cosine c and sine s."""
     return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
-
-
-def torque_changes(robot: Robot, q: list[float], qd: list[float], qdd: list[float]) -> list[float]:
-    """Return, for each torque, how far it can be from that of the same arm with true rotations.
-
-    Parameters are the largest magnitudes of every drive: positions of sliding ones, velocities, accelerations. The
-    steps are those of `torques`, in lengths of vectors.
-    """
-    still = Norm(0.0)
-    motions: list[tuple[Norm, Norm, Norm]] = []
-    wrenches: list[tuple[Norm, Norm]] = []
-    for member in robot.members:
-        joint, gain = member.joint, Norm(abs(float(member.multiplier)))
-        speed, rate = Norm(qd[member.drive]) * gain, Norm(qdd[member.drive]) * gain
-        w, dw, a = motions[member.carrier] if member.carrier != BASE else (still, still, length(robot.gravity))
-        a = a + (dw + w * w) * length(joint.translation)
-        w, dw, a = (each.turned(off_rotation(joint.rotation)) for each in (w, dw, a))
-        if joint.revolute:
-            w, dw = w + speed, dw + w * speed + rate
-        else:
-            a = a + (dw + w * w) * _farthest(member, q) + w * speed + w * speed + rate
-        motions.append((w, dw, a))
-        f = m = still
-        for body in member.bodies:
-            force = (a + (dw + w * w) * length(body.centre)) * Norm(abs(float(body.mass)))
-            moment = (dw + w * w) * length([each for row in body.inertia for each in row])
-            f, m = f + force, m + moment + force * length(body.centre)
-        wrenches.append((f, m))
-    changes = [still] * len(robot.joints)
-    for i, member in reversed([*enumerate(robot.members)]):
-        joint, (f, m) = member.joint, wrenches[i]
-        own = (m if joint.revolute else f) * Norm(abs(float(member.multiplier)))
-        changes[member.drive] = changes[member.drive] + own
-        if member.carrier != BASE:
-            m = m if joint.revolute else m + f * _farthest(member, q)
-            f, m = (each.turned(off_rotation(joint.rotation)) for each in (f, m))
-            force, moment = wrenches[member.carrier]
-            wrenches[member.carrier] = force + f, moment + m + f * length(joint.translation)
-    return [each.change for each in changes]
-
-
-def _farthest(member: Member, q: list[float]) -> Norm:
-    """Return the largest magnitude of the position of a sliding member."""
-    return Norm((abs(float(member.multiplier)) * q[member.drive] + abs(float(member.offset))) * (1 + 1e-14))

@@ -56,12 +56,11 @@ class Field:
                 total[monomial] = total[monomial] + found if monomial in total else found
         return Field(total)
 
-    def scaled(self, factor: Fraction, off: float = 0.0) -> Field:
-        """Return the field times a rational, which may be off by so much; times 0 it is nothing at all."""
-        if not factor and not off:
+    def scaled(self, factor: Fraction) -> Field:
+        """Return the field times a rational; times 0 it is nothing at all."""
+        if not factor:
             return Field({})
         by = ball_of(factor)
-        by.radius += off
         return Field({monomial: each * by for monomial, each in self.terms.items()})
 
 
@@ -108,9 +107,10 @@ class Grid:
         """Return a motion times a factor."""
         return Field({(number,): ball_of(factor)}) if factor else Field({})
 
-    def slide(self, axis: int, factor: Fraction) -> Field:
-        """Return the position of a sliding joint: factor·cos θ."""
-        return self.cosine(Angle(((axis, 1),))).scaled(factor)
+    def position(self, axis: int, low: int, high: int) -> Field:
+        """Return the word of a sliding joint: it goes from low to high as cos θ does."""
+        wave = self.cosine(Angle(((axis, 1),))).scaled(Fraction(high - low, 2))
+        return wave + self.number(Fraction(high + low, 2))
 
     def sine(self, angle: Angle) -> Field:
         """Return the sine of an angle at all points."""
@@ -191,9 +191,9 @@ class Degrees:
                 total[monomial] = tuple(map(max, total[monomial], degrees)) if monomial in total else degrees
         return Degrees(total)
 
-    def scaled(self, factor: Fraction, off: float = 0.0) -> Degrees:
+    def scaled(self, factor: Fraction) -> Degrees:
         """Return the same, but times 0 nothing at all: other factors change no degree."""
-        return self if factor or off else Degrees({})
+        return self if factor else Degrees({})
 
 
 def highest(first: Shape, second: Shape) -> Shape:
@@ -218,9 +218,9 @@ class DegreeAlgebra:
         """Return the degrees of a motion."""
         return Degrees({(number,): (0,) * self.axes})
 
-    def slide(self, axis: int, factor: Fraction) -> Degrees:
+    def position(self, axis: int, low: int, high: int) -> Degrees:
         """Return the degrees of a sliding position."""
-        return self.cosine(Angle(((axis, 1),)))
+        return self.cosine(Angle(((axis, 1),))) + self.number(Fraction(1))
 
     def sine(self, angle: Angle) -> Degrees:
         """Return the degrees of the sine of an angle."""

@@ -57,7 +57,7 @@ def unrounded_floats(
 def _word(plan: FloatPlan, wire: Wire, place: int, inputs: dict[str, Any], opaque: Callable[[int, Block], Any]) -> Any:
     if wire.kind == "lookup":
         return opaque(place, plan.blocks[wire.block])
-    require(wire.kind == "input" and wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
+    require(wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
     return inputs[wire.name]
 
 

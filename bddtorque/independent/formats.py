@@ -58,14 +58,6 @@ class Format:
         """The value of the word 0 of a word that is no angle."""
         return self.sign * Fraction(self.centre) + Fraction(self.offset)
 
-    @property
-    def largest(self) -> float:
-        """The largest magnitude of the value of a word that is no angle, rounded up."""
-        if self.angle:
-            return math.inf
-        ends = [abs(self.middle + word * self.scale) for word in (self.lowest, self.highest)]
-        return float(max(ends)) * (1 + 1e-15)
-
 
 def format_of(plain: Any, where: str) -> Format:
     """Return one format; low and high are infinite where the file says null."""

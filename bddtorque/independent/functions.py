@@ -48,7 +48,7 @@ def function_findings(
     """Yield what was found of a function after its tables: words, ranges, the function, certificate, saturation."""
     keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
     given = object_of(header["function"], keys, "function")
-    check_version(header, floats=plan.target == "float", tree=False)
+    check_version(header, 2 if plan.target == "float" else 1)
     names = [text(each, "function") for each in list_of(given["input_names"], "function")]
     formats = [format_of(each, "function, input") for each in list_of(given["inputs"], "function", len(names))]
     require(1 <= len(names) == len(set(names)) <= 4, "function: expected 1 to 4 inputs of different names")

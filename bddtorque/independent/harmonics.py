@@ -108,6 +108,11 @@ class WaveAlgebra:
         return Waves({((number,), None, False): factor})
 
     @staticmethod
+    def position(axis: int, low: int, high: int) -> Waves:
+        """Return the word of a sliding joint."""
+        return WaveAlgebra.motion(axis, Fraction(-low))
+
+    @staticmethod
     def sine(angle: Angle) -> Waves:
         """Return the sine of an angle."""
         return _wave((), angle, True)

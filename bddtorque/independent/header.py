@@ -15,6 +15,7 @@ LONGEST_NUMBER = 20
 FRONT = ("format", "version", "package", "digest", "diagram_digest", "arrays")
 SECTIONS = {
     "bddtorque model": ("robot", "spec", "formats", "plan", "certificate", "tables"),
+    "bddtorque quantity": ("robot", "spec", "words", "plan", "certificate", "tables"),
     "bddtorque function": ("function", "plan", "certificate", "tables"),
 }
 
@@ -30,14 +31,9 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise RefusedError("expected a header in JSON, of few levels") from None
     require(written == data, "expected a header written as specified: spaces, digits or keys differ")
-    require(
-        not isinstance(header, dict) or header.get("format") != "bddtorque quantity",
-        "the independent checker proves torques and functions, and this file holds another quantity of a robot: use "
-        "`bddtorque verify` without --independent",
-    )
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
     version = header.get("version")
-    require(type(version) is int and version in (1, 2, 3), "expected format version 1 to 3")
+    require(type(version) is int and version in (1, 2, 3, 4), "expected format version 1 to 4")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
     require(
         not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",
@@ -58,9 +54,8 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     return dict(header)
 
 
-def check_version(header: dict[str, Any], floats: bool, tree: bool) -> None:
+def check_version(header: dict[str, Any], expected: int) -> None:
     """Refuse a version that is not the first to know what the file holds."""
-    expected = 3 if tree else 2 if floats else 1
     require(header["version"] == expected, f"expected format version {expected}, got {header['version']}")
 
 

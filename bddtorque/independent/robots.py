@@ -69,6 +69,8 @@ class Robot:
     members: tuple[Member, ...]
     gravity: tuple[Fraction, ...]
     serial: bool
+    tip_rotation: Matrix
+    tip_translation: tuple[Fraction, ...]
 
 
 def robot_of(plain: Any) -> Robot:
@@ -99,7 +101,8 @@ def robot_of(plain: Any) -> Robot:
             _check_physical(body, f"robot, '{body['name']:.40}'")
     rotations = [*(member.joint.rotation for member in members), rotation]
     require(all(is_rotation(each) for each in rotations), "robot: expected rotations")
-    return Robot(text(given["name"], "robot"), joints, _in_order(members, len(joints)), gravity, serial)
+    ordered = _in_order(members, len(joints))
+    return Robot(text(given["name"], "robot"), joints, ordered, gravity, serial, rotation, translation)
 
 
 def _joint(plain: Any, where: str, follows: bool = False) -> Joint:

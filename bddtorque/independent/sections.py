@@ -12,47 +12,44 @@ from .formats import Format, format_of
 from .plan import Plan, Wire
 from .reading import flag, list_of, object_of, real, text, whole
 from .robots import Joint, Robot
-from .truth import Words
+from .subjects import TIP, Subject
 
-QUANTITIES = {
-    "position": ("rad", "m"),
-    "velocity": ("rad/s", "m/s"),
-    "acceleration": ("rad/s²", "m/s²"),
-    "torque": ("N·m", "N"),
+RANGES = {
+    "q": ("position", ("rad", "m")),
+    "qd": ("velocity", ("rad/s", "m/s")),
+    "qdd": ("acceleration", ("rad/s²", "m/s²")),
+    "tau": ("torque", ("N·m", "N")),
 }
-"""The four words of a joint, with their units where it turns and where it slides."""
+"""The four words of a joint by their arrays, with their units where it turns and where it slides."""
 SPEC_KEYS = (
-    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "flash", "gravity",
-    "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "robot",
-    "snap", "source", "target", "tip",
+    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "flash", "gains", "gravity",
+    "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "quantity",
+    "robot", "snap", "source", "target", "tip",
 )  # fmt: skip
 METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
 """What the products of a plan are taken by, where the spec says how."""
 
 
-def words_of(plain: Any, robot: Robot) -> Words:
-    """Return the formats of an arm, one a joint of the robot."""
+def words_of(plain: Any, robot: Robot) -> Subject:
+    """Return the torques of a robot over the words of the formats, one a joint."""
     given = object_of(plain, ("joint_names", "q", "qd", "qdd", "tau"), "formats")
     names = [joint.name for joint in robot.joints]
     require(given["joint_names"] == names, "formats: expected the names of the robot's joints")
-    rows = [
-        [format_of(each, f"formats, {key} {k}") for k, each in enumerate(list_of(given[key], "formats", len(names)), 1)]
-        for key in ("q", "qd", "qdd", "tau")
-    ]
-    for j, joint in enumerate(robot.joints):
-        kinds = [row[j].angle for row in rows]
-        require(kinds == [joint.revolute, False, False, False], f"formats of joint {j + 1}: expected words of its kind")
-    return Words(*rows)
+    rows = {}
+    for key in RANGES:
+        row = list_of(given[key], "formats", len(names))
+        rows[key] = [format_of(each, f"formats, {key} {k}") for k, each in enumerate(row, 1)]
+    outputs = rows.pop("tau")
+    return Subject(robot, "torque", rows, outputs)
 
 
-def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, plan: AnyPlan) -> float | None:
+def check_spec(plain: Any, header: dict[str, Any], subject: Subject, plan: AnyPlan, names: list[str]) -> float | None:
     """Refuse a spec that asks for other words or another arm; return the accuracy asked for, None for the paper's."""
     require(isinstance(plain, dict) and list(plain) == sorted(plain), "spec: expected an object with sorted keys")
     require(all(key in SPEC_KEYS for key in plain), f"spec: expected keys {', '.join(SPEC_KEYS)}")
     silent = [key for key, each in plain.items() if each is None or each is False or each in ({}, [])]
     require(not silent, f"spec: expected keys that say something, got {', '.join(silent)}")
-    n = len(robot.joints)
-    _check_words(plain, robot, words)
+    _check_words(plain, subject)
     _check_target(plain, plan)
     require(plan.source in ("terms", "recursive"), "plan: expected source terms or recursive")
     require(plain.get("source") in ("auto", plan.source), "spec: expected the source of the plan")
@@ -63,11 +60,10 @@ def check_spec(plain: Any, header: dict[str, Any], robot: Robot, words: Words, p
     for key in ("allow_massless", "allow_unphysical", "ignore_friction"):
         require(key not in plain or flag(plain[key], f"spec, {key}"), "spec: expected flags that say something")
     _check_arm(plain, header["robot"])
-    require(len(plan.outputs) == n, f"plan: expected {n} outputs")
+    require(len(plan.outputs) == len(names), f"plan: expected {len(names)} outputs")
     outputs: Sequence[Wire | FloatOutput] = plan.outputs
-    for j, output in enumerate(outputs):
-        word = words.tau[j]
-        require(output.name == f"tau{j + 1}", f"plan, output {j}: expected the name tau{j + 1}")
+    for j, (output, word, name) in enumerate(zip(outputs, subject.outputs, names, strict=True)):
+        require(output.name == name, f"plan, output {j}: expected the name {name}")
         require(
             (output.low, output.high) == (word.lowest, word.highest), f"plan, output {j}: expected the ends of its word"
         )
@@ -117,20 +113,33 @@ def check_inputs(plan: AnyPlan, known: dict[str, Format]) -> None:
             )
 
 
-def _check_words(plain: Any, robot: Robot, words: Words) -> None:
+def _check_words(plain: Any, subject: Subject) -> None:
     """Refuse formats that are not those of the bits and ranges asked for."""
-    n = len(robot.joints)
-    inputs = object_of(plain.get("input_bits"), ("position", "velocity", "acceleration"), "spec, input_bits")
-    bits = {**inputs, "torque": plain.get("bits")}
+    robot, n = subject.robot, len(subject.robot.joints)
+    torques = subject.quantity not in ("mass_matrix", *TIP)
+    arrays = {name: row for name, row in subject.arrays.items() if name != "payload"}
+    used = [
+        key for key in RANGES if any(name.partition("_")[0] == key for name in arrays) or (key == "tau" and torques)
+    ]
+    read = tuple(RANGES[key][0] for key in used if key != "tau")
+    bits = object_of(plain.get("input_bits"), read, "spec, input_bits")
     joints = list_of(plain.get("joints"), "spec, joints", n)
-    for (quantity, units), formats in zip(QUANTITIES.items(), (words.q, words.qd, words.qdd, words.tau), strict=True):
+    for joint in joints:
+        _check_keys(joint, [RANGES[key][0] for key in used], "spec, joints")
+    if torques:
+        arrays["tau"] = subject.outputs
+        bits = {**bits, "torque": plain.get("bits")}
+    for array, formats in arrays.items():
+        quantity, units = RANGES[array.partition("_")[0]]
+        prefix = "desired " if array.endswith("_desired") else ""
+        require(len(formats) == n, f"words, {array}: expected one a joint")
         wanted = [whole(each, 2, 32, f"spec, bits of {quantity}") for each in list_of(bits[quantity], "spec, bits", n)]
         for j, (word, joint) in enumerate(zip(formats, joints, strict=True)):
             where = f"spec, {quantity} of joint {j + 1}"
-            _check_keys(joint, where)
-            name = robot.joints[j].name
+            name, revolute = robot.joints[j].name, robot.joints[j].revolute
             require(joint["name"] == name, f"{where}: expected the joint's name")
             _check_drive(joint.get("drive"), robot.joints[j], where)
+            require(word.angle == (revolute and quantity == "position"), f"{where}: expected a word of its kind")
             sign, offset = whole(joint["sign"], -1, 1, where), real(joint["offset"], where)
             shift = offset if quantity == "position" else 0.0
             asked = joint.get(quantity)
@@ -138,8 +147,7 @@ def _check_words(plain: Any, robot: Robot, words: Words) -> None:
             ends = [real(each, where) for each in list_of(asked, where, 2)] if asked else [-math.inf, math.inf]
             low, high = sorted(sign * (end - shift) for end in ends)
             found = (word.bits, word.low, word.high, word.sign, word.offset, word.name, word.unit)
-            unit = units[not robot.joints[j].revolute]
-            expected = (wanted[j], low, high, sign, shift, f"{quantity} of joint '{name}'", unit)
+            expected = (wanted[j], low, high, sign, shift, f"{prefix}{quantity} of joint '{name}'", units[not revolute])
             require(found == expected, f"{where}: expected the word of the formats")
 
 
@@ -155,16 +163,18 @@ def _check_drive(drive: Any, joint: Joint, where: str) -> None:
         require(float(joint.rotor) == numbers["rotor_inertia"] * gear**2, f"{where}: expected the rotor of the drive")
 
 
-def _check_keys(joint: Any, where: str) -> None:
-    keys = ("name", "position", "velocity", "acceleration", "torque", "offset", "sign", "friction", "drive")
+def _check_keys(joint: Any, ranges: list[str], where: str) -> None:
     open_ = [key for key in ("position", "friction", "drive") if not (isinstance(joint, dict) and key in joint)]
+    keys = ("name", *ranges, "offset", "sign", "friction", "drive")
     object_of(joint, tuple(key for key in keys if key not in open_), where)
 
 
 def _check_arm(spec: dict[str, Any], robot: dict[str, Any]) -> None:
     """Refuse a spec whose gravity, payload or friction is not the robot's."""
     require("gravity" not in spec or spec["gravity"] == robot["gravity"], "spec: expected the robot's gravity")
-    if "payload" in spec:
+    runtime = isinstance(spec.get("payload"), dict) and "runtime" in spec["payload"]
+    require(not runtime or robot["payload"] is None, "spec: expected a robot without a payload of its own")
+    if "payload" in spec and not runtime:
         load, own = spec["payload"], robot["payload"]
         require(isinstance(load, dict) and isinstance(own, dict), "spec: expected the robot's payload")
         point = [[0.0] * 3] * 3

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 
 class Number:
-    """Floats or rationals in the clothes that the recursion asks for."""
+    """Floats in the clothes that the recursion asks for."""
 
     def __init__(self, value):
         self.value = value
@@ -23,11 +23,11 @@ class Number:
     def __mul__(self, other):
         return Number(self.value * other.value)
 
-    def scaled(self, factor, off=0.0):
-        return Number(self.value * (factor if isinstance(self.value, Fraction) else float(factor)))
+    def scaled(self, factor):
+        return Number(self.value * float(factor))
 
 
 class Plain:
     @staticmethod
     def number(value: Fraction) -> Number:
-        return Number(value)
+        return Number(float(value))

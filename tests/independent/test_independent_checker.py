@@ -8,11 +8,9 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
 from compiled import compiled
@@ -29,9 +27,8 @@ import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
 from bddtorque.independent.__main__ import main as alone
-from bddtorque.independent.dynamics import State, torque_changes, torques
-from bddtorque.independent.robots import Robot, robot_of
-from bddtorque.independent.rotations import apart, off_rotation
+from bddtorque.independent.dynamics import State, torques
+from bddtorque.independent.robots import robot_of
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot_data import robot_to_plain
 
@@ -153,62 +150,6 @@ def test_seven_joints_with_gravity_across_the_first(target):
     robot = random_robot(["revolute"] * 7, ["tilted"] * 7, 5, rotors=False)
     options = {"velocity": 1.5, "acceleration": 4.0, "accuracy": 2.0}
     assert content(bt.compile(robot, bits=10, workers=1, target=target, cache=None, **options)) == STEPS
-
-
-def true_rotations(robot: Robot) -> Robot:
-    """The robot of a file with the nearest rotations, as far as longer floats can say."""
-
-    def polar(rotation):
-        found = np.array([[float(each) for each in row] for row in rotation])
-        exact = mpmath.matrix(found.tolist())
-        for _ in range(6):  # Newton's iteration for the polar factor
-            exact = (exact + (exact.T) ** -1) / 2
-        return tuple(tuple(to_fraction(exact[i, j]) for j in range(3)) for i in range(3))
-
-    with mpmath.workdps(50):
-        return replace(robot, joints=tuple(replace(joint, rotation=polar(joint.rotation)) for joint in robot.joints))
-
-
-def to_fraction(number) -> Fraction:
-    return Fraction(int(mpmath.nint(number * 2**140)), 2**140)
-
-
-@settings(max_examples=examples(20))
-@given(st.lists(st.sampled_from(["revolute", "prismatic"]), min_size=1, max_size=6), st.integers(0, 10**6))
-def test_what_true_rotations_change_of_a_torque(kinds, seed):
-    """Rotations that are off by 1e-7, and rationals: the change is within what is said, and not far from it."""
-    rng = np.random.default_rng(seed)
-    robot = robot_of(json.loads(json.dumps(robot_to_plain(random_robot(kinds, ["general"] * len(kinds), seed)))))
-    joints = []
-    for joint in robot.joints:
-        noise = [[Fraction(float(rng.uniform(-1e-7, 1e-7))) for _ in range(3)] for _ in range(3)]
-        rows = zip(joint.rotation, noise, strict=True)
-        bent = tuple(tuple(a + b for a, b in zip(*pair, strict=True)) for pair in rows)
-        joints.append(replace(joint, rotation=bent))
-    robot = replace(robot, joints=tuple(joints))
-    q, qd, qdd = rng.uniform(-1, 1, (3, len(kinds)))
-    columns = [[Number(Fraction(float(value))) for value in each] for each in (q, np.sin(q), np.cos(q), qd, qdd)]
-    ours, theirs = (torques(each, State(*columns), Plain()) for each in (robot, true_rotations(robot)))
-    allowed = torque_changes(robot, [1.0] * len(q), [1.0] * len(q), [1.0] * len(q))
-    for a, b, most in zip(ours, theirs, allowed, strict=True):
-        assert abs(a.value - b.value) <= most <= 0.1
-    for joint in robot.joints:
-        off = off_rotation(joint.rotation)
-        near = true_rotations(replace(robot, joints=(joint,))).joints[0].rotation
-        assert (
-            max(abs(x - y) for pair in zip(near, joint.rotation, strict=True) for x, y in zip(*pair, strict=True))
-            <= off
-        )
-
-
-def test_axes_that_stay_axes_are_exact():
-    zero, one, c, s = Fraction(0), Fraction(1), Fraction(3, 5), Fraction(4, 5)
-    turned = ((one, zero, zero), (zero, c, -s), (zero, s, c))
-    assert apart(turned) == ((0.0,) * 3,) * 3
-    bent = (*turned[:2], (zero, s, c + Fraction(1, 10**9)))
-    assert apart(bent)[0] == (0.0,) * 3 and apart(bent)[1][0] == 0.0 and apart(bent)[1][1] > 1e-10
-    skewed = (turned[0], (Fraction(1, 10**9), *turned[1][1:]), turned[2])  # the first column is no axis
-    assert apart(skewed)[0][0] > 0 and apart(skewed)[1][0] > 0
 
 
 def waving(q, p, v):

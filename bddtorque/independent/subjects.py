@@ -1,0 +1,215 @@
+"""What a plan is compared with: the torques of a robot, or another quantity of it (docs/format.md, Quantities)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from .dynamics import Load, State, Vector, added, torques
+from .formats import Format
+from .graph import Angle
+from .robots import ZERO, Robot
+from .rotations import off_rotation
+
+SECOND = 2
+"""Degree of a torque in each position, rotations being exact."""
+RUBBING = ("torque", "bias", "law")
+"""Quantities that friction is a part of."""
+TIP = ("kinematics", "jacobian")
+LABELS = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+"""The numbers of a payload that is given at run time."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A quantity of a robot over words.
+
+    Attributes
+    ----------
+    arrays : the input words by array: q, qd, ...
+    labels : what the words of `payload` are
+    gains : kp and kv of every joint, of a law
+    """
+
+    robot: Robot
+    quantity: str
+    arrays: dict[str, list[Format]]
+    outputs: list[Format]
+    labels: tuple[str, ...] = ()
+    gains: tuple[tuple[Fraction, Fraction], ...] = ()
+
+    @property
+    def words(self) -> dict[str, Format]:
+        """All input words by the names that plans have for them."""
+        return {f"{array}{k}": word for array, row in self.arrays.items() for k, word in enumerate(row, 1)}
+
+    @property
+    def differences(self) -> dict[str, tuple[str, str]]:
+        """The differences of two angle words that stand for numbers: each wraps, and is any word."""
+        turning = [k for k, word in enumerate(self.arrays["q"], 1) if word.angle and self.quantity == "law"]
+        return {f"q_error{k}": (f"q_desired{k}", f"q{k}") for k in turning}
+
+    @property
+    def motions(self) -> dict[str, Format]:
+        """What is any number within its range, whatever the positions are; by name, in order."""
+        kept = {
+            name: word
+            for array, row in self.arrays.items()
+            for name, word in ((f"{array}{k}", word) for k, word in enumerate(row, 1))
+            if array != "q" and not word.angle
+        }
+        return kept | {name: self.words[q] for name, (_, q) in self.differences.items()}
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """The axis of every angle; those of desired ones come after all positions, and stand in differences alone."""
+        n = len(self.arrays["q"])
+        desired = {f"q_desired{k + 1}": n + k for k in range(n)}
+        return {f"q{k + 1}": k for k in range(n)} | desired
+
+    @property
+    def degrees(self) -> list[int] | None:
+        """The degree in every position at most; None where it is what the operations give.
+
+        By Lagrange and Uicker torques are of the second degree where rotations are orthogonal, exactly; followers add
+        to that.
+        """
+        if self.quantity in TIP or any(off_rotation(member.joint.rotation) for member in self.robot.members):
+            return None
+        most = [0] * len(self.robot.joints)
+        for member in self.robot.members:
+            most[member.drive] += SECOND * (abs(int(member.multiplier)) if member.joint.revolute else 1)
+        return most
+
+    def largest_entry(self, place: int) -> float:
+        """Return what an output cannot exceed for being an entry of a product of rotations; infinite if it is none."""
+        first = 3 if self.quantity == "kinematics" else 3 * len(self.robot.joints)
+        rotations = [*(member.joint.rotation for member in self.robot.members), self.robot.tip_rotation]
+        return math.prod(1 + off_rotation(each) for each in rotations) * (1 + 1e-12) if place >= first else math.inf
+
+    def inputs(self, algebra: Any) -> dict[str, Any]:
+        """Return the words that are no angles: motions are 2^(bits − 1) times a number; positions go to and fro."""
+        found = {}
+        for k, (name, word) in enumerate(self.motions.items()):
+            found[name] = algebra.motion(k, Fraction(-word.lowest))
+        for j, word in enumerate(self.arrays["q"]):
+            if not word.angle:
+                found[f"q{j + 1}"] = algebra.position(j, word.lowest, word.highest)
+        return found
+
+    def truth(self, algebra: Any) -> list[Any]:
+        """Return the true values of all outputs, friction left out."""
+        zero = algebra.number(ZERO)
+        still = [zero] * len(self.robot.joints)
+        values = self._values(algebra)
+        if self.quantity in TIP:
+            return _tip(self, self._state(values["q"], still, still, algebra), algebra)
+        load = self._load(values.get("payload", []), algebra)
+        if self.quantity == "mass_matrix":
+            weightless = replace(self.robot, gravity=(ZERO,) * 3)
+            columns = []
+            for j in range(len(still)):
+                unit = [algebra.number(Fraction(k == j)) for k in range(len(still))]
+                columns.append(torques(weightless, self._state(values["q"], still, unit, algebra), algebra, load))
+            return [columns[j][i] for i in range(len(still)) for j in range(i, len(still))]
+        qd, qdd = values.get("qd", still), values.get("qdd", still)
+        if self.quantity == "law":
+            qdd = self._accelerations(values, algebra)
+        return torques(self.robot, self._state(values["q"], qd, qdd, algebra), algebra, load)
+
+    def _values(self, algebra: Any) -> dict[str, list[Any]]:
+        """Return what the words stand for, array by array; angles are left open."""
+        inputs, found = self.inputs(algebra), {}
+        for array, row in self.arrays.items():
+            found[array] = [
+                algebra.number(ZERO)
+                if word.angle
+                else inputs[f"{array}{k}"].scaled(word.scale) + algebra.number(word.middle)
+                for k, word in enumerate(row, 1)
+            ]
+        return found
+
+    def _accelerations(self, values: dict[str, list[Any]], algebra: Any) -> list[Any]:
+        inputs, found = self.inputs(algebra), []
+        for j, ((kp, kv), word) in enumerate(zip(self.gains, self.arrays["q"], strict=True)):
+            if word.angle:
+                error = inputs[f"q_error{j + 1}"].scaled(word.sign * Fraction(word.lsb))
+            else:
+                error = values["q_desired"][j] - values["q"][j]
+            speed = values["qd_desired"][j] - values["qd"][j]
+            found.append(values["qdd_desired"][j] + speed.scaled(kv) + error.scaled(kp))
+        return found
+
+    def _state(self, q: list[Any], qd: list[Any], qdd: list[Any], algebra: Any) -> State:
+        """Return where the members of the tree stand, and how they move."""
+        angles, places = [], []
+        for member in self.robot.members:
+            word, factor = self.arrays["q"][member.drive], member.multiplier
+            rest = factor * Fraction(word.offset) + member.offset
+            turning = Angle(((member.drive, int(factor) * word.sign),), Fraction(0), rest)
+            angles.append(turning if word.angle else Angle())
+            places.append(q[member.drive].scaled(factor) + algebra.number(member.offset))
+        moved = [[row[each.drive].scaled(each.multiplier) for each in self.robot.members] for row in (qd, qdd)]
+        return State(places, [algebra.sine(each) for each in angles], [algebra.cosine(each) for each in angles], *moved)
+
+    def _load(self, numbers: list[Any], algebra: Any) -> Load | None:
+        if not numbers:
+            return None
+        known = dict(zip(self.labels, numbers, strict=True))
+        mass, *rest = (known.get(label, algebra.number(ZERO)) for label in LABELS)
+        xx, xy, xz, yy, yz, zz = rest[3:]
+        return Load(mass, rest[:3], [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _tip(subject: Subject, state: State, algebra: Any) -> list[Any]:
+    """Return the pose of the tip of a serial arm, or its Jacobian: what velocities of joints make of it."""
+    robot = subject.robot
+    columns: list[Vector] = [[algebra.number(Fraction(i == k)) for i in range(3)] for k in range(3)]
+    place: Vector = [algebra.number(ZERO)] * 3
+    axes: list[list[Vector]] = []
+    # outward: the axes of each frame in those of the base, column by column
+    for i, member in enumerate(robot.members):
+        joint = member.joint
+        place = added(place, _combined(columns, [algebra.number(each) for each in joint.translation]))
+        columns = [_combined(columns, [algebra.number(row[k]) for row in joint.rotation]) for k in range(3)]
+        if joint.revolute:
+            x, y, z = columns
+            c, s = state.cosine[i], state.sine[i]
+            columns = [
+                [c * a + s * b for a, b in zip(x, y, strict=True)],
+                [c * b - s * a for a, b in zip(x, y, strict=True)],
+                z,
+            ]
+        else:
+            place = added(place, [each * state.q[i] for each in columns[2]])
+        axes.append(columns)
+    tip = added(place, _combined(columns, [algebra.number(each) for each in robot.tip_translation]))
+    if subject.quantity == "kinematics":
+        turned = [_combined(columns, [algebra.number(row[k]) for row in robot.tip_rotation]) for k in range(3)]
+        return [*tip, *(turned[k][i] for i in range(3) for k in range(3))]
+    # what a turn of a joint makes of the tip, in the axes of the joint; from the tip inward
+    twists: list[Vector] = []
+    zero: Vector = [algebra.number(ZERO)] * 3
+    arm: Vector = [algebra.number(each) for each in robot.tip_translation]
+    for i, member in reversed([*enumerate(robot.members)]):
+        joint, (x, y, z) = member.joint, axes[i]
+        if joint.revolute:
+            moved = [b * arm[0] - a * arm[1] for a, b in zip(x, y, strict=True)]
+            twists.append([*moved, *z])
+            c, s = state.cosine[i], state.sine[i]
+            arm = [c * arm[0] - s * arm[1], s * arm[0] + c * arm[1], arm[2]]
+        else:
+            twists.append([*z, *zero])
+            arm = [arm[0], arm[1], arm[2] + state.q[i]]
+        rows = [[algebra.number(each) for each in row] for row in joint.rotation]
+        arm = added(_combined([*zip(*rows, strict=True)], arm), [algebra.number(each) for each in joint.translation])
+    return [twist[row] for row in range(6) for twist in reversed(twists)]
+
+
+def _combined(columns: Sequence[Sequence[Any]], numbers: Vector) -> Vector:
+    """Return the sum of columns times numbers."""
+    parts = [[each * number for each in column] for column, number in zip(columns, numbers, strict=True)]
+    return added(added(parts[0], parts[1]), parts[2])

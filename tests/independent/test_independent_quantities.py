@@ -1,0 +1,94 @@
+"""The independent checker on other quantities of a robot than its torques."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mutations import replaced, signed, taken_apart
+from strategies import random_robot
+
+import bddtorque as bt
+from bddtorque.independent import check_bytes
+from bddtorque.model.model import to_bytes
+
+GAINS = {"kp": [100.0, 50.0], "kv": 20.0}
+BOX = {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0, 0], [0, 0.2]], "runtime": True}
+RUBBING = bt.load_robot("planar2r").with_friction({"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05)})
+SLIDING = random_robot(["revolute", "prismatic"], ["tilted", "general"], 3)
+MOTION = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "position": [(-1.0, 2.0), (0.1, 0.7)]}
+SMALL = {"float": 12, "integer": 9, "tables": 4}
+CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
+    ("planar2r", "gravity", "integer", {"payload": {**BOX, "inertia": 0.3}}),
+    ("planar2r", "mass_matrix", "tables", {}),
+    ("planar2r", "mass_matrix", "float", {"payload": BOX}),
+    ("planar2r", "kinematics", "integer", {}),
+    ("scara", "jacobian", "float", {}),
+    (RUBBING, "bias", "tables", {}),
+    (RUBBING, "law", "integer", {"gains": GAINS}),
+    (SLIDING, "kinematics", "tables", {"position": MOTION["position"]}),
+    (SLIDING, "law", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
+    (SLIDING, "torque", "float", {"payload": BOX, **MOTION}),
+]
+EVERY: list[Any] = [
+    pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
+    for target in SMALL
+    for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
+    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law")
+    for options in [{**more, **({"gains": GAINS} if quantity == "law" else {})}]
+]
+READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2}
+"""How many of positions, velocities and accelerations a quantity reads, where it is not all."""
+
+
+def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) -> bytes:
+    ranges = ("position", "velocity", "acceleration")
+    unread = ranges[READ.get(quantity, 3) :]
+    kept = {key: value for key, value in options.items() if key not in unread}
+    if quantity not in ("mass_matrix", "kinematics", "jacobian"):
+        kept["torque"] = "auto"
+    return to_bytes(
+        bt.compile(robot, quantity=quantity, target=target, bits=SMALL[target], workers=1, cache=None, **kept)
+    )
+
+
+@pytest.mark.parametrize(("robot", "quantity", "target", "options"), [*CASES, *EVERY])
+def test_quantities_are_proved(robot, quantity, target, options):
+    found = check_bytes(compiled(robot, quantity, target, options))
+    assert all(each.passed for each in found), found[-1]
+    assert [each.name for each in found][-3:] == ["dynamics", "certificate", "saturation"]
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "value"),
+    [
+        (6, ("spec", "gains", "kv"), 20.5),
+        (6, ("spec", "gains", "kp"), [100.0, 51.0]),
+        (6, ("spec", "quantity"), "bias"),
+        (0, ("spec", "payload", "mass"), [0.5, 2.5]),
+        (0, ("robot", "tip", "translation"), [0.0, 0.1, 0.0]),
+        (2, ("words", "inputs", 1, "words", 0, "high"), 2.5),
+        (1, ("words", "outputs", 0, "labels", 0), "M1_2"),
+        (1, ("robot", "joints", 1, "rotor_inertia"), 5.5),
+        (4, ("robot", "tip", "translation"), [0.0, 0.1, 0.0]),
+        (4, ("robot", "joints", 1, "translation"), [0.5, 0.0, 0.0]),
+        (3, ("certificate", "outputs", 0, "high"), 1.7),
+        (3, ("certificate", "outputs", 0, "low"), -2.9),
+        (3, ("version",), 2),
+        (9, ("robot", "tip", "rotation", 0, 0), 0.5),
+    ],
+)
+def test_another_quantity_is_no_proof_of_this_one(case, path, value):
+    header, arrays = taken_apart(compiled(*CASES[case]))
+    found = check_bytes(signed(replaced(header, path, value), arrays))
+    assert not found[-1].passed and "Error" not in found[-1].detail, found[-1]
+
+
+def test_a_difference_of_other_words_is_no_error_of_a_position():
+    header, arrays = taken_apart(compiled(*CASES[6]))
+    wires = header["plan"]["wires"]
+    place = next(k for k, wire in enumerate(wires) if wire["kind"] == "angle_sum" and wire["name"] == "q_error1")
+    changed = [[wire, factor, shift] for wire, factor, shift in reversed(wires[place]["parts"])]
+    found = check_bytes(signed(replaced(header, ("plan", "wires", place, "parts"), changed), arrays))
+    assert (found[-1].name, found[-1].passed) == ("ranges", False)
+    assert "expected the difference of q_desired1 and q1" in found[-1].detail
