@@ -21,7 +21,7 @@ from .graph import Angle
 from .harmonics import WaveAlgebra, Waves
 from .passes import outputs_of
 from .peaks import enclosed, largest, noise
-from .plan import Block
+from .plan import Block, Wire
 from .spans import Box, Span
 from .subjects import RUBBING, TIP, Subject
 
@@ -121,18 +121,23 @@ def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Span
 def _angles(plan: AnyPlan, subject: Subject) -> dict[int, Angle]:
     """Return the angle of every wire that holds one; differences that stand for numbers are none."""
     angles = angles_of(plan, subject.axes)
-    for place in [*angles]:
-        wire = word_of(plan.wires[place])
-        if wire.kind == "angle_sum" and wire.name in subject.differences:
-            read = [(word_of(plan.wires[part]), factor, shift) for part, factor, shift in wire.parts]
-            parts = [(each.name, each.kind, factor, shift) for each, factor, shift in read]
-            desired, own = subject.differences[wire.name]
+    first = len(subject.arrays["q"])
+    desired = {place for place, angle in angles.items() if any(axis >= first for axis, _ in angle.multipliers)}
+    for place, wire in enumerate(plan.wires):
+        if isinstance(wire, Wire) and wire.kind == "angle_sum" and wire.name in subject.differences:
+            ahead, behind = subject.differences[wire.name]
+            parts = [(word_of(plan.wires[part]), factor, shift) for part, factor, shift in wire.parts]
+            found = [(word.name, word.kind, factor, shift) for word, factor, shift in parts]
             require(
-                parts == [(desired, "input", 1, 0), (own, "input", -1, 0)] and not wire.constant,
-                f"plan, wire {place}: expected the difference of {desired} and {own}",
+                found == [(ahead, "input", 1, 0), (behind, "input", -1, 0)]
+                and (wire.constant, wire.bits) == (0, subject.words[behind].bits),
+                f"plan, wire {place}: expected the difference of {ahead} and {behind}",
             )
-            require(wire.bits == subject.words[own].bits, f"plan, wire {place}: expected a word as wide as {own}")
             del angles[place]
+            continue
+        read = {*wire.wires, *(part for part, _, _ in wire.parts)} if isinstance(wire, Wire) else {*wire.wires}
+        astray = read & desired & angles.keys()
+        require(not astray, f"plan, wire {place}: expected a desired position in its difference alone")
     return angles
 
 
