@@ -20,7 +20,7 @@ def answer_rows(answer: Answer) -> list[Row]:
     """Return one row an answer, and one more for the state that shows it."""
     question, said, state = _SAID[type(answer).__name__](answer)
     rows = [(question, said, _label(answer), f"{answer.way}: {answer.detail}")]
-    return [*rows, ("", f"at {_state(state)}", "", "")] if state else rows
+    return [*rows, ("", f"at {_state(state, answer)}", "", "")] if state else rows
 
 
 def _label(answer: Answer) -> str:
@@ -28,8 +28,13 @@ def _label(answer: Answer) -> str:
     return "open" if undecided else answer.label
 
 
-def _state(state: dict[str, int]) -> str:
-    return ", ".join(f"{name} {word}" for name, word in state.items())
+def _state(state: dict[str, int], answer: Answer) -> str:
+    """Return the words of a state, each with its value where it has one."""
+    said = []
+    for name, word in state.items():
+        value = answer.values.get(name)
+        said.append(f"{name} {word}" if value is None else f"{name} {word} ({value:.4g} {answer.units[name]})")
+    return ", ".join(said)
 
 
 def _value(word: int, value: float | None, unit: str) -> str:
@@ -45,13 +50,14 @@ def _extreme(answer: Extreme) -> tuple[str, str, dict[str, int]]:
 
 
 def _count(answer: Count) -> tuple[str, str, dict[str, int]]:
-    total = answer.states.bit_length() - 1
+    bits = answer.states.bit_length() - 1
+    total = f"2^{bits}" if answer.states == 1 << bits else _short(answer.states)
     low, high = answer.share
     if answer.exact:
         share = f", {low:.6g} of all" if answer.low else ""
-        said = f"{answer.low:,} of 2^{total} states{share}"
+        said = f"{answer.low:,} of {total} states{share}"
     else:
-        said = f"{_short(answer.low)} to {_short(answer.high)} of 2^{total} states, {low:.6g} to {high:.6g} of all"
+        said = f"{_short(answer.low)} to {_short(answer.high)} of {total} states, {low:.6g} to {high:.6g} of all"
     return f"states that {answer.what}", said + (f"; {answer.certificate}" if answer.certificate else ""), {}
 
 

@@ -48,6 +48,17 @@ def ask_command(
     equal: Annotated[
         Path | None, typer.Option("--equal", metavar="OTHER", help="Whether another .bdt gives the same words.")
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Only states with these inputs (may be repeated): qd=0, q2=90deg, 'q[elbow]>=0', '-1<=qd1<=1'.",
+        ),
+    ] = None,
+    within_limits: Annotated[
+        bool, typer.Option("--within-limits", help="Only positions within the limits of their joints.")
+    ] = False,
     work: Annotated[
         float, typer.Option("--work", metavar="N", help="Millions of steps for one answer; 100 take about a second.")
     ] = 3000.0,
@@ -82,7 +93,9 @@ def ask_command(
     }
     wanted = {name: value for name, value in asked.items() if value is not None and value is not False}
     other = None if equal is None else load(equal)
-    found, stopped = answers(model, list(of or ()), wanted, other, lambda what: _shown(what, work, limit))
+    found, stopped = answers(
+        model, list(of or ()), wanted, other, lambda what: _shown(what, work, limit), list(where or ()), within_limits
+    )
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
     else:
@@ -107,7 +120,8 @@ def _shown(what: str, millions: float, limit: float | None) -> Iterator[Work]:
 
 
 def _show(file: Path, found: list[Answer]) -> None:
-    title = f"{file.name}: answers for every state of its input words"
+    conditions = next((answer.where for answer in found if answer.where), "")
+    title = f"{file.name}: answers for every state {'with ' + conditions if conditions else 'of its input words'}"
     table = plain_table(title, "|of", "question", "answer", "|", "how")
     last = ""
     for answer in found:

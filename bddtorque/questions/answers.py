@@ -23,6 +23,8 @@ class Answer:
     detail : what was done, for people
     stopped : why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not.
         The answer holds all the same; stopped by time, it may be another one on another machine
+    values, units : of the state that shows it, where there is one: what its words stand for at the joints, by name
+    where : the conditions on the inputs that the answer is for; empty for all states
     """
 
     of: str
@@ -31,6 +33,9 @@ class Answer:
     way: str
     detail: str
     stopped: str = field(default="", kw_only=True)
+    values: dict[str, float] = field(default_factory=dict, kw_only=True)
+    units: dict[str, str] = field(default_factory=dict, kw_only=True)
+    where: str = field(default="", kw_only=True)
 
     @property
     def interrupted(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.model.model import Model
 from bddtorque.questions.answers import Answer
+from bddtorque.questions.conditions import Conditions, words_within
 from bddtorque.questions.equal_words import equality
 from bddtorque.questions.input_support import support
 from bddtorque.questions.search_work import WORK, Work, work_of
@@ -33,6 +34,8 @@ def ask(
     at_least: float | None = None,
     at_most: float | None = None,
     equal: Model | None = None,
+    where: Conditions = (),
+    within_limits: bool = False,
     work: float = WORK,
     limit: float | None = None,
 ) -> list[Answer]:
@@ -52,6 +55,10 @@ def ask(
         How many states give at least, or at most, so many N·m or N.
     equal : Model, optional
         Whether this other model gives the same words.
+    where : str, sequence of str or mapping
+        Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"``, ``{"qd": 0, "q2": (0, 1.5)}``.
+    within_limits : bool
+        Positions of revolute joints only within the limits of their joints.
     work : float
         Millions of steps that each answer may take, about ten milliseconds each.
     limit : float, optional
@@ -77,29 +84,42 @@ def ask(
     counted = {"at least": at_least, "at most": at_most}
     wanted: dict[str, Any] = {**dict.fromkeys(questions), **{k: v for k, v in counted.items() if v is not None}}
     names = [of] if isinstance(of, str) else list(of)
-    return answers(model, names, wanted, equal, told)[0]
+    return answers(model, names, wanted, equal, told, where, within_limits)[0]
 
 
 def answers(
-    model: Model, of: Sequence[str], wanted: dict[str, Any], equal: Model | None, told: Told
+    model: Model,
+    of: Sequence[str],
+    wanted: dict[str, Any],
+    equal: Model | None,
+    told: Told,
+    where: Conditions = (),
+    within_limits: bool = False,
 ) -> tuple[list[Answer], bool]:
     """Return all answers, or those found before somebody interrupted, and whether somebody did; see `ask`.
 
     `wanted` are questions by name, ``"at least"`` and ``"at most"`` with their values.
     """
+    held: dict[str, Any] = {"where": where, "within_limits": within_limits}
     ways: dict[str, Callable[[str, Work], Any]] = {
-        "largest": lambda name, work: largest(model, name, work=work),
-        "smallest": lambda name, work: smallest(model, name, work=work),
-        "saturation": lambda name, work: saturating(model, name, work=work),
-        "at least": lambda name, work: reaching(model, name, wanted["at least"], "at least", work=work),
-        "at most": lambda name, work: reaching(model, name, wanted["at most"], "at most", work=work),
-        "error": lambda name, work: largest_error(model, name, work=work),
+        "largest": lambda name, work: largest(model, name, work=work, **held),
+        "smallest": lambda name, work: smallest(model, name, work=work, **held),
+        "saturation": lambda name, work: saturating(model, name, work=work, **held),
+        "at least": lambda name, work: reaching(model, name, wanted["at least"], "at least", work=work, **held),
+        "at most": lambda name, work: reaching(model, name, wanted["at most"], "at most", work=work, **held),
+        "error": lambda name, work: largest_error(model, name, work=work, **held),
         "symmetry": lambda name, work: symmetries(model, name),
         "support": lambda name, work: support(model, name),
     }
     for question in wanted:
         if question not in ways:
             raise BddTorqueError(not_among("ask: a question", question, QUESTIONS))
+    asked_of_all = [*(each for each in wanted if each in ("symmetry", "support")), *(["equal"] if equal else [])]
+    if asked_of_all and (where or within_limits):
+        raise BddTorqueError(
+            f"ask: conditions on inputs are not for {asked_of_all[0]}, which is a question about all states"
+        )
+    words_within(model, where, within_limits)  # what is wrong is said before any work
     if not wanted and equal is None:
         wanted = dict.fromkeys(UNASKED)
     names = [subject.name for subject in subjects(model, of)]

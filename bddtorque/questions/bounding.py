@@ -65,8 +65,8 @@ class Boxes:
     @classmethod
     def whole(cls, subject: Subject, rank: int) -> Boxes:
         """Return the one box of all states."""
-        low = np.array([[wire.lowest for wire in subject.inputs]], dtype=np.int64)
-        return cls(low, -low - 1, np.array([rank]))
+        low, high = np.array([subject.ends(wire) for wire in subject.inputs], dtype=np.int64).reshape(-1, 2).T
+        return cls(low[None], high[None], np.array([rank]))
 
     def __getitem__(self, which: Integers) -> Boxes:
         return Boxes(self.low[which], self.high[which], self.rank[which])
@@ -157,7 +157,8 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
     found = int(direction * subject.sums(best[None])[0])
     # boxes that were left out hold no larger word, but perhaps a larger sum of the same one
     bound = max(_next_word(subject, found, direction) - 1, int(opened.rank.max(initial=found)))
-    return Bracket(found, dict(zip(subject.names, best.tolist(), strict=True)), bound, looked)
+    state = subject.wrapped(best[None])[0].tolist()
+    return Bracket(found, dict(zip(subject.names, state, strict=True)), bound, looked)
 
 
 def _next_word(subject: Subject, found: int, direction: int) -> int:
@@ -174,16 +175,16 @@ def good_state(subject: Subject, direction: int, work: Work, start: Integers | N
 
     It is the best of random ones, and of `start`, each improved one word at a time.
     """
-    highest = np.array([wire.highest for wire in subject.inputs], dtype=np.int64)
+    lowest, highest = np.array([subject.ends(wire) for wire in subject.inputs], dtype=np.int64).reshape(-1, 2).T
     rng = np.random.default_rng(0 if start is None else 1)
-    best = rng.integers(-highest - 1, highest, (STARTS, len(highest)), endpoint=True)
+    best = rng.integers(lowest, highest, (STARTS, len(highest)), endpoint=True)
     if start is not None:
         best[0] = start
     for _ in range(ROUNDS):
         for column in range(len(highest)):
             tried = np.stack([best] * (1 + len(STEPS)))
             for k, change in enumerate(STEPS, 1):
-                tried[k, :, column] = np.clip(best[:, column] + change, -highest[column] - 1, highest[column])
+                tried[k, :, column] = np.clip(best[:, column] + change, lowest[column], highest[column])
             sums = direction * subject.sums(tried.reshape(-1, len(highest))).reshape(tried.shape[:2])
             best = tried[sums.argmax(axis=0), np.arange(STARTS)]
     work.spend(ROUNDS * len(highest) * STARTS * (1 + len(STEPS)) * len(subject.plan.wires))
@@ -196,10 +197,11 @@ def influence_of(subject: Subject) -> Floats:
 
     Ranges believe what the plan states of its words: a word that leaves its stated range on these states is refused.
     """
-    here = random_words(subject.inputs, 2 * SEEN)
+    here = random_words(subject.inputs, 2 * SEEN, subject.within)
     first, other = ({name: words[half] for name, words in here.items()} for half in (slice(SEEN), slice(SEEN, None)))
     if isinstance(subject, WordSubject):
         check_words(subject.plan, run_wires(subject.plan, subject.tables, first))
     at = subject.total(first)
     moved = [np.abs((subject.total({**first, name: other[name]}) - at).astype(np.float64)).max() for name in first]
-    return (np.array(moved) + 1.0) / [(1 << wire.bits) - 1 for wire in subject.inputs]
+    lengths = [max(1, last - first) for first, last in map(subject.ends, subject.inputs)]
+    return (np.array(moved) + 1.0) / lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ MOST_BINS, LEAST_BINS = 1 << 15, 1 << 8
 """Bins of the sum where an exact count would take too long."""
 BIN_STEPS = 3
 """Steps of convolving a bin of one group."""
+MOST_HALVINGS = 60
+"""How often a box is halved that is still larger than others."""
 LISTS_BYTES = 400 * 2**20
 """Memory of lists that are kept because other states may have the same."""
 
@@ -43,9 +46,9 @@ class Counts(NamedTuple):
     way: str
     detail: str
 
-    def times(self, bits: int) -> Counts:
-        """Return the bounds where each state stands for 2^bits."""
-        return self._replace(low=self.low << bits, high=self.high << bits)
+    def times(self, states: int) -> Counts:
+        """Return the bounds where each state stands for so many."""
+        return self._replace(low=self.low * states, high=self.high * states)
 
 
 def states_at_least(subject: Subject, threshold: int, work: Work) -> Counts:
@@ -66,7 +69,7 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
         parted = separated(subject, work) if isinstance(subject, WordSubject) else None
         own = None if parted is None else _by_groups(parted, threshold, work)
         if parted is not None and own is not None:
-            found = own.times(parted.subject.unread - subject.unread)
+            found = own.times(parted.subject.unread // subject.unread)
         elif subject.bits <= MOST_BITS:
             found = _enumerated(subject, threshold, work)
         else:
@@ -79,7 +82,7 @@ def _with_states(subject: Subject, threshold: int, found: Counts, work: Work) ->
     low, high = found.low, found.high
     if low == 0 and subject.sums(good_state(subject, 1, work)[None])[0] >= threshold:
         low = 1
-    if high == 1 << subject.bits and subject.sums(good_state(subject, -1, work)[None])[0] < threshold:
+    if high == subject.read_states and subject.sums(good_state(subject, -1, work)[None])[0] < threshold:
         high -= 1
     return found._replace(low=low, high=high)
 
@@ -91,8 +94,8 @@ def _enumerated(subject: Subject, threshold: int, work: Work) -> Counts:
         for _, total in runs(subject, work):
             found += int(np.count_nonzero(total >= threshold))
             run += total.size
-    left = (1 << subject.bits) - run
-    much = f"{run:,} of the {1 << subject.bits:,}" if left else f"all {run:,}"
+    left = subject.read_states - run
+    much = f"{run:,} of the {subject.read_states:,}" if left else f"all {run:,}"
     return Counts(found, found + left, "enumeration", f"{much} states of its words were run")
 
 
@@ -102,7 +105,7 @@ def _by_groups(parted: Separation, threshold: int, work: Work) -> Counts | None:
     What is not counted when the work is done, or somebody interrupts, may be on either side.
     """
     low, high = parted.bounds()
-    rest = 1 << sum(int(group.counts.sum()).bit_length() - 1 for group in parted.groups)
+    rest = math.prod(int(group.counts.sum()) for group in parted.groups)
     undecided = np.flatnonzero((low < threshold) & (high >= threshold))
     least = most = int(np.count_nonzero(low >= threshold)) * rest
     most += len(undecided) * rest
@@ -184,8 +187,8 @@ class _Lists:
 def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
     """Return bounds of the count: boxes are halved, the largest first, until all their states are on one side."""
     ranges, influence = ranges_of(subject), influence_of(subject)
-    boxes = Boxes.whole(subject, subject.bits)  # the rank of a box is its bits: it has a power of two of states
-    inside, undecided = 0, 1 << subject.bits
+    boxes = Boxes.whole(subject, 1 << MOST_HALVINGS)  # the rank of a box is how large it is, as a share of the whole
+    inside, undecided = 0, subject.read_states
     looked = 0
     with work.interruptible():
         while len(boxes) and work.goes_on() and boxes.fits(work):
@@ -193,13 +196,16 @@ def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
             least, most = chosen.ranges(subject, ranges, work)
             looked += len(chosen)
             split = (least < threshold) & (most >= threshold)
-            inside += _states(chosen.rank[least >= threshold])
-            undecided -= _states(chosen.rank[~split])
+            inside += _states(chosen[np.flatnonzero(least >= threshold)])
+            undecided -= _states(chosen[np.flatnonzero(~split)])
             halves = chosen[np.flatnonzero(split)].halved(influence)
-            boxes = others + replace(halves, rank=halves.rank - 1)
+            boxes = others + replace(halves, rank=halves.rank >> 1)
     return Counts(inside, inside + undecided, "branch and bound", boxes_looked_at(looked))
 
 
-def _states(bits: Integers) -> int:
-    """Return how many states boxes of so many bits have together."""
-    return sum(count << bit for bit, count in enumerate(np.bincount(bits).tolist()))
+def _states(boxes: Boxes) -> int:
+    """Return how many states boxes have together."""
+    if not len(boxes):
+        return 0
+    sizes, counts = np.unique(np.sort(boxes.high - boxes.low + 1, axis=1), axis=0, return_counts=True)
+    return sum(math.prod(size) * count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True))

@@ -15,8 +15,8 @@ import numpy as np
 
 from bddtorque.plan.wires import Input
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import Integers, State, Subject, Words
-from bddtorque.words.integer_range import word_range
+from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words
+from bddtorque.words.integer_range import wrap
 
 EASY_BITS = 22
 """Input bits of a subject whose states are run at once, whatever work is allowed: a second or so."""
@@ -38,22 +38,29 @@ class Piece:
         return {name: int(np.broadcast_to(words, self.shape).flat[index]) for name, words in self.words.items()}
 
 
-def all_words(bits: int) -> Integers:
-    """Return the words of so many bits, lowest first."""
-    low, high = word_range(bits)
-    return np.arange(low, high + 1, dtype=np.int64)
+def words_of(wire: Input, within: Within) -> Integers:
+    """Return the words that an input takes, the first one first."""
+    first, last = within.get(wire.name, (wire.lowest, wire.highest))
+    words = np.arange(first, last + 1, dtype=np.int64)
+    return wrap(words, wire.bits) if wire.wraps else words
 
 
-def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS) -> Iterator[Piece]:
+def states_of(inputs: Sequence[Input], within: Within) -> int:
+    """Return how many states some inputs have."""
+    ends = (within.get(wire.name, (wire.lowest, wire.highest)) for wire in inputs)
+    return math.prod(last - first + 1 for first, last in ends)
+
+
+def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS, within: Within | None = None) -> Iterator[Piece]:
     """Give all states of some inputs, in pieces of at most 2^most_bits: each input along its own axis."""
-    left, cut = most_bits, len(inputs)
-    while cut > 0 and inputs[cut - 1].bits <= left:
+    axes = [words_of(wire, within or {}) for wire in inputs]
+    left, cut = 1 << most_bits, len(inputs)
+    while cut > 0 and len(axes[cut - 1]) <= left:
         cut -= 1
-        left -= inputs[cut].bits
-    axes = [all_words(wire.bits) for wire in inputs]
+        left //= len(axes[cut])
     leading: list[list[Integers]] = [list(axis.reshape(-1, 1)) for axis in axes[:cut]]
     if cut:  # the last of the leading words takes as many values at a time as there is room for
-        leading[-1] = np.split(axes[cut - 1], len(axes[cut - 1]) >> left)
+        leading[-1] = np.array_split(axes[cut - 1], math.ceil(len(axes[cut - 1]) / left))
     for fixed in product(*leading):
         grid = np.ix_(*fixed, *axes[cut:])
         yield Piece(
@@ -67,7 +74,7 @@ def runs(subject: Subject, work: Work) -> Iterator[tuple[Piece, Integers]]:
     Few states are all run, whatever work is allowed.
     """
     work = work if subject.bits > EASY_BITS else Work(math.inf)
-    for piece in pieces(subject.inputs):
+    for piece in pieces(subject.inputs, within=subject.within):
         if not work.goes_on():
             return
         yield piece, np.broadcast_to(subject.total(piece.words), piece.shape)
@@ -76,11 +83,13 @@ def runs(subject: Subject, work: Work) -> Iterator[tuple[Piece, Integers]]:
 
 def every_state(subject: Subject) -> Words:
     """Return the words of all states of a subject of few bits, each input along an axis of its own."""
-    (piece,) = pieces(subject.inputs, EASY_BITS)
+    (piece,) = pieces(subject.inputs, EASY_BITS, subject.within)
     return piece.words
 
 
-def random_words(inputs: Sequence[Input], count: int) -> Words:
+def random_words(inputs: Sequence[Input], count: int, within: Within | None = None) -> Words:
     """Return the words of some random states, always the same ones, (count,) each."""
     rng = np.random.default_rng(0)
-    return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
+    if not within:
+        return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
+    return {wire.name: rng.choice(words_of(wire, within), count) for wire in inputs}

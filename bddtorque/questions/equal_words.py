@@ -109,7 +109,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
         detail = f"all {run:,} states of the words that it reads were run"
         return Equality(
             mine.name, mine.title, True, "enumeration", detail, not differing, detail, largest, largest, mine.unit,
-            state, differing << (mine.bits + mine.unread - bits), mine.states, blocks,
+            state, differing * (mine.states >> bits), mine.states, blocks,
         )  # fmt: skip
     proved = _bound(first, second, place)
     detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MOST_BITS else f"{run:,} random states were run"

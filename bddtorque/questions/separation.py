@@ -88,7 +88,8 @@ def separated(subject: WordSubject, work: Work) -> Separation | None:
         group, read = _group(subject, support, mask, own, parts)
         groups.append(group)
         wanted |= read
-        work.spend(TUPLE_STEPS << sum(wire.bits for k, wire in enumerate(subject.inputs) if own >> k & 1))
+        own_ends = [subject.ends(wire) for k, wire in enumerate(subject.inputs) if own >> k & 1]
+        work.spend(TUPLE_STEPS * math.prod(last - first + 1 for first, last in own_ends))
     fixed = tuple(part for part in subject.output.parts if not support[part[0]] & ~mask)
     return Separation(subject, names, tuple(groups), *_held_states(subject, names, sorted(wanted), fixed))
 
@@ -124,7 +125,8 @@ def freed(subject: WordSubject) -> WordSubject:
                 own = plan.wires[source]
                 alone = isinstance(own, Input) and readers[source] == [k] and source not in summed
                 # an odd multiple of a word takes every value once
-                if alone and multiplier & 1 and not shift and own.bits == wire.bits:  # type: ignore[union-attr]
+                free = alone and own.name not in subject.within
+                if free and multiplier & 1 and not shift and own.bits == wire.bits:  # type: ignore[union-attr]
                     given[k] = Input(wire.name, wire.bits, True)
     names = [wire.name for wire in (*subject.inputs, *given.values())]
     if not given or len(set(names)) < len(names):
@@ -153,7 +155,7 @@ def flattened(subject: WordSubject) -> WordSubject:
 def _with_plan(subject: WordSubject, plan: Plan) -> WordSubject:
     """Return the subject with a plan that reads fewer words: those left out are free, and multiply what is counted."""
     made = replace(subject, plan=plan)
-    return replace(made, unread=subject.unread + subject.bits - made.bits)
+    return replace(made, unread=subject.unread * subject.read_states // made.read_states)
 
 
 def _components(subject: WordSubject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
@@ -175,14 +177,15 @@ def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | N
     All groups together have at most `most_states`: each is run once.
     """
     support, inputs = supports(subject.plan), subject.inputs
+    lengths = [math.log2(last - first + 1) for first, last in map(subject.ends, inputs)]
     best: tuple[float, tuple[str, ...]] | None = None
     for count in range(min(MOST_HELD, len(inputs)) + 1):
         for chosen in combinations(range(len(inputs)), count):
-            held = sum(inputs[k].bits for k in chosen)
+            held = sum(lengths[k] for k in chosen)
             if held > MOST_HELD_BITS:
                 continue
             groups = _components(subject, support, sum(1 << k for k in chosen))
-            bits = [sum(wire.bits for k, wire in enumerate(inputs) if own >> k & 1) for own, _ in groups]
+            bits = [sum(each for k, each in enumerate(lengths) if own >> k & 1) for own, _ in groups]
             if max(bits, default=0) > MOST_GROUP_BITS or sum(bits) > MOST_COUNTED_BITS:
                 continue
             if sum(2.0**each for each in bits) > most_states:
@@ -228,7 +231,7 @@ def _tuples(
     """Return the distinct tuples of some words over a group's states, the sum of others, and how many give each."""
     columns: list[Integers] = []
     counts = np.empty(0, dtype=np.int64)
-    for piece in pieces([wire for k, wire in enumerate(subject.inputs) if own >> k & 1]):
+    for piece in pieces([wire for k, wire in enumerate(subject.inputs) if own >> k & 1], within=subject.within):
         rows, times = distinct(_columns(subject, piece, meeting, inner, 0))
         both = [np.concatenate(pair) for pair in zip(columns, rows, strict=True)] if columns else rows
         columns, counts = distinct(both, np.concatenate([counts, times]))
@@ -240,7 +243,7 @@ def _held_states(
     subject: WordSubject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the words that groups read of all values of the held words, and what these fix of the sum."""
-    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MOST_HELD_BITS)
+    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MOST_HELD_BITS, subject.within)
     *read, total = _columns(subject, piece, wanted, fixed, subject.output.constant)
     return dict(zip(map(_name, wanted), read, strict=True)), total
 

@@ -6,8 +6,9 @@ enumeration, conditioning, branch and bound) sees the same thing: whole numbers 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Input, Output
 from bddtorque.words import Format
+from bddtorque.words.integer_range import wrap
 from bddtorque.words.rounding import half_up_shift
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ State = dict[str, int]
 """Input words by name."""
 Words = dict[str, Integers]
 """Input words of many states by name, of shapes that go together."""
+Within = Mapping[str, tuple[int, int]]
+"""The first and the last word of inputs that may not take all of theirs; those of an angle may end beyond its highest
+word, where they wrap."""
 
 PARTS_A_STEP = 4
 """Summands that are added in a step, all states being run along axes."""
@@ -55,8 +60,9 @@ class Subject:
     word : the format of the output word, of outputs only
     unit : of its values; empty where they have none
     formats : of the input words, by name, where they have one
-    unread : bits of the input words of the whole that this output does not depend on: counts are multiplied
+    unread : states of the input words of the whole that this output does not depend on: counts are multiplied
     place : the output, from 0, that it is or belongs to; the wire or the block otherwise
+    within : words that some inputs are held to, by name
     """
 
     name: str
@@ -69,6 +75,7 @@ class Subject:
     formats: Mapping[str, Format]
     unread: int
     place: int
+    within: Within = field(default_factory=dict, kw_only=True)
 
     @property
     def output(self) -> Output | FloatOutput:
@@ -80,10 +87,26 @@ class Subject:
         """The input words that it reads."""
         return self.plan.inputs
 
+    def ends(self, wire: Input) -> tuple[int, int]:
+        """Return the first and the last word that an input takes."""
+        return self.within.get(wire.name, (wire.lowest, wire.highest))
+
+    @property
+    def read_states(self) -> int:
+        """States of the input words that it reads."""
+        return math.prod(last - first + 1 for first, last in map(self.ends, self.inputs))
+
     @property
     def bits(self) -> int:
-        """Bits of the input words that it reads."""
-        return sum(wire.bits for wire in self.inputs)
+        """Bits that number the states of the input words that it reads."""
+        return (self.read_states - 1).bit_length()
+
+    def wrapped(self, states: Integers) -> Integers:
+        """Return states (N, inputs) with angles that were taken beyond their highest word back among the words."""
+        if not self.within:
+            return states
+        columns = [wrap(own, wire.bits) if wire.wraps else own for wire, own in zip(self.inputs, states.T, strict=True)]
+        return np.stack(columns, axis=1)
 
     @property
     def lsb(self) -> float:
@@ -98,7 +121,7 @@ class Subject:
     @property
     def states(self) -> int:
         """How many states counts are of."""
-        return 1 << (self.bits + self.unread)
+        return self.read_states * self.unread
 
     @property
     def rising(self) -> bool:
@@ -122,7 +145,7 @@ class Subject:
 
     def sums(self, states: Integers) -> Integers:
         """Return the sums (N,) of states (N, inputs)."""
-        return np.broadcast_to(self.total(dict(zip(self.names, states.T, strict=True))), len(states))
+        return np.broadcast_to(self.total(dict(zip(self.names, self.wrapped(states).T, strict=True))), len(states))
 
     def unclamped(self, total: Any) -> Any:
         """Return the words of sums before they are clamped."""

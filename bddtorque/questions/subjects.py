@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.questions.subject_kinds import FloatSubject, Subject, WordSubject
+from bddtorque.questions.subject_kinds import FloatSubject, Subject, Within, WordSubject
 from bddtorque.sweeps.term_errors import term_summands
 
 ASKING = "a question"
@@ -63,13 +64,22 @@ def _refuse_quantity(model: Model) -> None:
         )
 
 
-def subject(model: Model, name: str) -> Subject:
-    """Return what a name stands for; see `subjects`."""
+def subject(model: Model, name: str, within: Within | None = None) -> Subject:
+    """Return what a name stands for, `subjects` says how, with inputs held to the words that `within` allows."""
     _refuse_quantity(model)
+    if not within:
+        return _named(model, name)
+    asked = _named(model, name, within)
+    if asked.kind == "block":
+        raise BddTorqueError(f"ask: conditions are on the inputs of the model; the words of block {name} have none")
+    return replace(asked, within={each: within[each] for each in asked.names if each in within})
+
+
+def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     plan: AnyPlan = model.plan
     outputs = [output.name for output in plan.outputs]
     if name in outputs:
-        return _output(model, outputs.index(name))
+        return _output(model, outputs.index(name), within)
     joints = list(model.source.outputs) if isinstance(model.source, RobotSource) else []
     inside, terms = "", {}
     if not isinstance(plan, FloatPlan):
@@ -82,7 +92,7 @@ def subject(model: Model, name: str) -> Subject:
     if name in terms:
         return terms[name]
     if name in joints:
-        return _output(model, joints.index(name))
+        return _output(model, joints.index(name), within)
     known = [*outputs, *joints, *terms]
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     raise BddTorqueError(
@@ -97,25 +107,27 @@ def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> Wor
     return _word(model, place) if kind == "w" else _block(model, place)
 
 
-def _output(model: Model, place: int) -> WordSubject | FloatSubject:
-    whole, formats = model.plan, model.source.words
+def _output(model: Model, place: int, conditions: Within | None = None) -> WordSubject | FloatSubject:
+    whole, formats, within = model.plan, model.source.words, conditions or {}
     title, word = list(model.source.outputs.items())[place]
     title = f"torque of {title}" if isinstance(model.source, RobotSource) else title
 
     def unread(plan: AnyPlan) -> int:
         read = {wire.name for wire in plan.inputs}
-        return sum(each.bits for name, each in formats.items() if name not in read)
+        ends = (within.get(name, (each.lowest, each.highest)) for name, each in formats.items() if name not in read)
+        return math.prod(last - first + 1 for first, last in ends)
 
     if isinstance(whole, FloatPlan):
         in_floats = sliced_floats(whole, whole.outputs[place])
         return FloatSubject(
             whole.outputs[place].name, title, "output", in_floats, model.tables, word, word.unit, formats,
-            unread(in_floats), place,
+            unread(in_floats), place, within=within,
         )  # fmt: skip
     plan = sliced(whole, whole.outputs[place])
     return WordSubject(
-        plan.outputs[0].name, title, "output", plan, model.tables, word, word.unit, formats, unread(plan), place
-    )
+        plan.outputs[0].name, title, "output", plan, model.tables, word, word.unit, formats, unread(plan), place,
+        within=within,
+    )  # fmt: skip
 
 
 def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, lsb: Fraction = Fraction(1)) -> Output:
@@ -129,7 +141,7 @@ def _word(model: Model, place: int) -> WordSubject:
     name = f"w{place}"
     plan = sliced(whole, unclamped(name, ((place, 1),)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
-    return WordSubject(name, title, "word", plan, model.tables, None, "", model.source.words, 0, place)
+    return WordSubject(name, title, "word", plan, model.tables, None, "", model.source.words, 1, place)
 
 
 def _block(model: Model, place: int) -> WordSubject:
@@ -142,7 +154,7 @@ def _block(model: Model, place: int) -> WordSubject:
     plan = replace(model.word_plan(ASKING), wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
-    return WordSubject(name, title, "block", plan, model.tables, None, "", {}, 0, place)
+    return WordSubject(name, title, "block", plan, model.tables, None, "", {}, 1, place)
 
 
 def _terms(model: Model) -> dict[str, WordSubject]:
@@ -156,6 +168,6 @@ def _terms(model: Model) -> dict[str, WordSubject]:
         whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))
         found[term.name] = WordSubject(
             term.name, f"term of {output.name}", "term", sliced(plan, whole), model.tables, None, word.unit,
-            model.source.words, 0, term.torque, term.motions, word,
+            model.source.words, 1, term.torque, term.motions, word,
         )  # fmt: skip
     return found

@@ -14,10 +14,11 @@ from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.bounding import boxes_looked_at, largest_sum
+from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
 from bddtorque.questions.counting import Counts, states_at_least
 from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import State, Subject
+from bddtorque.questions.subject_kinds import State, Subject, Within
 from bddtorque.questions.subjects import subject
 
 MOST_WORD = 1 << 61
@@ -26,7 +27,15 @@ PATIENCE = 0.1
 """Share of the work for branch and bound where all states can be run instead."""
 
 
-def largest(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Extreme:
+def largest(
+    model: Model,
+    of: str,
+    *,
+    where: Conditions = (),
+    within_limits: bool = False,
+    work: float | Work = WORK,
+    limit: float | None = None,
+) -> Extreme:
     """Return the largest value of an output, term, word or block, with a state that has it.
 
     Parameters
@@ -35,6 +44,10 @@ def largest(model: Model, of: str, *, work: float | Work = WORK, limit: float | 
         A compiled model.
     of : str
         What is asked about; see `subjects` for names.
+    where : str, sequence of str or mapping
+        Conditions on the inputs: ``"qd=0, q2 <= 90 deg"``, ``{"qd": 0, "q[elbow]": (0, 1.5)}``; see `conditions`.
+    within_limits : bool
+        Positions of revolute joints only within the limits of their joints.
     work : float
         Millions of steps that the answer may take, about ten milliseconds each.
     limit : float, optional
@@ -45,20 +58,43 @@ def largest(model: Model, of: str, *, work: float | Work = WORK, limit: float | 
     Extreme
         Exact, or the bracket known when work or time was over or Ctrl-C came.
     """
-    return _extreme(model, subject(model, of), "largest", work_of(work, limit))
+    within = words_within(model, where, within_limits)
+    return _extreme(
+        model, subject(model, of, within), "largest", work_of(work, limit), within, said(where, within_limits)
+    )
 
 
-def smallest(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Extreme:
+def smallest(
+    model: Model,
+    of: str,
+    *,
+    where: Conditions = (),
+    within_limits: bool = False,
+    work: float | Work = WORK,
+    limit: float | None = None,
+) -> Extreme:
     """Return the smallest value; as `largest`."""
-    return _extreme(model, subject(model, of), "smallest", work_of(work, limit))
+    within = words_within(model, where, within_limits)
+    return _extreme(
+        model, subject(model, of, within), "smallest", work_of(work, limit), within, said(where, within_limits)
+    )
 
 
-def saturating(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> Count:
+def saturating(
+    model: Model,
+    of: str,
+    *,
+    where: Conditions = (),
+    within_limits: bool = False,
+    work: float | Work = WORK,
+    limit: float | None = None,
+) -> Count:
     """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
 
-    The answer is compared with what the certificate says of it. `work` and `limit` are as for `largest`.
+    The answer is compared with what the certificate says of it. The other arguments are as for `largest`.
     """
-    asked, work = subject(model, of), work_of(work, limit)
+    asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
+    conditions = said(where, within_limits)
     if asked.kind != "output":
         raise BddTorqueError(f"ask: saturation is a question about an output; {of} is a {asked.kind}")
     half = work.part(0.5)
@@ -71,7 +107,8 @@ def saturating(model: Model, of: str, *, work: float | Work = WORK, limit: float
     low, high = above.low + below.low, min(above.high + below.high, asked.states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
-    return _count(asked, Counts(low, high, way, detail), "saturate", work, _beside_certificate(model, asked, low, high))
+    certified = _beside_certificate(model, asked, low, high, conditions)
+    return _count(asked, Counts(low, high, way, detail), "saturate", work, conditions, certified)
 
 
 def reaching(
@@ -80,15 +117,17 @@ def reaching(
     value: float,
     side: Literal["at least", "at most"] = "at least",
     *,
+    where: Conditions = (),
+    within_limits: bool = False,
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Count:
     """Return how many states give at least (at most) a value, in the unit of what is asked about; words have none.
 
     Outputs count as their words stand for values, and over all states of the model; terms, words and blocks over all
-    states of the words that they read. `work` and `limit` are as for `largest`.
+    states of the words that they read. The other arguments are as for `largest`.
     """
-    asked, work = subject(model, of), work_of(work, limit)
+    asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
     if not math.isfinite(value):
         raise BddTorqueError(f"ask: the value to reach must be finite, got {value}")
     choice(side, ("at least", "at most"), "side")
@@ -107,14 +146,14 @@ def reaching(
         found = Counts(count, count, "range", "the value lies beyond the range of the word")
     else:
         found = (states_at_least if upward else _below)(asked, asked.least_total(first), work)
-    return _count(asked, found, f"give {side} {value:g} {asked.unit}".rstrip(), work)
+    return _count(asked, found, f"give {side} {value:g} {asked.unit}".rstrip(), work, said(where, within_limits))
 
 
-def _count(asked: Subject, found: Counts, what: str, work: Work, certificate: str = "") -> Count:
+def _count(asked: Subject, found: Counts, what: str, work: Work, where: str, certificate: str = "") -> Count:
     exact = found.low == found.high
     return Count(
         asked.name, asked.title, exact, found.way, found.detail + work.note(exact), what, found.low, found.high,
-        asked.states, certificate, stopped=work.why(exact),
+        asked.states, certificate, stopped=work.why(exact), where=where,
     )  # fmt: skip
 
 
@@ -124,18 +163,23 @@ def _below(asked: Subject, threshold: int, work: Work) -> Counts:
     return others._replace(low=asked.states - others.high, high=asked.states - others.low)
 
 
-def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
+def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Within, where: str) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
     total, bound, state, way, detail = _searched(asked, direction, work)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
-        state = {**dict.fromkeys(model.source.words, 0), **state}
+        state = {
+            **dict.fromkeys(model.source.words, 0),
+            **{name: first for name, (first, _) in within.items()},
+            **state,
+        }
         check_witness(model, asked, state, word)
     exact = word == bound_word
     clamped = asked.unclamped(total) != word
     return Extreme(
         asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
-        asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact),
+        asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact), where=where,
+        values=state_values(asked.formats, state), units=state_units(asked.formats, state),
     )  # fmt: skip
 
 
@@ -143,14 +187,14 @@ def _searched(asked: Subject, direction: int, work: Work) -> tuple[int, int, Sta
     """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
     if asked.bits <= EASY_BITS:
         total, state, _ = _run(asked, direction, work)
-        return total, total, state, "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+        return total, total, state, "enumeration", f"all {asked.read_states:,} states of its words were run"
     few = asked.bits <= MOST_BITS
     own = work.part(PATIENCE) if few else work
     found = largest_sum(asked, direction, own)
     if few and own.stopped and not work.stopped:
         with work.interruptible():
             total, state, run = _run(asked, direction, work)
-            if run == 1 << asked.bits:
+            if run == asked.read_states:
                 return total, total, state, "enumeration", f"all {run:,} states of its words were run"
     ends = direction * found.found, direction * found.bound
     return *ends, found.state, "branch and bound", boxes_looked_at(found.boxes)
@@ -186,16 +230,16 @@ def run_state(model: Model, state: State) -> list[int]:
     return [int(word) for word in model.torque_words(*words)]
 
 
-def _beside_certificate(model: Model, asked: Subject, low: int, high: int) -> str:
-    """Return what the certificate says of saturation, and refuse what contradicts it."""
-    said = model.certificate.outputs[asked.place]
-    if (said.saturation == "cannot" and low) or (said.saturation == "can" and not high):
+def _beside_certificate(model: Model, asked: Subject, low: int, high: int, where: str) -> str:
+    """Return what the certificate says of saturation, and refuse what contradicts it; it is about all states."""
+    stated = model.certificate.outputs[asked.place].saturation
+    if (stated == "cannot" and low) or (stated == "can" and not high and not where):
         raise BddTorqueError(
-            f"ask: the certificate says that {asked.name} {said.saturation} saturate, but {low} to {high} states do: "
+            f"ask: the certificate says that {asked.name} {stated} saturate, but {low} to {high} states do: "
             "this is a bug, please report it"
         )
-    if said.saturation != "not excluded":
-        return f"the certificate says {said.saturation}"
+    if stated != "not excluded" or (where and not low):
+        return f"the certificate says {stated}" + (" of all states" if where else "")
     if not high:
         return "the certificate says not excluded; this proves that it cannot"
     return f"the certificate says not excluded{'; this proves that it can' if low else ''}"

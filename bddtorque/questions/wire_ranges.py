@@ -161,7 +161,7 @@ class WordSpans(Algebra[Span]):
 
     def input(self, wire: Input) -> Span:
         """Return the ranges of an input word."""
-        return Span(*next(self.inputs))
+        return Span(*next(self.inputs), wire.bits if wire.wraps else 0)
 
     def table(self, wire: Lookup, words: Sequence[Span]) -> Span:
         """Return the extremes of a table over ranges of its words."""

@@ -16,9 +16,10 @@ from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBl
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
-from bddtorque.questions.enumeration import Piece, pieces, random_words
+from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
+from bddtorque.questions.enumeration import Piece, pieces, random_words, states_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import Integers, State, Subject, Words, WordSubject
+from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
 from bddtorque.questions.subjects import ASKING, subject
 from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
@@ -41,14 +42,29 @@ Compared = Callable[[Words], tuple[Integers, Bounded]]
 """Compiled words, and the truth in their units, on a grid of input words."""
 
 
-def largest_error(model: Model, of: str, *, work: float | Work = WORK, limit: float | None = None) -> LargestError:
+def largest_error(
+    model: Model,
+    of: str,
+    *,
+    where: Conditions = (),
+    within_limits: bool = False,
+    work: float | Work = WORK,
+    limit: float | None = None,
+) -> LargestError:
     """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
 
     Exact, up to the radius stated, where every state can be compared; else a bracket: found by a search, or among the
-    states compared, and proved by the certificate. Blocks are compared whole in any case. `work` and `limit` are as for
-    `largest`.
+    states compared, and proved by the certificate. Blocks are compared whole in any case. The other arguments are as
+    for `largest`.
     """
-    asked, work = subject(model, of), work_of(work, limit)
+    within = words_within(model, where, within_limits)
+    asked = subject(model, of, within)
+    found = _found(model, asked, of, work_of(work, limit), within)
+    values, units = state_values(asked.formats, found.state), state_units(asked.formats, found.state)
+    return replace(found, values=values, units=units, where=said(where, within_limits))
+
+
+def _found(model: Model, asked: Subject, of: str, work: Work, within: Within) -> LargestError:
     match asked.kind:
         case "word":
             raise BddTorqueError(f"ask: the error is a question about an output, a term or a block; {of} is a word")
@@ -56,9 +72,9 @@ def largest_error(model: Model, of: str, *, work: float | Work = WORK, limit: fl
             return _of_block(model, asked)
         case "term":
             assert isinstance(asked, WordSubject)
-            return _of_term(model, asked, work)
+            return _of_term(model, asked, work, within)
         case "output":
-            return _of_output(model, asked, work)
+            return _of_output(model, asked, work, within)
 
 
 def _of_block(model: Model, asked: Subject) -> LargestError:
@@ -86,7 +102,7 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
     return block.units(list(words.values()))
 
 
-def _of_term(model: Model, asked: WordSubject, work: Work) -> LargestError:
+def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
     output, word = model.word_plan(ASKING).outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
@@ -105,10 +121,10 @@ def _of_term(model: Model, asked: WordSubject, work: Work) -> LargestError:
             units = units - (word.sign * word.offset + word.centre) / word.lsb
         return compiled * scale, units  # type: ignore[return-value]
 
-    if sum(wire.bits for wire in inputs) <= MOST_BITS:
-        found = _whole(asked, inputs, compared, work)
+    if states_of(inputs, within) <= 1 << MOST_BITS:
+        found = _whole(asked, inputs, compared, work, within)
         return found if found.exact else replace(found, way="states and plan", bound=_term_bound(model, asked))
-    found, tried = _tried(asked, inputs, compared, work)
+    found, tried = _tried(asked, inputs, compared, work, within)
     detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
     bound = _term_bound(model, asked)
     return replace(found, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
@@ -133,7 +149,7 @@ def _inputs(model: Model, names: set[str]) -> tuple[Input, ...]:
     return tuple(Input(name, word.bits, word.kind == "angle") for name, word in formats.items() if name in names)
 
 
-def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
+def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> LargestError:
     assert asked.word is not None
     word, formats = asked.word, model.source.words
     inputs = _inputs(model, set(formats))
@@ -147,10 +163,10 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
         detail = "the file does not hold the function itself: the error is as the certificate states it"
         return _stated(asked, "certificate", detail, known)
-    if sum(wire.bits for wire in inputs) <= MOST_BITS:
-        found = _whole(asked, inputs, compared, work)
+    if states_of(inputs, within) <= 1 << MOST_BITS:
+        found = _whole(asked, inputs, compared, work, within)
         return found if found.exact else replace(found, way="states and certificate", bound=known)
-    if isinstance(model.source, RobotSource):
+    if isinstance(model.source, RobotSource) and not within:
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(
@@ -159,7 +175,7 @@ def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
         words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
         found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
     else:
-        found, tried = _tried(asked, inputs, compared, work)
+        found, tried = _tried(asked, inputs, compared, work, within)
     check_witness(model, asked, found.state, cast("int", found.word))
     detail = f"{tried:,} states tried in search of the worst"
     return replace(found, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
@@ -171,17 +187,25 @@ def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
     )
 
 
-def _tried(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[LargestError, int]:
+def _tried(
+    asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work, within: Within
+) -> tuple[LargestError, int]:
     """Return the largest error of some random states, and how many were tried."""
     count = min(max(int(work.affordable() // TRIED_STEPS), 1), MOST_TRIED)
-    worst = _among(asked, random_words(inputs, count), compared).state
+    worst = _among(asked, random_words(inputs, count, within), compared).state
     return _among(asked, {name: np.array([word]) for name, word in worst.items()}, compared), count
 
 
-def _whole(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work | None = None) -> LargestError:
+def _whole(
+    asked: Subject,
+    inputs: tuple[Input, ...],
+    compared: Compared,
+    work: Work | None = None,
+    within: Within | None = None,
+) -> LargestError:
     """Return the largest error over all states of some inputs, or over as many as work allows."""
-    states = 1 << sum(wire.bits for wire in inputs)
-    return _worst(asked, pieces(inputs, PIECE_BITS), states, compared, work or Work(math.inf))
+    parts = pieces(inputs, PIECE_BITS, within)
+    return _worst(asked, parts, states_of(inputs, within or {}), compared, work or Work(math.inf))
 
 
 def _among(asked: Subject, words: Words, compared: Compared) -> LargestError:

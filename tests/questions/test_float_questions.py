@@ -145,7 +145,7 @@ def test_exact_answers_are_those_of_every_state():
         assert asked.rounded(largest_sum(asked, 1, Work(100)).bound) == own.max()
         assert (largest(model, name).word, smallest(model, name).word) == (own.max(), own.min())
         before = np.broadcast_to(asked.total(every_state(asked)), [1 << wire.bits for wire in asked.inputs])
-        lost = int(np.count_nonzero((before > 3) | (before < -4))) << asked.unread
+        lost = int(np.count_nonzero((before > 3) | (before < -4))) * asked.unread
         assert saturating(model, name).low == saturating(model, name).high == lost
         assert reaching(model, name, 20.0).low == np.count_nonzero(model.formats.tau[place].dequantise(own) >= 20)
 

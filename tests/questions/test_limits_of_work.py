@@ -112,7 +112,7 @@ def test_counts_by_groups_that_are_cut_short_still_bracket(name, at, when, milli
     if found is None:  # not even work for the lists
         assert millions < 0.1 and not interrupted
         return
-    assert found.low << parted.subject.unread <= expected <= found.high << parted.subject.unread
+    assert found.low * parted.subject.unread <= expected <= found.high * parted.subject.unread
 
 
 @given(st.sampled_from(["direct", "products"]), st.floats(0.2, 0.8), st.integers(0, 3))
@@ -127,7 +127,7 @@ def test_states_that_were_not_run_may_be_on_either_side(name, at, pieces_run):
         work = Work(told=interrupts_after(pieces_run))
         found = counting._enumerated(asked, threshold, work)
     assert work.stopped == "interrupt"
-    assert found.low << asked.unread <= expected <= found.high << asked.unread
+    assert found.low * asked.unread <= expected <= found.high * asked.unread
 
 
 def test_groups_with_too_long_lists_are_left_to_boxes(monkeypatch):
