@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 Row = tuple[str, str, str, str]
 LONGEST_COUNT = 10**15
-"""Counts beyond this are shown to six digits; JSON has all of them."""
+"""Brackets of counts beyond this are shown as shares of all states; JSON has all digits."""
+USELESS = 0.5
+"""A bracket of the share of all states that is wider tells nothing worth a number."""
+LEAST_SHARE = 1e-12
+"""Of all states: fewer are as good as some."""
 LARGEST_FLOAT = 1 << 1023
 """Counts from here on are shown as a power of two: no float holds 2^1024."""
 
@@ -56,8 +60,13 @@ def _count(answer: Count) -> tuple[str, str, dict[str, int]]:
     if answer.exact:
         share = f", {low:.6g} of all" if answer.low else ""
         said = f"{answer.low:,} of {total} states{share}"
+    elif high - low > USELESS:
+        said = f"not counted: only {low:.3g} to {high:.3g} of all {total} states is proved"
+    elif answer.high < LONGEST_COUNT:
+        said = f"{answer.low:,} to {answer.high:,} of {total} states, {low:.6g} to {high:.6g} of all"
     else:
-        said = f"{_short(answer.low)} to {_short(answer.high)} of {total} states, {low:.6g} to {high:.6g} of all"
+        least = ", at least one" if answer.low and low < LEAST_SHARE else ""
+        said = f"{low:.6g} to {high:.6g} of all {total} states{least}"
     return f"states that {answer.what}", said + (f"; {answer.certificate}" if answer.certificate else ""), {}
 
 

@@ -80,7 +80,7 @@ def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
                 raise BddTorqueError(f"ask: a range of {name} must be a pair, low and high, got {describe(value)}")
             yield f"{name} = {value}", str(name), tuple(value) if pair else value
         return
-    texts = [where] if isinstance(where, str) else list(where)
+    texts = ([where] if where.strip() else []) if isinstance(where, str) else list(where)
     for text in (part.strip() for each in texts for part in re.split(r",|\band\b", each)):
         first, *rest = (part.strip() for part in re.split("(<=|>=|=)", text))
         match rest:

@@ -18,13 +18,16 @@ from bddtorque.questions.conditions import Conditions, said, state_units, state_
 from bddtorque.questions.counting import Counts, states_at_least
 from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
+from bddtorque.questions.sharpening import excludes_saturation, sharpen
 from bddtorque.questions.subject_kinds import State, Subject, Within
 from bddtorque.questions.subjects import subject
 
 MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 PATIENCE = 0.1
-"""Share of the work for branch and bound where all states can be run instead."""
+"""Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded."""
+WAVES = 0.8
+"""Share of the rest for excluding saturation by the torque itself."""
 
 
 def largest(
@@ -98,11 +101,9 @@ def saturating(
     if asked.kind != "output":
         raise BddTorqueError(f"ask: saturation is a question about an output; {of} is a {asked.kind}")
     half = work.part(0.5)
-    above = states_at_least(asked, asked.least_total(asked.output.high + 1), half)
-    if work.stopped:  # interrupted: nothing is known of the other end
-        below = above._replace(low=0, high=asked.states)
-    else:
-        below = _below(asked, asked.least_total(asked.output.low), work)
+    above = _beyond(model, asked, 1, half)
+    # interrupted: nothing is known of the other end
+    below = above._replace(low=0, high=asked.states) if work.stopped else _beyond(model, asked, -1, work)
     work.stopped = work.stopped or half.stopped
     low, high = above.low + below.low, min(above.high + below.high, asked.states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
@@ -163,9 +164,30 @@ def _below(asked: Subject, threshold: int, work: Work) -> Counts:
     return others._replace(low=asked.states - others.high, high=asked.states - others.low)
 
 
+def _beyond(model: Model, asked: Subject, direction: int, work: Work) -> Counts:
+    """Return how many states saturate at one end: at the highest word (`direction` 1) or the lowest (−1)."""
+
+    def counted(own: Work) -> Counts:
+        if direction > 0:
+            return states_at_least(asked, asked.least_total(asked.output.high + 1), own)
+        return _below(asked, asked.least_total(asked.output.low), own)
+
+    if asked.bits <= MOST_BITS:
+        return counted(work)
+    first = work.part(PATIENCE)
+    found = counted(first)
+    if found.low == found.high or work.stopped:
+        return found
+    own = work.part(WAVES)
+    none = excludes_saturation(model, asked, direction, own)
+    if none:
+        return Counts(0, 0, "branch and bound", none)
+    return counted(work) if work.goes_on() else found
+
+
 def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Within, where: str) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
-    total, bound, state, way, detail = _searched(asked, direction, work)
+    total, bound, state, way, detail = _searched(model, asked, direction, work)
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
         state = {
@@ -183,21 +205,24 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Withi
     )  # fmt: skip
 
 
-def _searched(asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
+def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
     """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
     if asked.bits <= EASY_BITS:
         total, state, _ = _run(asked, direction, work)
         return total, total, state, "enumeration", f"all {asked.read_states:,} states of its words were run"
     few = asked.bits <= MOST_BITS
-    own = work.part(PATIENCE) if few else work
+    own = work.part(PATIENCE)
     found = largest_sum(asked, direction, own)
+    detail = boxes_looked_at(found.boxes)
+    if not few and own.stopped and not work.stopped:
+        found, detail = sharpen(model, asked, direction, found, work)
     if few and own.stopped and not work.stopped:
         with work.interruptible():
             total, state, run = _run(asked, direction, work)
             if run == asked.read_states:
                 return total, total, state, "enumeration", f"all {run:,} states of its words were run"
     ends = direction * found.found, direction * found.bound
-    return *ends, found.state, "branch and bound", boxes_looked_at(found.boxes)
+    return *ends, found.state, "branch and bound", detail
 
 
 def _run(asked: Subject, direction: int, work: Work) -> tuple[int, State, int]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bddtorque.compiler.range_facts import TorqueRange
+from bddtorque.evaluate.program import limits
 from bddtorque.model.model import Model
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table
@@ -87,7 +88,10 @@ def live_section(
 
 
 def _sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
-    """Return the sliders of one quantity. They end one word beyond the highest: there angles wrap, others stop."""
+    """Return the sliders of one quantity, from one limit of the joint to the other; all words where there are none.
+
+    All words end one word beyond the highest: there angles wrap, others stop.
+    """
     rows = []
     for j, (name, word) in enumerate(zip(model.formats.joint_names, getattr(model.formats, quantity), strict=True), 1):
         identifier = f"{quantity}{j}"
@@ -99,8 +103,8 @@ def _sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
                     "input",
                     type="range",
                     id=identifier,
-                    min=str(word.lowest),
-                    max=str(word.highest + 1),
+                    min=str(slider_ends(word)[0]),
+                    max=str(slider_ends(word)[1]),
                     step="1",
                     value="0",
                     autocomplete="off",
@@ -110,6 +114,14 @@ def _sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
             )
         )
     return element("fieldset", element("legend", title), *rows)
+
+
+def slider_ends(word: Format) -> tuple[int, int]:
+    """Return the first and the last place of a slider; an angle's goes on beyond half a turn if its limits do."""
+    first, last = limits(word)
+    if (first, last) == (word.lowest, word.highest) or first > word.highest:
+        return word.lowest, word.highest + 1
+    return first, last + (1 << word.bits if last < first else 0)
 
 
 def _torques(model: Model, start: Sequence[Sequence[int]], ranges: Sequence[TorqueRange], tables: bool) -> Markup:

@@ -123,7 +123,7 @@ def test_states_that_were_not_run_may_be_on_either_side(name, at, pieces_run):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "EASY_BITS", 0)
         small_pieces = enumeration.pieces
-        patch.setattr(enumeration, "pieces", lambda inputs: small_pieces(inputs, 12))
+        patch.setattr(enumeration, "pieces", lambda inputs, **_: small_pieces(inputs, 12))
         work = Work(told=interrupts_after(pieces_run))
         found = counting._enumerated(asked, threshold, work)
     assert work.stopped == "interrupt"
@@ -178,7 +178,7 @@ def test_equality_that_is_not_decided_says_what_it_tried(interrupted, monkeypatc
     first, second = small("direct"), small("products")
     pieces = enumeration.pieces
     whole = equality(first, second)
-    monkeypatch.setattr(sys.modules["bddtorque.questions.equal_words"], "pieces", lambda inputs: pieces(inputs, 6))
+    monkeypatch.setattr(sys.modules["bddtorque.questions.equal_words"], "pieces", lambda inputs, **_: pieces(inputs, 6))
     cut = equality(first, second, work=Work(told=interrupts_after(3)) if interrupted else Work(0))
     assert len(cut) == (1 if interrupted else 2)
     for one, found in zip(whole, cut, strict=False):

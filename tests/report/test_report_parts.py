@@ -19,11 +19,12 @@ from bddtorque.plan.table import Table
 from bddtorque.report.arm_picture import APART, arm_picture
 from bddtorque.report.diagram_picture import drawable_part
 from bddtorque.report.layered import layout
-from bddtorque.report.live_section import map_axes
+from bddtorque.report.live_section import map_axes, slider_ends
 from bddtorque.report.markup import Markup, element, json_script, number, table
 from bddtorque.report.packing import pack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
 from bddtorque.report.view import placed_joints, view_of
+from bddtorque.words import Format
 
 
 def unpack(packed: dict) -> np.ndarray:
@@ -191,3 +192,14 @@ def test_a_plan_is_drawn_wire_by_wire_or_in_groups():
         counted = len(plan.wires) + len(plan.outputs)
         assert (len(boxes) < counted / 2) if grouped else (len(boxes) == counted)
         assert sum(each.attributes["class"] == "box output" for each in boxes) == len(plan.outputs)
+
+
+def test_sliders_end_at_the_limits_of_their_joints():
+    limited = Format("angle", 8, -1.0, 2.0)
+    ends = slider_ends(limited)
+    assert all(-1.0 <= float(limited.dequantise(word)) <= 2.0 for word in ends)
+    assert float(limited.dequantise(ends[0] - 1)) < -1.0 and float(limited.dequantise(ends[1] + 1)) > 2.0
+    around = Format("angle", 8, 2.0, 4.0)  # beyond half a turn
+    first, last = slider_ends(around)
+    assert last > around.highest and 2.0 <= first * around.lsb <= last * around.lsb <= 4.0
+    assert slider_ends(Format("angle", 8)) == slider_ends(Format("range", 8, 1.0, 2.0)) == (-128, 128)

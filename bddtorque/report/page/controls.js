@@ -25,13 +25,23 @@ class Sliders {
 
   /** Return the words as they stand: q, qd, qdd, one per joint. */
   words() {
-    return this.rows.map((row) => row.map(({ input }) => Number(input.value)));
+    return this.rows.map((row) =>
+      row.map(({ input, format }) => (format.wraps ? held(Number(input.value), format.bits, true) : Number(input.value))),
+    );
+  }
+
+  /** Return words anywhere on the sliders, which end at the limits of their joints. */
+  random() {
+    return this.rows.map((row) =>
+      row.map(({ input }) => Number(input.min) + Math.floor(Math.random() * (Number(input.max) - Number(input.min) + 1))),
+    );
   }
 
   set(words) {
     this.rows.forEach((row, kind) =>
       row.forEach(({ input, output, format }, j) => {
-        input.value = String(words[kind][j]);
+        const turn = format.wraps && words[kind][j] < Number(input.min) ? 2 ** format.bits : 0;
+        input.value = String(words[kind][j] + turn);
         this.describe(input, output, format);
       }),
     );

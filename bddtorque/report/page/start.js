@@ -43,9 +43,7 @@ async function begin() {
   const sliders = new Sliders(data.formats, data.start, show);
   const still = (word) => Math.round(clampedUnits(word, unitsOf(word, 0))); // the word nearest to no motion
   const rest = [data.start[0], data.formats.qd.map(still), data.formats.qdd.map(still)];
-  const random = () =>
-    QUANTITIES.map((name) => data.formats[name].map((word) => lowestWord(word) + Math.floor(Math.random() * 2 ** word.bits)));
-  const buttons = { "set-start": () => data.start, "set-rest": () => rest, "set-random": random };
+  const buttons = { "set-start": () => data.start, "set-rest": () => rest, "set-random": () => sliders.random() };
   for (const [name, words] of Object.entries(buttons)) {
     document.getElementById(name).addEventListener("click", () => {
       sliders.set(words());

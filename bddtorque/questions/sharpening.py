@@ -1,0 +1,60 @@
+"""Brackets of a compiled torque made closer by what is proved of the torque itself and of the words' errors.
+
+No compiled word is further from the true torque, clamped to the range of the words, than the certificate says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from bddtorque.model.model import Model
+from bddtorque.questions.bounding import Bracket, boxes_looked_at, good_state, largest_sum
+from bddtorque.questions.search_work import Work
+from bddtorque.questions.subject_kinds import Subject
+from bddtorque.questions.torque_waves import bound_torque
+
+
+def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:
+    """Return a closer bracket of the largest sum (see `largest_sum`) than is known of it, and what was done."""
+    waves = None if asked.word is None else bound_torque(model, asked, direction * asked.word.sign, work)
+    if waves is None or asked.word is None:  # more boxes of words are all there is
+        again = largest_sum(asked, direction, work)
+        return again, boxes_looked_at(again.boxes)
+    start = np.array([waves.state[name] for name in asked.names], dtype=np.int64)
+    if any(name in asked.within for name in asked.names):  # the nearest words may be just beyond
+        ends = np.array([asked.ends(wire) for wire in asked.inputs], dtype=np.int64).reshape(-1, 2).T
+        size = np.array([1 << wire.bits if wire.wraps else 0 for wire in asked.inputs])
+        start = np.clip(np.where((size > 0) & (start < ends[0]), start + size, start), *ends)
+    best = good_state(asked, direction, work, start)
+    found = int(direction * asked.sums(best[None])[0])
+    if found > known.found:
+        state = asked.wrapped(best[None])[0].tolist()
+        known = replace(known, found=found, state=dict(zip(asked.names, state, strict=True)))
+    units, error = asked.word.units(waves.bound), model.certificate.outputs[asked.place].bound
+    if direction > 0:
+        top = math.floor(units + error)
+        bound = asked.least_total(top + 1) - 1 if top < asked.output.high else known.bound
+    else:
+        bottom = math.ceil(units - error)
+        bound = -asked.least_total(bottom) if bottom > asked.output.low else known.bound
+    done = f"{boxes_looked_at(known.boxes)}, and {waves.boxes:,} of the torque itself"
+    return replace(known, bound=max(known.found, min(known.bound, bound))), done
+
+
+def excludes_saturation(model: Model, asked: Subject, direction: int, work: Work) -> str:
+    """Return what was done if it shows that no state saturates at the highest word (`direction` 1) or the lowest."""
+    word = asked.word
+    if word is None:
+        return ""
+    error = model.certificate.outputs[asked.place].bound * (1 + 1e-9)
+    end = asked.output.high - error if direction > 0 else asked.output.low + error
+    enough = word.sign * (word.centre + end * word.lsb) + word.offset
+    waves = bound_torque(model, asked, direction * word.sign, work, enough)
+    if waves is None:
+        return ""
+    units = word.units(waves.bound)
+    excluded = units < end if direction > 0 else units > end
+    return f"{waves.boxes:,} boxes of the torque itself looked at" if excluded else ""
