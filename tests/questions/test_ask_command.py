@@ -107,10 +107,19 @@ def test_an_interruption_shows_what_was_found(ask, monkeypatch):
 
 @pytest.mark.parametrize("bits", [60, 1023, 1024, 1500])
 def test_counts_of_any_size_are_shown(bits):
-    found = Count("tau1", "", False, "branch and bound", "", "saturate", 5, 3 << (bits - 2), 1 << bits)
-    ((_, said, label, _),) = answer_rows(found)
+    def said(low, high, states=1 << bits):
+        found = Count("tau1", "", False, "branch and bound", "", "saturate", low, high, states)
+        ((_, text, label, _),) = answer_rows(found)
+        assert label == "bracket"
+        return text
+
+    assert said(5, 1 << (bits - 2)) == f"{5 / (1 << bits):.6g} to 0.25 of all 2^{bits} states, at least one"
+    assert said(1 << (bits - 3), 1 << (bits - 2)) == f"0.125 to 0.25 of all 2^{bits} states"
+    useless = f"not counted: only {5 / (1 << bits):.3g} to 0.75 of all 2^{bits} states is proved"
+    assert said(5, 3 << (bits - 2)) == useless
     shown = f"{3 << (bits - 2):.6g}" if bits < 1024 else f"2^{bits - 2 + np.log2(3):.8g}"
-    assert said == f"5 to {shown} of 2^{bits} states, {5 / (1 << bits):.6g} to 0.75 of all" and label == "bracket"
+    assert said(0, 1 << (bits - 4), 3 << (bits - 2)).endswith(f" of all {shown} states")
+    assert said(5, 9, 1000) == "5 to 9 of 1,000 states, 0.005 to 0.009 of all"
 
 
 def test_the_default_work_is_that_of_python():
