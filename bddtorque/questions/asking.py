@@ -119,10 +119,10 @@ def answers(
         raise BddTorqueError(
             f"ask: conditions on inputs are not for {asked_of_all[0]}, which is a question about all states"
         )
-    words_within(model, where, within_limits)  # what is wrong is said before any work
     if not wanted and equal is None:
         wanted = dict.fromkeys(UNASKED)
     names = [subject.name for subject in subjects(model, of)]
+    words_within(model, where, within_limits)  # what is wrong is said before any work
     found: list[Answer] = []
     try:
         for name in names if wanted else ():
