@@ -6,6 +6,7 @@ adding a number so large that the unit of the sum is 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
@@ -245,7 +246,7 @@ class _FloatSteps:
             "rounded": ROUNDED.format(real=self.type, **rounding),
             "rounded_long": ROUNDED_LONG,
         }
-        called = {function for function in known if f" {function}(" in text or f"({function}(" in text}
+        called = {function for function in known if re.search(rf"\b{function}\(", text)}
         if "quarter_sine" in called:
             called.add("fused")
         return "\n".join(part for function, part in known.items() if function in called)

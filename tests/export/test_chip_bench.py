@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -55,20 +56,17 @@ def test_tables_are_measured_where_nothing_multiplies(monkeypatch):
     """Both targets beside each other, proved alike, whichever the model is; and what to take."""
     chip = "cortex-m0-slow-multiply"
     needs(chip)
-    monkeypatch.setattr(chip_bench, "TRIED", 500)
-    monkeypatch.setattr(chip_bench, "COARSER", ())
     monkeypatch.setattr(chip_bench, "LEVELS", ("-Os",))
     monkeypatch.setattr(chip_bench, "BLOCK_BITS", (8,))
     integers = arm(6, target="integer", chip=chip)
     assert any("has no fast multiplier" in note for note in integers.report["notes"])
-    found = [*bench_chips(integers, [chip], 10, seed=0)]
-    assert [each.way for each in found] == ["bddtorque", "tables", "X", "F"]
-    own, tables = found[:2]
+    own, tables = islice(bench_chips(integers, [chip], 10, seed=0), 2)  # X and F are tried elsewhere
+    assert (own.way, tables.way) == ("bddtorque", "tables")
     assert tables.options == "--target tables --block-bits 8" and tables.error <= tables.bound < 1.0
-    (advice,) = recommendations((integers, each) for each in found).values()
+    (advice,) = recommendations((integers, each) for each in (own, tables)).values()
     better = tables if tables.mean < own.mean else own
     assert f": {better.mean:,.0f} cycles and {better.flash:,} bytes (" in advice
-    other = next(each for each in bench_chips(arm(6, workers=1), [chip], 10, seed=0) if each.way == "integer")
+    _, other = islice(bench_chips(arm(6, workers=1), [chip], 10, seed=0), 2)
     assert other.options == f"--target integer --chip {chip}" and other.error <= other.bound < 1.0
 
 
