@@ -67,11 +67,10 @@ def compose(plan: Plan, facts: list[Facts], angles: dict[int, Angle]) -> Composi
             # a word is whole, and no further from its ideal value than roundings move it
             low = max(each.low, math.ceil(ideal[0] - moved))
             high = min(each.high, math.floor(ideal[1] + moved))
-            if not (wire.low <= low and high <= wire.high):
-                unproved[place] = (
-                    math.nextafter(float(wire.low - 1 + Fraction(moved)), math.inf),
-                    math.nextafter(float(wire.high + 1 - Fraction(moved)), -math.inf),
-                )
+            if not (wire.low <= low and high <= wire.high):  # each side by itself
+                least = math.nextafter(float(wire.low - 1 + Fraction(moved)), math.inf)
+                most = math.nextafter(float(wire.high + 1 - Fraction(moved)), -math.inf)
+                unproved[place] = -math.inf if wire.low <= low else least, math.inf if high <= wire.high else most
             ideal = max(ideal[0], wire.low - moved), min(ideal[1], wire.high + moved)
             known.append(Known(max(each.low, wire.low), min(each.high, wire.high), each.errors, ideal=ideal))
     outputs = []

@@ -115,7 +115,7 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
     for monomial, ball in terms.items():
         waves[monomial], own = _waves(ball)
         off += own * max(map(abs, box.span(monomial)))
-    room = min(wanted[1] - wanted[0], 4 * max(map(abs, wanted))) / 2
+    room = min(abs(end) for end in (*wanted, wanted[1] - wanted[0]) if math.isfinite(end))
     waves, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
     off += left_out
     shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
