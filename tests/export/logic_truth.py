@@ -54,44 +54,34 @@ def entries(torque: str, term: int, bits: int) -> list[tuple[int, int]]:
     return found
 
 
-def verilog(bits: int) -> str:
-    """Return the arm for input words of so many bits in Verilog, with ports of one bit each."""
-    inputs = [f"{name}_{bit}" for name in WORDS for bit in range(bits)]
-    outputs = [f"{name}_{bit}" for name in RANGES for bit in range(BITS)]
-    lines = [
-        f"module gold({', '.join([f'input {name}' for name in inputs] + [f'output {name}' for name in outputs])});"
-    ]
-    for name in WORDS:
-        joined = ", ".join(f"{name}_{bit}" for bit in reversed(range(bits)))
-        lines.append(f"  wire [{bits - 1}:0] {name} = {{{joined}}};")
-    for torque, terms in TERMS.items():
-        for k, (names, _) in enumerate(terms):
-            lines += [f"  reg signed [{WIDTH - 1}:0] {torque}_{k}t;", f"  always @* case ({{{', '.join(names)}}})"]
-            size = bits * len(names)
-            lines += [f"    {size}'d{index}: {torque}_{k}t = {word};" for index, word in entries(torque, k, bits)]
-            lines.append("  endcase")
-        total = " + ".join(f"{torque}_{k}t" for k in range(len(terms)))
-        lines += [
-            f"  wire signed [9:0] {torque}_sum = {total};",
-            f"  wire signed [9:0] {torque}_word = ({torque}_sum + 10'sd2) >>> {EXTRA};",
-            f"  wire [3:0] {torque} = {torque}_word > 7 ? 4'd7 : {torque}_word < -8 ? 4'd8 : {torque}_word[3:0];",
-            *(f"  assign {torque}_{bit} = {torque}[{bit}];" for bit in range(BITS)),
-        ]
-    return "\n".join([*lines, "endmodule", ""])
+def multiplexers(name: str, pins: list[str], column: list[int], made: dict[tuple[str, str, str], str]) -> list[str]:
+    """Return a function given by its truth table as a tree of multiplexers that ends in a net; equal ones once."""
+    lines: list[str] = []
+    nets = ["yes" if value else "no" for value in column]
+    for pin in reversed(pins):
+        joined = []
+        for low, high in zip(nets[::2], nets[1::2], strict=True):
+            if low != high and (pin, low, high) not in made:
+                made[pin, low, high] = f"m{len(made)}"
+                lines += [f".names {pin} {high} {low} {made[pin, low, high]}", "11- 1", "0-1 1"]
+            joined.append(low if low == high else made[pin, low, high])
+        nets = joined
+    return [*lines, f".names {nets[0]} {name}", "1 1"]
 
 
 def blif(bits: int) -> str:
-    """Return the arm for input words of so many bits in BLIF: tables as sums of minterms, sums by ripple carry."""
+    """Return the arm for input words of so many bits in BLIF: tables as multiplexers, sums by ripple carry."""
     inputs = [f"{name}_{bit}" for name in WORDS for bit in range(bits)]
     outputs = [f"{name}_{bit}" for name in RANGES for bit in range(BITS)]
-    lines = [".model gold", f".inputs {' '.join(inputs)}", f".outputs {' '.join(outputs)}", ".names no"]
+    lines = [".model gold", f".inputs {' '.join(inputs)}", f".outputs {' '.join(outputs)}"]
+    lines += [".names no", ".names yes", "1"]
+    made: dict[tuple[str, str, str], str] = {}
     for torque, terms in TERMS.items():
         for k, (names, _) in enumerate(terms):
-            table, size = entries(torque, k, bits), bits * len(names)
-            pins = " ".join(f"{name}_{bit}" for name in names for bit in reversed(range(bits)))
+            words = [word for _, word in entries(torque, k, bits)]
+            pins = [f"{name}_{bit}" for name in names for bit in reversed(range(bits))]
             for bit in range(WIDTH):
-                rows = [f"{index:0{size}b} 1" for index, word in table if word >> bit & 1]
-                lines += [f".names {pins} {torque}t{k}_{bit}" if rows else f".names {torque}t{k}_{bit}", *rows]
+                lines += multiplexers(f"{torque}t{k}_{bit}", pins, [word >> bit & 1 for word in words], made)
         # the rounding comes first, as a word of its own: 2
         lines += [f".names {torque}s0_1", "1"]
         sums = [f"{torque}s0_1" if bit == 1 else "no" for bit in range(10)]
