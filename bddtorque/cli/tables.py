@@ -162,7 +162,7 @@ def block_figures(model: Model) -> list[dict[str, Any]]:
 
 
 def block_table(figures: list[dict[str, Any]]) -> Table:
-    """Return the blocks and their diagrams, one a row."""
+    """Return the blocks and their diagrams, one per row."""
     numbers = (">inputs", ">output", ">rows", ">nodes", ">widest", ">rails", ">depth")
     table = plain_table("Blocks", ">block", "of", *numbers)
     for each in figures:

@@ -103,7 +103,7 @@ def _compiled_terms(file: str, chosen: dict[str, Any]) -> list[ModelTerm]:
 
 
 def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
-    """Return the terms, one a row."""
+    """Return the terms, one per row."""
     from bddtorque.report.term_facts import RobotTerm
 
     table = plain_table("Terms", "|term", "|kind", "input words")

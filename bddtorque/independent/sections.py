@@ -31,7 +31,7 @@ METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
 
 
 def words_of(plain: Any, robot: Robot) -> Subject:
-    """Return the torques of a robot over the words of the formats, one a joint."""
+    """Return the torques of a robot over the words of the formats, one per joint."""
     given = object_of(plain, ("joint_names", "q", "qd", "qdd", "tau"), "formats")
     names = [joint.name for joint in robot.joints]
     require(given["joint_names"] == names, "formats: expected the names of the robot's joints")
@@ -132,7 +132,7 @@ def _check_words(plain: Any, subject: Subject) -> None:
     for array, formats in arrays.items():
         quantity, units = RANGES[array.partition("_")[0]]
         prefix = "desired " if array.endswith("_desired") else ""
-        require(len(formats) == n, f"words, {array}: expected one a joint")
+        require(len(formats) == n, f"words, {array}: expected one per joint")
         wanted = [whole(each, 2, 32, f"spec, bits of {quantity}") for each in list_of(bits[quantity], "spec, bits", n)]
         for j, (word, joint) in enumerate(zip(formats, joints, strict=True)):
             where = f"spec, {quantity} of joint {j + 1}"

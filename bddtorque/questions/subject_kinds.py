@@ -56,7 +56,7 @@ class Subject:
     title : what that is, for people
     kind : ``"output"``, ``"term"``, ``"word"`` or ``"block"``
     plan : the wires it needs, and one output
-    tables : one a block of the plan it was taken from
+    tables : one per block of the plan it was taken from
     word : the format of the output word, of outputs only
     unit : of its values; empty where they have none
     formats : of the input words, by name, where they have one

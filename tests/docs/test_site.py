@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import plain_english
 import pytest
 from pages import NAMES, ROOT, links, text_of
 
@@ -20,3 +21,16 @@ def test_every_page_is_linked_from_the_first(name):
     page = name.removeprefix("docs/")
     assert page in links("docs/index.md")
     assert f": {page}\n" in text_of("mkdocs.yml")
+
+
+def test_the_check_of_language_finds_what_it_is_for(monkeypatch, tmp_path):
+    """`make lint` runs it on all pages; here it is seen to find something."""
+    (tmp_path / "bddtorque").mkdir()
+    (tmp_path / "bddtorque" / "__init__.py").write_text('__all__ = ["rounded", "compile"]\n', encoding="utf-8")
+    (tmp_path / "README.md").write_text("One table a block, whole numbers: 3 required,\n2 given.\n", encoding="utf-8")
+    (tmp_path / "good.md").write_text("One table per block.\n", encoding="utf-8")
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.setattr(plain_english, "ROOT", tmp_path)
+    found = plain_english.findings()
+    assert [each.split(":")[0] for each in found] == ["README.md"] * 3 + ["bddtorque.rounded"]

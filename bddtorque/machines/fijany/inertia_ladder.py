@@ -1,6 +1,6 @@
 """Ways to the inertia matrix from the original Newton-Euler based one to composite bodies (FIJ section III.A and B).
 
-FIJ names four redundancies of the original algorithm (ONEB), n applications of Newton-Euler, one a column, and what
+FIJ names four redundancies of the original algorithm (ONEB), n applications of Newton-Euler, one per column, and what
 removes each: (1) a better frame to project the equations on, (2) Newton-Euler optimised for a unit acceleration of one
 joint and everything else at rest, (3) a more efficient variant of that, (4) a recursion in two dimensions. Its own VNEB
 is what removing the first three gives; the fourth leads to composite bodies, in the original form (OCRB, centres of

@@ -216,7 +216,7 @@ class SpeculativeMachine:
         return last
 
     def step(self, q: Any, qd: Any, qdd: Any) -> Floats:
-        """Run one control iteration on a state (n,), or one a row of (N, n); return the torques, same shape."""
+        """Run one control iteration on a state (n,), or one per row of (N, n); return the torques, same shape."""
         tau = self._run(self.readings, q, qd, qdd, predicted=self.method.output_prediction)
         single: Floats = tau[0]
         return tau if np.ndim(q) == 2 else single

@@ -176,7 +176,7 @@ def transposed(M: Rows) -> Rows:
 
 
 def matrix_product(L: Rows, M: Rows) -> Rows:
-    """Return L M: three matrix-vector products, one a column."""
+    """Return L M: three matrix-vector products, one per column."""
     columns = transposed(M)
     return transposed((matrix_times(L, columns[0]), matrix_times(L, columns[1]), matrix_times(L, columns[2])))
 
