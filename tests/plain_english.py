@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 EVERYWHERE = {
-    r"\brequired,\s[^|\n]*\s?[^|\n]*\bgiven\b": "say what must be, and what was found: 'bits must be between 2 and 24, got 25'",
-    r"\b(one|(?:a|one) table|a row|a line|a state) a (joint|block|row|file|word|term|arm|torque|column|robot)\b": "write 'per'",
+    r"\brequired,\s[^|\n]*\s?[^|\n]*\bgiven\b": "write 'bits must be between 2 and 24, got 25'",
+    r"\b(one|one table|a (table|row|line|state)) a (joint|block|row|file|word|term|arm|column|robot)\b": "write 'per'",
     r"\bfound wanting\b": "write 'a check failed'",
     r"\bof strangers\b": "write 'untrusted'",
     r"\ba person would write\b": "name the baseline",
