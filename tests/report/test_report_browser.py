@@ -15,6 +15,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import AngleSum, Input, Output, Product, Sum
+from bddtorque.report.live_section import slider_ends
 from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
 from bddtorque.report.view import placed_joints
@@ -121,11 +122,18 @@ def test_sliders_move_the_arm_and_its_torques(opened):
     page = opened(written("scara")[0])
     before = page.run("document.getElementById('arm-shapes').innerHTML")
     states = [each[200:212] for each in wild_states(model, seed=3)]
+    ends = [kind.highest + 1 for kind in model.formats.inputs[1:]]
     for k in range(len(states[0])):
         words = [kind[k] for kind in states]
         page.run(MOVE % json.dumps([row.tolist() for row in words]))
+        set_words = page.run("bddtorque.sliders.words()")  # positions stop at the limits of their joints
+        assert set_words[1:] == [np.clip(row, -half, half).tolist() for row, half in zip(words[1:], ends, strict=True)]
+        assert all(
+            first <= word <= last
+            for word, (first, last) in zip(set_words[0], map(slider_ends, model.formats.q), strict=True)
+        )
         shown = page.run("[1, 2, 3, 4].map((j) => document.getElementById(`tau${j}-word`).textContent)")
-        assert [int(each.replace("−", "-")) for each in shown] == model.torque_words(*words).tolist()
+        assert [int(each.replace("−", "-")) for each in shown] == model.torque_words(*set_words).tolist()
     assert page.run("document.getElementById('arm-shapes').innerHTML") != before
     differences = page.run("[1, 2, 3, 4].map((j) => document.getElementById(`tau${j}-difference`).textContent)")
     for said, bound in zip(differences, model.certificate.bounds, strict=True):
