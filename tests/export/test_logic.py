@@ -26,10 +26,12 @@ needs_yosys = pytest.mark.skipif(YOSYS is None, reason="Yosys is not installed h
 EQUIVALENCE = """
 read_blif gold.blif
 hierarchy -top gold
+opt_clean
 design -stash gold
 read_blif gate.blif
 hierarchy -top planar2r_words
 flatten
+opt_clean
 design -stash gate
 design -copy-from gold -as gold gold
 design -copy-from gate -as gate planar2r_words
@@ -229,7 +231,7 @@ def test_abc_reads_a_pla_as_the_table_it_is(tmp_path):
 
 
 @needs_yosys
-@pytest.mark.parametrize("bits", [3, pytest.param(4, marks=pytest.mark.everything)])
+@pytest.mark.parametrize("bits", [3, *(pytest.param(bits, marks=pytest.mark.everything) for bits in (4, 6))])
 def test_yosys_proves_the_paper_arm_equal_to_its_equations(tmp_path, bits):
     paper_arm(bits, tmp_path)
     (tmp_path / "proof.ys").write_text(EQUIVALENCE)
