@@ -16,7 +16,8 @@ from compiled import compiled
 from bddtorque.model.model import to_bytes
 
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
-SECTIONS = ("robot", "spec", "formats", "plan", "certificate", "tables")
+SECTIONS = ("robot", "spec", "formats", "words", "plan", "certificate", "tables")
+"""Of robots; one has `formats` or `words`."""
 
 
 @cache
@@ -46,7 +47,7 @@ def signed(header: dict[str, Any], arrays: Mapping[str, bytes]) -> bytes:
 
 
 def digest_of(header: Mapping[str, Any]) -> str:
-    defining = {name: header[name] for name in SECTIONS}
+    defining = {name: header[name] for name in SECTIONS if name in header}
     return sha256(json.dumps(defining, sort_keys=True, separators=(",", ":")).encode())
 
 

@@ -70,6 +70,8 @@ class _OfRobot:
     @property
     def efforts(self) -> list[tuple[str, float] | None]:
         """The unit of each motor's effort and how many of it are 1 N·m or N, where the spec tells of the drive."""
+        if len(self.spec.joints) != len(self.robot.joints):  # a spec of something else, which `verify` finds out
+            return [None] * len(self.robot.joints)
         known = zip(self.robot.joints, self.spec.joints, strict=True)
         return [None if said.drive is None else said.drive.effort(joint.revolute) for joint, said in known]
 

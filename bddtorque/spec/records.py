@@ -117,16 +117,21 @@ def _as_mass_range(given: object, name: str) -> Range:
     return low, high
 
 
+def _as_coordinate(given: object, name: str) -> Range:
+    """Return the range of a coordinate, or a number that it always is as both ends."""
+    given = unwrap(given)
+    if not is_list(given) or (len(given) == 2 and given[0] == given[1]):
+        number = real(given[0] if is_list(given) else given, name)
+        return number, number
+    return as_range(given, name)
+
+
 def _as_box(given: object, name: str) -> tuple[Range, Range, Range]:
     given = unwrap(given)
     if not is_list(given) or len(given) != 3:
         what = "3 ranges in m, of x, y and z in the tip frame, such as [[-0.1, 0.1], [-0.1, 0.1], [0, 0.2]]"
         raise BddTorqueError(f"{name} must be {what}, got {describe(given)}")
-    x, y, z = (
-        (real(each, name), real(each, name)) if not is_list(each) else as_range(each, name) if each[0] != each[-1]
-        else (real(each[0], name), real(each[-1], name))
-        for each in given
-    )  # fmt: skip
+    x, y, z = (_as_coordinate(each, name) for each in given)
     return x, y, z
 
 

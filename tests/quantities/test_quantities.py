@@ -1,10 +1,13 @@
 """Every quantity, for every target: within its certificate of pinocchio, verified, the same words everywhere."""
 
+import contextlib
+import copy
 import subprocess
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from bdt_files import signed, taken_apart
 from oracle import crba, pinocchio_model, rnea
 from sample_robots import example_urdf
 
@@ -343,3 +346,26 @@ def test_friction_is_in_the_bias_and_not_in_gravity():
     assert abs(plain_words(bias, named)[0, 0] * unit - plain[0, 0] - 5.0) < 2 * unit
     gravity = bt.compile(robot, quantity="gravity", **ranges)
     assert not any(block.to_plain()["kind"] == "law" for block in gravity.plan.blocks)
+
+
+@pytest.mark.parametrize("target", ["spec", "words", "certificate"])
+def test_files_with_anything_in_them_are_read_or_refused_in_one_line(compiled, target):
+    model = compiled("gravity", "integer", payload=BOX)
+    header, arrays = taken_apart(to_bytes(model))
+    for path in paths_of(header[target]):
+        for value in (None, -1, "x", [], {}, 1e308):
+            altered = copy.deepcopy(header)
+            place = altered[target]
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = value
+            with contextlib.suppress(bt.BddTorqueError):
+                from_bytes(signed(altered, arrays))
+
+
+def paths_of(plain, path=()):
+    """Give the place of everything in plain data."""
+    items = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from paths_of(value, (*path, key))
