@@ -143,13 +143,13 @@ class OtherPrecision:
 
 
 @contextmanager
-def numbers(kind: type, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a kind of number in the place of the floats of the modules that compose bounds."""
+def numbers(kind: type, room: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a kind of number in the place of the floats of the modules that compose bounds; `room` in that of `ROOM`."""
     with monkeypatch.context() as patch:
         exact = kind is Fraction
         for module in (word_bound, float_bound, bounded):
             patch.setattr(module, "math", shim(kind))
-            patch.setattr(module, "ROOM", Fraction(1) if exact else kind(bounded.ROOM))
+            patch.setattr(module, "ROOM", kind(room))
             patch.setattr(module, "float", kind, raising=False)
         patch.setattr(float_bound, "TINY", kind(0) if exact else kind(bounded.TINY))
         patch.setattr(float_bound, "NONE", (kind(0),) * 3)
@@ -160,12 +160,12 @@ def numbers(kind: type, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def composed(
-    model: bt.Model, facts: list[BlockFacts], kind: type, monkeypatch: pytest.MonkeyPatch
+    model: bt.Model, facts: list[BlockFacts], kind: type, monkeypatch: pytest.MonkeyPatch, room: Any = bounded.ROOM
 ) -> list[OutputBound]:
     """Return the bounds of a model, computed with a kind of number."""
     draft, _ = redraft(model)
     own = [BlockFacts(kind(fact.error), fact.low, fact.high) for fact in facts]
-    with numbers(kind, monkeypatch):
+    with numbers(kind, 1 if kind is Fraction else room, monkeypatch):
         if draft.plan.target == "float":
             algebra = float_bound.FloatErrors(draft.plan, own)
             algebra.precision = OtherPrecision(draft.plan.precision, kind)  # type: ignore[assignment]
@@ -198,6 +198,15 @@ def test_the_bound_is_no_less_than_the_exact_one(
             for part, value in values_of(least).items():
                 assert value <= values_of(mine)[part] <= value * (1 + Fraction(1, 10**8)), (kind, part)
             assert Fraction(mine.low) <= Fraction(least.low) <= Fraction(least.high) <= Fraction(mine.high)
+
+
+def test_without_room_a_bound_could_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison above tells: floats that round down with nothing to make up for it end below the exact bound."""
+    model = compiled("planar2r", bits=12, target="integer")
+    facts = [tabulate(block)[1] for block in model.plan.blocks]
+    exact = composed(model, facts, Fraction, monkeypatch)
+    found = composed(model, facts, Down, monkeypatch, room=1)
+    assert all(values_of(mine)["tables"] < values_of(least)["tables"] for mine, least in zip(found, exact, strict=True))
 
 
 @pytest.mark.parametrize("helper", ["nextafter", "ROOM", "TINY"])
