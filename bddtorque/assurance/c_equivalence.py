@@ -28,13 +28,14 @@ from bddtorque.assurance.c_execution import CExecution, Word, constant, plain_so
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
+from bddtorque.plan.bound import BlockFacts, word_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range
 
 WIDE = 64
 """Bits of the terms that say what a plan means: no sum or product of a plan needs more than 62."""
-LIMIT_MS = 60_000
+LIMIT_MS = 20_000
 """For one question; all that are answered take a second or two."""
 
 
@@ -73,6 +74,16 @@ def _imported(name: str) -> Any:
         raise BddTorqueError(f'{name} is not installed: pip install "bddtorque[proof]"') from None
 
 
+@dataclass(frozen=True)
+class _Rounded:
+    """A call of a helper that rounds: a name for what it is given, that itself, its result, and what it divides by."""
+
+    name: str
+    inside: Word
+    result: str
+    unit: int
+
+
 class _Equivalence:
     def __init__(self, model: Model, plan: Plan, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
         self.model, self.plan = model, plan
@@ -87,8 +98,12 @@ class _Equivalence:
         for name in ("signed32", "floor32", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
-        self.sums: list[tuple[str, Word]] = []
-        """What helpers that round were given, since the last variable: a name for it, and the term itself."""
+        self.whole: dict[int, tuple[Word, Range]] = {}
+        """By output: its word before it is clamped, and the range of that."""
+        self.sums: list[_Rounded] = []
+        """What helpers that round were given, since the last variable."""
+        facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
+        self.ranges = word_ranges(plan, facts)
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
         self.raw: dict[str, Word] = {}
@@ -111,7 +126,12 @@ class _Equivalence:
                 self.raw[name] = Word(f"given_{name}", 32, True)
                 words.append(self.raw[name])
             arrays.append(words)
-        self.execution.run(function, [*arrays, [None] * count])
+        torques: list[Any] = [None] * count
+        self.execution.run(function, [*arrays, torques])
+        for j, (whole, ends) in self.whole.items():
+            output = self.plan.outputs[j]
+            meant = clamped(wide(whole), Range(output.low, output.high))
+            self._check(f"tau[{j}]", f"(=> {within(wide(whole), ends)} (= {wide(torques[j])} {meant}))")
         missing = {f"tau[{j}]" for j in range(count)} - {each.name for each in self.found}
         if missing:
             raise BddTorqueError(f"C: {', '.join(sorted(missing))} is never written")
@@ -127,8 +147,14 @@ class _Equivalence:
         if place[2] is not None:
             output = self.plan.outputs[int(place[2])]
             whole = Range(output.constant, output.constant)
-            reach = sum((self.plan.range_of(wire) * factor for wire, factor in output.parts), start=whole)
-            self._check_rounded(name, word, sums, output, reach.rounded(output.shift))
+            reach = sum((self.ranges[wire] * factor for wire, factor in output.parts), start=whole)
+            ends = reach.rounded(output.shift)
+            if self._is_rounded(word, sums, output, ends, clamp=False):  # it may be clamped later
+                symbol = f"whole_{place[2]}"
+                self.declarations.append(f"(declare-const {symbol} (_ BitVec {word.bits}))")
+                self.whole[int(place[2])] = (Word(symbol, word.bits, word.signed), ends)
+                return self.whole[int(place[2])][0]
+            self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
             return _spelled_out(word, sums)
         k = int(place[1])
         wire = self.plan.wires[k]
@@ -138,7 +164,7 @@ class _Equivalence:
             bits = wire.bits  # type: ignore[union-attr]
             self._check(name, f"(= {low_bits(_spelled_out(word, sums).term, bits)} {low_bits(meant, bits)})")
         elif isinstance(wire, Product | Sum):
-            self._check_rounded(name, word, sums, wire, wire.range(self.plan.blocks))
+            self._note(name, self._is_rounded(word, sums, wire, self.ranges[k], clamp=False))
         else:
             self._check(name, f"(= {wide(_spelled_out(word, sums))} {meant})")
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
@@ -147,7 +173,7 @@ class _Equivalence:
             self.words[k] = f"((_ sign_extend {WIDE - bits}) {low_bits(name, bits)})"
         else:
             self.words[k] = wide(fresh)
-            self.assumed.append(within(self.words[k], self.plan.range_of(k)))
+            self.assumed.append(within(self.words[k], self.ranges[k]))
         return fresh
 
     def _meaning(self, k: int) -> str:
@@ -171,7 +197,7 @@ class _Equivalence:
             case Sum():
                 term = rounded(self._total(wire), wire.shift)
         # a word that the code does not keep: its range is known all the same
-        self.assumed.append(within(term, self.plan.range_of(k)))
+        self.assumed.append(within(term, self.ranges[k]))
         return term
 
     def _product(self, wire: Product) -> str:
@@ -192,23 +218,24 @@ class _Equivalence:
         terms = [times(self._meaning(part), factor) for part, factor in wire.parts]
         return added([*terms, literal(wire.constant)])
 
-    def _check_rounded(
-        self, name: str, word: Word, sums: Sequence[tuple[str, Word]], wire: Product | Sum | Output, ends: Range
-    ) -> None:
-        """Prove the C of a rounded sum or product.
+    def _is_rounded(
+        self, word: Word, sums: Sequence[_Rounded], wire: Product | Sum | Output, ends: Range, clamp: bool
+    ) -> bool:
+        """Whether the C of a rounded sum or product gives its word, whose range is known to be `ends`.
 
         First, what is rounded in C has the low bits of the exact sum; then, for every number x in the place of this sum
         whose rounding is within `ends`, C rounds its low bits to the same word. Where that does not do, both at once.
         """
         exact = self._product(wire) if isinstance(wire, Product) else self._total(wire)
         owed = [*dict.fromkeys(self.owed)]
+        self.owed.clear()
 
         def meant(total: str) -> str:
             term = rounded(total, wire.shift)
-            return clamped(term, Range(wire.low, wire.high)) if isinstance(wire, Output) else term
+            return clamped(term, Range(wire.low, wire.high)) if clamp else term
 
         if sums:
-            short, inside = sums[-1]
+            short, inside = sums[-1].name, sums[-1].inside
             half = literal(1 << (wire.shift - 1)) if wire.shift else literal(0)
             low = low_bits(added([exact, half]), inside.bits)
             x = low_bits(f"(bvadd x {half})", inside.bits)
@@ -217,13 +244,44 @@ class _Equivalence:
             free = [f"(declare-const x (_ BitVec {WIDE}))", f"(declare-const {short} (_ BitVec {inside.bits}))"]
             term = _spelled_out(inside, sums[:-1]).term
             if self._holds(goal, free) and self._holds(f"(and true (= {term} {low}) {' '.join(owed)})"):
-                self.owed.clear()
-                self._note(name, True)
-                return
-        term = meant(exact)
-        self._check(
-            name, f"(=> {within(rounded(exact, wire.shift), ends)} (= {wide(_spelled_out(word, sums))} {term}))"
-        )
+                return True
+            total = added([exact, half])
+            if not owed and len(sums) == 2 and self._is_split(word, sums, total, wire.shift, ends, meant):
+                return True
+        known = within(rounded(exact, wire.shift), ends)
+        same = f"(= {wide(_spelled_out(word, sums))} {meant(exact)})"
+        return self._holds(f"(and true (=> {known} {same}) {' '.join(owed)})")
+
+    def _is_split(
+        self, word: Word, sums: Sequence[_Rounded], total: str, shift: int, ends: Range, meant: Callable[[str], str]
+    ) -> bool:
+        """Whether C computes floor(total/2^shift) right as floor((p + floor(r/v))/u), where total = v·p + r.
+
+        Sums that do not fit 32 bits are computed like that. Here `meant` is of numbers that have their half already.
+        """
+        inner, outer = sums
+        if inner.unit * outer.unit != 1 << shift or inner.inside.bits != 32 or outer.inside.bits != 32:
+            return False
+        apart = outer.inside.term.replace(inner.result, "floor_of_r")
+        r, p = widened(inner.inside.term), widened(apart.replace("floor_of_r", "(_ bv0 32)"))
+        if r is None or p is None or inner.name in apart:
+            return False
+        v, most = literal(inner.unit), 1 << (61 - inner.unit.bit_length())
+        short = [f"(= {total} (bvadd (bvmul {v} {p}) {r}))", within(p, Range(-most, most))]
+        short += [within(r, Range(-(1 << 31), (1 << 31) - 1))]
+        free = ["(declare-const floor_of_r (_ BitVec 32))"]
+        if not all(self._holds(each) for each in short):
+            return False
+        if not self._holds(f"(= {apart} (bvadd {low_bits(p, 32)} floor_of_r))", free):
+            return False
+        x = f"(bvadd (bvmul {v} p) ((_ sign_extend 32) {inner.name}))"
+        free = [f"(declare-const p (_ BitVec {WIDE}))"]
+        free += [f"(declare-const {each.name} (_ BitVec 32))" for each in sums]
+        known = [f"(= {outer.name} (bvadd {low_bits('p', 32)} {inner.result}))", within("p", Range(-most, most))]
+        half = literal(1 << (shift - 1)) if shift else literal(0)
+        exact = f"(bvsub {x} {half})"
+        known.append(within(rounded(exact, shift), ends))
+        return self._holds(f"(=> (and {' '.join(known)}) (= {wide(word)} {meant(exact)}))", free)
 
     def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
         body = self.execution.run
@@ -232,8 +290,10 @@ class _Equivalence:
             kind = (64, False) if name == "floor64" else (32, False)
             inside = arguments[0].as_type(*kind)
             short = f"rounded_{len(self.sums)}"
-            self.sums.append((short, inside))
-            return body(name, [Word(short, *kind), *arguments[1:]])  # type: ignore[no-any-return]
+            result: Word = body(name, [Word(short, *kind), *arguments[1:]])
+            unit = arguments[1].value if len(arguments) > 1 else 1
+            self.sums.append(_Rounded(short, inside, result.term, unit or 1))
+            return result
 
         return call
 
@@ -304,12 +364,46 @@ class _Equivalence:
         return [each for each in self.assumed if {*re.findall(r"\bw\d+\b", each)} <= names]
 
 
-def _spelled_out(word: Word, sums: Sequence[tuple[str, Word]]) -> Word:
+def _spelled_out(word: Word, sums: Sequence[_Rounded]) -> Word:
     """Return a term with names of sums replaced by what they stand for, the last one first."""
     term = word.term
-    for short, inside in reversed(sums):
-        term = re.sub(rf"\b{short}\b", lambda _, by=inside.term: by, term)  # type: ignore[misc]
+    for each in reversed(sums):
+        term = re.sub(rf"\b{each.name}\b", lambda _, by=each.inside.term: by, term)  # type: ignore[misc]
     return replace(word, term=term)
+
+
+def widened(term: str) -> str | None:
+    """Return a 32-bit sum of products as the integer that it would be without wrapping, of `WIDE` bits.
+
+    Nothing if it holds anything but sums, products, variables and constants.
+    """
+    tokens = re.findall(r"[()]|[^\s()]+", term)
+    place = 0
+
+    def expression() -> str | None:
+        nonlocal place
+        place += 1
+        token = tokens[place - 1]
+        if token != "(":
+            return f"((_ sign_extend {WIDE - 32}) {token})"
+        operation = tokens[place]
+        if operation == "_":  # (_ bv5 32)
+            value = int(tokens[place + 1].removeprefix("bv")) if tokens[place + 1].startswith("bv") else None
+            place += 4
+            return None if value is None else literal(value - (1 << 32) if value >> 31 else value)
+        if operation not in ("bvadd", "bvsub", "bvmul", "bvneg"):
+            return None
+        place += 1
+        parts = [operation]
+        while tokens[place] != ")":
+            part = expression()
+            if part is None:
+                return None
+            parts.append(part)
+        place += 1
+        return f"({' '.join(parts)})"
+
+    return expression()
 
 
 def wide(word: Word) -> str:

