@@ -27,7 +27,7 @@ from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine
-from bddtorque.plan.operation_counts import look_ups
+from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Output, Product, Sum
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")

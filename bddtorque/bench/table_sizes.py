@@ -10,7 +10,7 @@ from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_wires import Sine
-from bddtorque.plan.operation_counts import look_ups
+from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Lookup
 
 LOAD = 4

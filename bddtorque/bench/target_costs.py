@@ -15,8 +15,8 @@ from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Sine
-from bddtorque.plan.operation_counts import additions, look_ups
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import additions, look_ups
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 

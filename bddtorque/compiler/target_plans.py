@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.float_plan import AnyPlan
-from bddtorque.plan.operation_counts import native_operations
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import native_operations
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.extra_terms import COST, with_term

@@ -21,7 +21,7 @@ from bddtorque.bench.timing import EMPTY, interleaved, machine, python_calls
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.operation_counts import look_ups
+from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Lookup, Product
 
 OWN = {"words, one state at a time", OWN_LOOP, "words, batch in rows", "words, batch in columns"}
