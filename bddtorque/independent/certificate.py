@@ -18,7 +18,7 @@ SATURATIONS = ("cannot", "can", "not excluded")
 NEAR = 1e-5
 """Relative, and in units: how far a figure may stand above what the rules give; tables are rounded up to 2⁻²⁰ units."""
 ROUNDINGS = ("tables", "products", "sums", "final_rounding")
-LARGER = 64
+LARGER = 1024
 """How many times our own rounding of floats another's may be."""
 ROOM = 1e-9
 """Relative: how far the ends of a range may be apart, for floats that were rounded otherwise."""
@@ -119,7 +119,7 @@ def most_arithmetic(noise: float, found: OutputBound, word: Format, points: int 
     be smaller than another's.
     """
     size = abs(found.low) + abs(found.high) + abs(float(word.middle)) / word.lsb + 1
-    return LARGER * (points * noise + 1e-13 * size)
+    return LARGER * points * noise + 6.4e-12 * size
 
 
 def recomputed(stated: Stated, found: OutputBound, difference: float) -> float:
