@@ -17,8 +17,8 @@ from bddtorque.compiler.origin import from_terms
 from bddtorque.compiler.pinning import FORMAT, VERSION
 from bddtorque.compiler.plan_text import plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.plan.operation_counts import native_operations
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import native_operations
 from bddtorque.report.plan_picture import plan_svg
 from bddtorque.report.standalone import standalone_svg
 from bddtorque.spec import spec_names

@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         model = bt.load(compiled_file(Path(folder), given.bits))
-    evaluator = model.evaluator("words")
+    evaluator = model.evaluator("words", on_range="saturate")  # clamp and count, without a warning
     arm, words = model.robot.with_payload(UNKNOWN_MASS), through_words(model.formats)
 
     def float_torque(q: Floats, qd: Floats, qdd: Floats) -> Floats:

@@ -59,8 +59,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
         compile_command,
         "Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt\n\n"
         "Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80\n\n"
-        "Example: bddtorque compile arm.urdf --tip tool0 --payload 1.5,0,0,0.1 --write-spec arm.toml\n\n"
-        "Example: bddtorque compile --samples friction.csv --word velocity=12:-3:3 -o friction.bdt",
+        "Example: bddtorque compile arm.urdf --tip tool0 --write-spec arm.toml\n\n"
+        "Example: bddtorque compile --samples friction.csv -o friction.bdt",
     ),
     "plan": (
         plan_command,

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.evaluate import evaluator as evaluator_module
+from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate.runners import FEWEST_STATES, Spread, pieces
 from bddtorque.work.processors import checked_processors
 
@@ -22,7 +22,7 @@ from bddtorque.work.processors import checked_processors
 @pytest.fixture
 def eight_cores(monkeypatch):
     """Let the evaluator believe in eight cores, so that pieces are made wherever the tests run."""
-    monkeypatch.setattr(evaluator_module, "usable_processors", lambda: 8)
+    monkeypatch.setattr(kinds_module, "usable_processors", lambda: 8)
 
 
 @pytest.mark.parametrize("form", [None, "dense", "multi_terminal", "straight", "bits"])

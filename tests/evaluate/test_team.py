@@ -14,7 +14,7 @@ import pytest
 from compiled import arm, compiled, random_words, reference
 
 import bddtorque as bt
-from bddtorque.evaluate import evaluator as evaluator_module
+from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate import team as team_module
 from bddtorque.evaluate.processor_lists import POST, WAIT
 from bddtorque.evaluate.runners import Interpreted
@@ -33,7 +33,7 @@ PLANS = {
 @pytest.fixture
 def eight_cores(monkeypatch):
     """Let the evaluator believe in eight cores, so that every processor has a thread wherever the tests run."""
-    monkeypatch.setattr(evaluator_module, "usable_processors", lambda: 8)
+    monkeypatch.setattr(kinds_module, "usable_processors", lambda: 8)
 
 
 def run(team, words):

@@ -14,7 +14,6 @@ from sample_robots import example_urdf
 import bddtorque as bt
 from bddtorque.compiler.verify import verify
 from bddtorque.export.exporter import export_c
-from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.quantity_truth import true_values
 from bddtorque.plan.float_plan import FloatPlan
@@ -226,13 +225,6 @@ def test_files_are_read_back_and_verified(compiled, quantity):
     if quantity == "gravity":
         altered = to_bytes(from_bytes(data), package="9.9")
         assert from_bytes(altered).digest == model.digest
-
-
-def test_the_independent_checker_says_what_it_does_not_prove(compiled):
-    last = check_bytes(to_bytes(compiled("gravity")))[-1]
-    assert not last.passed or last.name == "certificate"
-    if not last.passed:
-        assert "quantity" in last.detail
 
 
 def test_torque_of_another_quantity_is_refused_in_one_line(compiled):
