@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -44,6 +44,22 @@ def rubbing_arm() -> bt.Model:
     """Return planar2r in floats, with friction."""
     friction = {"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05), "elbow": bt.Friction(0.3)}
     return bt.compile(bt.load_robot("planar2r").with_friction(friction), bits=8, target="float", workers=1)
+
+
+class Later(Mapping[str, bt.Model]):
+    """Models by name, each compiled when it is first asked for: nothing is compiled while tests are collected."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], bt.Model]]) -> None:
+        self._makers = {name: cache(make) for name, make in makers.items()}
+
+    def __getitem__(self, name: str) -> bt.Model:
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 def with_source(model: bt.Model, **changes: Any) -> bt.Model:

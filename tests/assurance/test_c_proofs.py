@@ -50,7 +50,7 @@ def eva(folder: Path, name: str, size: int) -> str:
     ("arm", "target", "joints"),
     [
         ("planar2r", "integer", 2),
-        ("planar2r", "tables", 2),
+        pytest.param("planar2r", "tables", 2, marks=LARGE),
         pytest.param("ur5", "integer", 6, marks=LARGE),
         pytest.param("ur5", "tables", 6, marks=LARGE),
     ],
@@ -71,7 +71,7 @@ def test_an_index_beyond_its_table_is_an_alarm(tmp_path: Path) -> None:
     assert re.search(r"[1-9]\d* alarms? generated", eva(tmp_path, "planar2r", 2))
 
 
-@pytest.mark.parametrize(("target", "bits"), [("integer", 12), ("tables", 8)])
+@pytest.mark.parametrize(("target", "bits"), [("integer", 12), pytest.param("tables", 8, marks=LARGE)])
 def test_every_wire_is_what_the_plan_says(target: str, bits: int, tmp_path: Path) -> None:
     pytest.importorskip("bitwuzla")
     pytest.importorskip("pycparser")

@@ -43,6 +43,7 @@ def test_plans_keep_to_any_block_bits(source, block_bits):
     assert max(sum(block.input_widths) for block in plan.blocks) <= block_bits
 
 
+@pytest.mark.everything
 def test_too_little_memory_names_the_block_and_the_way_out():
     with pytest.raises(BddTorqueError) as refusal:
         bt.compile("ur5", memory="8 MiB", source="recursive", workers=1)

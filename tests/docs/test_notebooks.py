@@ -26,5 +26,5 @@ def test_a_notebook_prints_what_it_shows(path, monkeypatch):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile("".join(cell["source"]), str(path), "exec"), names)
-        stored = ["".join(each["text"]) for each in cell["outputs"] if each["output_type"] == "stream"]
+        stored = ["".join(each["text"]) for each in cell["outputs"] if each.get("name") == "stdout"]
         assert printed.getvalue() == "".join(stored)

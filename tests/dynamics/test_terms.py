@@ -85,6 +85,7 @@ def test_weight_along_the_axes_is_no_term() -> None:
     assert {term.kind for term in bt.terms_of(flat).terms} == {"inertial", "centripetal", "coriolis"}
 
 
+@pytest.mark.everything
 def test_seven_joints_sum_to_newton_euler() -> None:
     robot = bt.load_robot("panda")
     states = random_states(robot, 2)

@@ -7,18 +7,23 @@ import warnings
 
 import numpy as np
 import pytest
+from compiled import Later
 
 import bddtorque as bt
 
-MODELS = [bt.compile("planar2r", bits=4), bt.compile("planar2r", bits=6, target="float")]
-FAST = MODELS[0].formats.qd.highest + 1
+MODELS = Later(
+    {
+        "tables": lambda: bt.compile("planar2r", bits=4),
+        "float": lambda: bt.compile("planar2r", bits=6, target="float"),
+    }
+)
 SAID = r"velocity of joint 'elbow' is beyond its range, -2.* to 1.* rad/s, and was clamped"
 ZERO = np.zeros(2, dtype=np.int64)
 
 
-@pytest.fixture(params=MODELS, ids=["tables", "float"])
+@pytest.fixture(params=list(MODELS))
 def model(request: pytest.FixtureRequest) -> bt.Model:
-    return request.param
+    return MODELS[request.param]
 
 
 def velocity(model: bt.Model) -> np.ndarray:

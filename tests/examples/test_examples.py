@@ -51,6 +51,7 @@ def test_the_unknown_mass_is_what_floats_are_off_by(example):
     assert max(run.largest) < 1e-4
 
 
+@pytest.mark.everything
 def test_whole_numbers_in_one_compiled_loop(example, capsys):
     names = example("computed_torque_njit")
     seen = names["main"](["--bits", "8", "--duration", "3"])

@@ -13,10 +13,10 @@ ADVISORY = {"2.5", "8.9", "12.1", "15.1", "15.5"}
 """Advisory rules that are not kept; docs/c.md says why."""
 needs_cppcheck = pytest.mark.skipif(shutil.which("cppcheck") is None, reason="no cppcheck: apt-get install cppcheck")
 CASES = [
-    ({"bits": 4}, {"chip": "cortex-m0"}),
+    pytest.param({"bits": 4}, {"chip": "cortex-m0"}, marks=pytest.mark.everything),
     ({"source": "recursive", "block_bits": 6}, {"chip": "avr", "io": 16, "floats": True}),
     ({"target": "float"}, {"chip": "cortex-m4f"}),
-    ({"target": "integer", "bits": 12}, {"chip": "cortex-m0"}),
+    pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m0"}, marks=pytest.mark.everything),
     pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m4"}, marks=pytest.mark.everything),
     ({"target": "integer", "bits": 12}, {"chip": "avr"}),
 ]

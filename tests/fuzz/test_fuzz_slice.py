@@ -101,7 +101,7 @@ def test_the_harness_finds(kind: str, said: str, tmp_path: Path, monkeypatch: py
     assert sum(found.counts.values()) == 5
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_the_driver(tmp_path: Path) -> None:
     """All of it once, on few inputs: the table, the exit code, nothing left behind."""
     command = [sys.executable, driver.__file__, "--inputs", "60", "--seed", "x", "--workers", "1"]

@@ -111,7 +111,8 @@ def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
     assert content(bt.compile(path, bits=5, workers=1, **ranges, **options)) == STEPS
 
 
-SEEDS = [*range(5), *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(5, 300))]
+SEEDS = [*(1, 2, 4), *(pytest.param(seed, marks=pytest.mark.everything) for seed in (0, 3, *range(5, 300)))]
+"""Small arms first; `make test-all` tries all 300."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -163,8 +163,6 @@ EVERY = {
     "arm in floats": 4,
     "arm's payload": 11,
     "arm's law": 13,
-    "arm's jacobian": 13,
-    "arm's masses": 7,
 }
 """One in how many leaves of an arm's header is changed where not all are."""
 
@@ -295,7 +293,9 @@ def with_table(data: bytes, block: int, table: Table, diagram: Diagram) -> bytes
     return signed(header, arrays)
 
 
-@pytest.mark.parametrize("name", ["arm", "arm by recursion", "product", "cascade", "friction"])
+@pytest.mark.parametrize(
+    "name", ["arm", "product", "cascade", "friction", pytest.param("arm by recursion", marks=pytest.mark.everything)]
+)
 def test_any_entry_of_a_table_by_one_unit(name):
     model = _loaded(name)
     rng = np.random.default_rng(1)

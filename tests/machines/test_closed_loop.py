@@ -39,6 +39,7 @@ def test_the_plant_accelerates_as_pinocchio_says(robot: Robot, seed: int) -> Non
     assert np.abs(found - expected).max() <= 1e-7 * max(1.0, np.abs(expected).max())
 
 
+@pytest.mark.everything
 def test_the_plant_is_integrated_to_fourth_order() -> None:
     """Halving the sub-step divides the error by 16."""
     start = np.array([0.3, -0.5, 0.8]), np.array([1.0, 2.0, -3.0])
@@ -60,7 +61,7 @@ DIVERGED = {
 
 
 @pytest.mark.parametrize(
-    "period", [2.0, 4.0, *(pytest.param(period, marks=pytest.mark.everything) for period in (1.5, 2.5, 3.0))]
+    "period", [4.0, *(pytest.param(period, marks=pytest.mark.everything) for period in (1.5, 2.0, 2.5, 3.0))]
 )
 def test_robot_a_loses_and_keeps_its_way_as_found_before(period: float) -> None:
     """F32: times of divergence to the digits recorded, and no others diverge."""

@@ -43,7 +43,7 @@ def test_converged_machines_agree_with_the_tables_within_the_certificate(model, 
     assert units.max() > 0.3  # words are not floats
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_float_controllers_on_words(model) -> None:
     """Words cost accuracy, torque words more; the sensed state is what the formats say it is."""
     loop = WordsLoop(model)
@@ -55,7 +55,7 @@ def test_float_controllers_on_words(model) -> None:
         assert np.allclose(units, np.round(units), atol=1e-9) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_the_tables_in_the_compiled_loop_are_the_models_own_torques(model) -> None:
     """The kernel inside the njit loop gives at every sample what `model.torque` gives outside it."""
     period = 5e-3

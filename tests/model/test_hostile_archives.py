@@ -165,7 +165,7 @@ def test_a_tiny_file_of_huge_tables_is_refused_before_they_are_made() -> None:
     assert "are more than the 4 GiB allowed" in refused(signed(header, arrays))
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_a_large_hostile_header_takes_memory_in_proportion(tmp_path: Path) -> None:
     """32 MiB of the dearest JSON there is, under a limit of address space; then one beyond the limit of headers."""
     path = tmp_path / "large.bdt"

@@ -27,6 +27,8 @@ BITS = 6
 QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law")
 BOX = {"mass": [0, 5], "com": [[-0.1, 0.1], 0, [0, 0.2]], "runtime": True}
 
+LARGE = pytest.mark.everything
+
 
 @pytest.fixture(scope="module")
 def compiled():
@@ -190,7 +192,12 @@ def test_a_payload_is_the_one_of_a_robot_that_carries_it(compiled):
 
 
 @pytest.mark.parametrize(
-    ("quantity", "target"), [("law", "tables"), ("kinematics", "integer"), ("mass_matrix", "float")]
+    ("quantity", "target"),
+    [
+        ("law", "tables"),
+        pytest.param("kinematics", "integer", marks=LARGE),
+        pytest.param("mass_matrix", "float", marks=LARGE),
+    ],
 )
 def test_all_evaluators_kernels_and_c_give_the_words_of_the_plain_interpreter(compiled, quantity, target, tmp_path):
     model = compiled(quantity, target)

@@ -7,27 +7,30 @@ from itertools import product
 
 import numpy as np
 import pytest
+from compiled import Later
 
 import bddtorque as bt
 from bddtorque.questions import largest, largest_error, reaching, saturating, smallest
 from bddtorque.questions.conditions import words_within
 
-SMALL = bt.compile("planar2r", bits=3, torque={"shoulder": 60, "elbow": 60})
-MODELS = {
-    "tables": SMALL,
-    "float": bt.compile("planar2r", bits=3, target="float", torque={"shoulder": 60, "elbow": 60}),
-    "mounted": bt.compile(
-        bt.Spec(
-            robot="planar2r",
-            bits=3,
-            joints=(
-                {"name": "shoulder", "sign": -1, "offset": 0.4, "velocity": (-1.0, 3.0)},
-                {"name": "elbow", "position": (2.0, 4.5)},
-            ),
-        )
-    ),
-    "wide": bt.compile("planar2r", bits=5),
-}
+TORQUE = {"shoulder": 60, "elbow": 60}
+MODELS = Later(
+    {
+        "tables": lambda: bt.compile("planar2r", bits=3, torque=TORQUE),
+        "float": lambda: bt.compile("planar2r", bits=3, target="float", torque=TORQUE),
+        "mounted": lambda: bt.compile(
+            bt.Spec(
+                robot="planar2r",
+                bits=3,
+                joints=(
+                    {"name": "shoulder", "sign": -1, "offset": 0.4, "velocity": (-1.0, 3.0)},
+                    {"name": "elbow", "position": (2.0, 4.5)},
+                ),
+            )
+        ),
+        "wide": lambda: bt.compile("planar2r", bits=5),
+    }
+)
 WHERE = [
     "qd=0",
     "q2=90 deg",
@@ -64,6 +67,7 @@ def test_answers_are_those_of_the_states_allowed(name: str, where: str) -> None:
     assert (count.low, count.high, count.states) == (*[int((values >= 5.0).sum())] * 2, len(values))
 
 
+@pytest.mark.everything
 def test_larger_models_by_boxes_groups_and_bins() -> None:
     model = MODELS["wide"]
     where = {"q2": ("2 rad", 4.4), "qd1": (-1.0, 0.7), "qdd2": 0}
@@ -77,9 +81,9 @@ def test_larger_models_by_boxes_groups_and_bins() -> None:
 
 
 def test_errors_are_of_the_states_allowed() -> None:
-    found = largest_error(SMALL, "tau1", where="qd=0, qdd=0")
+    found = largest_error(MODELS["tables"], "tau1", where="qd=0, qdd=0")
     assert found.exact and found.state["qd1"] == found.state["qdd2"] == 0
-    assert found.found <= largest_error(SMALL, "tau1").found
+    assert found.found <= largest_error(MODELS["tables"], "tau1").found
     held = largest_error(MODELS["wide"], "tau1", where="q1=0", work=10)
     assert not held.exact and held.state["q1"] == 0 and held.units["q1"] == "rad"
 
@@ -132,11 +136,11 @@ def test_functions_have_conditions_too() -> None:
 )
 def test_bad_conditions(where: object, said: str) -> None:
     with pytest.raises(bt.BddTorqueError, match=said):
-        bt.ask(SMALL, "largest", of="tau1", where=where)  # type: ignore[arg-type]
+        bt.ask(MODELS["tables"], "largest", of="tau1", where=where)  # type: ignore[arg-type]
 
 
 def test_questions_about_all_states_take_none() -> None:
     with pytest.raises(bt.BddTorqueError, match="conditions on inputs are not for symmetry"):
-        bt.ask(SMALL, "symmetry", where="qd=0")
+        bt.ask(MODELS["tables"], "symmetry", where="qd=0")
     with pytest.raises(bt.BddTorqueError, match="the words of block b0 have none"):
-        bt.ask(SMALL, "largest", of="b0", where="qd=0")
+        bt.ask(MODELS["tables"], "largest", of="b0", where="qd=0")

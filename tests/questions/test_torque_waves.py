@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from compiled import Later
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
@@ -14,7 +16,7 @@ from bddtorque.questions.conditions import words_within
 from bddtorque.questions.torque_waves import MOST_BOXES, _rows, bound_torque
 from bddtorque.questions.wave_boxes import search, sine_cosine, value_at
 
-ARMS = {name: bt.compile(name, bits=9, target="float") for name in ("planar3r_b", "scara")}
+ARMS = Later({name: partial(bt.compile, name, bits=9, target="float") for name in ("planar3r_b", "scara")})
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -106,7 +106,7 @@ def test_whatever_the_order_of_sets(as_it_is: Any) -> None:
     assert found(PYTHONHASHSEED="77") == as_it_is
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_whatever_way_python_adds_floats() -> None:
     made = found(f"{OTHER_SUM}\nsys.path.insert(0, {str(HERE)!r})", PUMA)
     assert made == kept()["puma560 tables"]["digest"]  # the one that told Python 3.11 from 3.12 once
