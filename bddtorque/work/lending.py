@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.work.interrupts import interrupts_held
-from bddtorque.work.pool import received, submit
+from bddtorque.work.pool import Pool, received, submit
 from bddtorque.work.tasks import Task
 
 IN_FLIGHT = 64
@@ -185,13 +185,17 @@ class _Loan:
         self.waiting.appendleft(task)
 
     def abandon(self, deliver: Deliver) -> None:
-        """Keep what is finished, cancel the rest."""
+        """Keep what is finished, cancel the rest.
+
+        Tasks of our own pool are not cancelled: it is stopped next, and Python's executor fails, with a traceback, on
+        futures that are cancelled while its processes end.
+        """
         with interrupts_held():
             try:
                 for future, task in self.running.items():
                     if future.done() and not future.cancelled() and future.exception() is None:
                         deliver(task, received(future))
             finally:
-                for future in self.running:
+                for future in () if isinstance(self.executor, Pool) else self.running:
                     with contextlib.suppress(Exception):  # an executor that is gone cannot cancel
                         future.cancel()
