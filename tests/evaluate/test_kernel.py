@@ -26,7 +26,11 @@ def looped(kernel):
     return loop
 
 
-@pytest.mark.parametrize("kind", [("words", "straight"), ("bits", None)], ids=str)
+@pytest.mark.parametrize(
+    "kind",
+    [("words", "straight"), ("bits", None), pytest.param(("words", "dense"), marks=pytest.mark.everything)],
+    ids=str,
+)
 def test_a_users_loop_gives_the_words_of_the_evaluator(kind):
     model = arm(6, workers=1)
     words = some_words(model, 5000)
