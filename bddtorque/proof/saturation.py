@@ -39,15 +39,7 @@ def judge(
     reach: Sequence[tuple[float, float]],
 ) -> list[tuple[Saturation, Witness | None]]:
     """Return the verdict on each torque; `reach` is the sound range of its sum before clamping, in units."""
-    verdicts: list[tuple[Saturation, Witness | None]] = []
-    for place, (low, high) in enumerate(reach):
-        output = plan.outputs[place]
-        if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
-            verdicts.append(("cannot", None))
-            continue
-        witness = find_witness(robot, formats, plan, tables, place)
-        verdicts.append(("can", witness) if witness else ("not excluded", None))
-    return verdicts
+    return _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
 
 
 def judge_words(
@@ -62,14 +54,26 @@ def judge_words(
 
     `sizes` are those of the arrays that the words belong to: a witness has one list of words for each.
     """
+
+    def found(place: int) -> Witness | None:
+        witness = _climb(formats, plan, tables, place, true_units)
+        return _grouped(witness, sizes) if witness else None
+
+    return _verdicts(plan, reach, found)
+
+
+def _verdicts(
+    plan: AnyPlan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
+) -> list[tuple[Saturation, Witness | None]]:
+    """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
     verdicts: list[tuple[Saturation, Witness | None]] = []
     for place, (low, high) in enumerate(reach):
         output = plan.outputs[place]
         if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
             verdicts.append(("cannot", None))
             continue
-        witness = _climb(formats, plan, tables, place, true_units)
-        verdicts.append(("can", _grouped(witness, sizes)) if witness else ("not excluded", None))
+        witness = witness_of(place)
+        verdicts.append(("can", witness) if witness else ("not excluded", None))
     return verdicts
 
 
