@@ -58,10 +58,14 @@ def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goal
 
     Parameters
     ----------
-    title : one line
-    prover : after its lemmas were proved; of a plan in words
-    units : of each sine or cosine its function, ``"sin"`` or ``"cos"``, and the name of its angle
-    goals : the facts that the theorem is about
+    title
+        One line.
+    prover
+        After its lemmas were proved; of a plan in words.
+    units
+        Of each sine or cosine its function, ``"sin"`` or ``"cos"``, and the name of its angle.
+    goals
+        The facts that the theorem is about.
     """
     modules: list[str] = []
     facts: list[str] = []

@@ -34,10 +34,14 @@ class GappaBound:
 
     Attributes
     ----------
-    name : of the joint, or of the output of a function
-    gappa : of |word − t|
-    arithmetic : how far t can be from the true function
-    certificate : the bound in the file
+    name
+        Of the joint, or of the output of a function.
+    gappa
+        Of |word − t|.
+    arithmetic
+        How far t can be from the true function.
+    certificate
+        The bound in the file.
     """
 
     name: str
@@ -62,11 +66,16 @@ class GappaProof:
 
     Attributes
     ----------
-    checks : what holds
-    bounds : by output
-    lemmas : how many Gappa closed
-    script : all of them as a shell script
-    theorem : all of them and the theorem that they make as a file for Coq, if asked for
+    checks
+        What holds.
+    bounds
+        By output.
+    lemmas
+        How many Gappa closed.
+    script
+        All of them as a shell script.
+    theorem
+        All of them and the theorem that they make as a file for Coq, if asked for.
     """
 
     checks: tuple[Check, ...]
@@ -88,9 +97,12 @@ def prove_with_gappa(
 
     Parameters
     ----------
-    file : a .bdt file or a model
-    progress : told of every closed lemma
-    coq : whether to write the theorem for Coq too; of targets ``"integer"`` and ``"tables"``
+    file
+        A .bdt file or a model.
+    progress
+        Told of every closed lemma.
+    coq
+        Whether to write the theorem for Coq too; of targets ``"integer"`` and ``"tables"``.
 
     Raises
     ------

@@ -96,12 +96,18 @@ class Lemma:
 
     Attributes
     ----------
-    name : unique in a proof
-    about : one line for readers
-    definitions : (name, expression) of what is new, each in names before it
-    premises : expressions whose intervals are known
-    goals : expressions whose intervals are asked for
-    hints : rewritings that show the way
+    name
+        Unique in a proof.
+    about
+        One line for readers.
+    definitions
+        (name, expression) of what is new, each in names before it.
+    premises
+        Expressions whose intervals are known.
+    goals
+        Expressions whose intervals are asked for.
+    hints
+        Rewritings that show the way.
     """
 
     name: str
@@ -144,11 +150,16 @@ class Prover:
 
     Attributes
     ----------
-    float_format : what `rnd` rounds to, by Gappa's name
-    known : interval of every fact
-    reasons : of every premise, why it is true
-    lemmas : those that Gappa has proved, in their order
-    told : told of every lemma
+    float_format
+        What `rnd` rounds to, by Gappa's name.
+    known
+        Interval of every fact.
+    reasons
+        Of every premise, why it is true.
+    lemmas
+        Those that Gappa has proved, in their order.
+    told
+        Told of every lemma.
     """
 
     float_format: str = "ieee_32"

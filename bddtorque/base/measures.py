@@ -55,9 +55,12 @@ def measure(value: object, what: str, quantity: str, turns: bool | None = None) 
 
     Parameters
     ----------
-    what : what messages call it
-    quantity : ``"position"``, ``"velocity"``, ``"acceleration"`` or ``"torque"``
-    turns : whether the joint turns; None: not known yet, either will do
+    what
+        What messages call it.
+    quantity
+        ``"position"``, ``"velocity"``, ``"acceleration"`` or ``"torque"``.
+    turns
+        Whether the joint turns; None: not known yet, either will do.
     """
     if isinstance(value, Measure):
         return value

@@ -22,9 +22,12 @@ class Binary:
 
     Attributes
     ----------
-    elf : the file
-    tools : what the names of its tools begin with
-    flash, ram : bytes of code, constants and initial values; bytes of variables
+    elf
+        The file.
+    tools
+        What the names of its tools begin with.
+    flash, ram
+        Bytes of code, constants and initial values; bytes of variables.
     """
 
     elf: Path

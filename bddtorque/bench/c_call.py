@@ -26,12 +26,18 @@ class CCall:
 
     Attributes
     ----------
-    header : declares the function
-    sources : what is compiled
-    prototype : of the function, as the header has it
-    statement : a call that reads ``in`` and writes ``out``, arrays of words
-    inputs, outputs : words of these
-    word : the C type of a word
+    header
+        Declares the function.
+    sources
+        What is compiled.
+    prototype
+        Of the function, as the header has it.
+    statement
+        A call that reads ``in`` and writes ``out``, arrays of words.
+    inputs, outputs
+        Words of these.
+    word
+        The C type of a word.
     """
 
     header: str

@@ -48,13 +48,20 @@ class Contender:
 
     Attributes
     ----------
-    name : as it is shown
-    run : takes all its states once
-    states : how many those are
-    proved : whether what it returns is within a proved bound
-    batch : whether it takes many states at once, in vector lanes
-    sizes : of its tables, where it has any
-    tau : where it writes torque words, (N, n); else it returns them, if they are proved
+    name
+        As it is shown.
+    run
+        Takes all its states once.
+    states
+        How many those are.
+    proved
+        Whether what it returns is within a proved bound.
+    batch
+        Whether it takes many states at once, in vector lanes.
+    sizes
+        Of its tables, where it has any.
+    tau
+        Where it writes torque words, (N, n); else it returns them, if they are proved.
     """
 
     name: str

@@ -36,12 +36,18 @@ class Measurement:
 
     Attributes
     ----------
-    chip : the chip
-    words : (N, outputs), what came out for each state
-    cycles, instructions : (N,), of one call: arguments, call and return included
-    empty : cycles of the same call of a function that does nothing
-    flash, ram : bytes that the function adds to a program, library functions that it needs included
-    stack : bytes below the caller's, at most
+    chip
+        The chip.
+    words
+        (N, outputs), what came out for each state.
+    cycles, instructions
+        (N,), of one call: arguments, call and return included.
+    empty
+        Cycles of the same call of a function that does nothing.
+    flash, ram
+        Bytes that the function adds to a program, library functions that it needs included.
+    stack
+        Bytes below the caller's, at most.
     """
 
     chip: Chip

@@ -37,14 +37,22 @@ class Device:
 
     Attributes
     ----------
-    name, part : what we call it, and what it is
-    synthesis : the command of Yosys
-    router : the program that places and routes; empty if there is none
-    flags : of it
-    packer : the program that makes the bit stream
-    pins : that its package has for a design
-    multiplies : whether it has multipliers
-    luts, flip_flops, memories, multipliers : names of cells, as far as they begin alike, and what one of them counts
+    name, part
+        What we call it, and what it is.
+    synthesis
+        The command of Yosys.
+    router
+        The program that places and routes; empty if there is none.
+    flags
+        Of it.
+    packer
+        The program that makes the bit stream.
+    pins
+        That its package has for a design.
+    multiplies
+        Whether it has multipliers.
+    luts, flip_flops, memories, multipliers
+        Names of cells, as far as they begin alike, and what one of them counts.
     """
 
     name: str
@@ -91,11 +99,16 @@ class Built:
 
     Attributes
     ----------
-    device : the device
-    cells : of the synthesised design, by type
-    used : of the placed design, by type; empty if it was not placed
-    mhz : the highest clock frequency after routing; None if it was not routed
-    bitstream : the file for the device; None if none was made
+    device
+        The device.
+    cells
+        Of the synthesised design, by type.
+    used
+        Of the placed design, by type; empty if it was not placed.
+    mhz
+        The highest clock frequency after routing; None if it was not routed.
+    bitstream
+        The file for the device; None if none was made.
     """
 
     device: Device

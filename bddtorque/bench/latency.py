@@ -37,11 +37,16 @@ class Latency:
 
     Attributes
     ----------
-    median, most : caches warm: half of all calls, and 99.9 % of them, take no longer
-    worst : the longest call of all, interruptions by the system included
-    worst_state : the slowest state, each at its best of all rounds
-    cold, cold_worst : with data caches empty: median and longest
-    calls, cold_calls : how many were timed
+    median, most
+        Caches warm: half of all calls, and 99.9 % of them, take no longer.
+    worst
+        The longest call of all, interruptions by the system included.
+    worst_state
+        The slowest state, each at its best of all rounds.
+    cold, cold_worst
+        With data caches empty: median and longest.
+    calls, cold_calls
+        How many were timed.
     """
 
     median: float

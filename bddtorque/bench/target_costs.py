@@ -32,12 +32,18 @@ class TargetCost:
 
     Attributes
     ----------
-    target : its name
-    counted : whether the figures are those of a plan; else they are estimates, good to a factor of about two
-    look_ups, sums, products : a fused multiply-add is one product
-    least_bytes, most_bytes : of tables
-    times_float : operations for each one of target float; on a PC all take about as long, but tables may miss its cache
-    chip : what microcontrollers it is for
+    target
+        Its name.
+    counted
+        Whether the figures are those of a plan; else they are estimates, good to a factor of about two.
+    look_ups, sums, products
+        A fused multiply-add is one product.
+    least_bytes, most_bytes
+        Of tables.
+    times_float
+        Operations for each one of target float; on a PC all take about as long, but tables may miss its cache.
+    chip
+        What microcontrollers it is for.
     """
 
     target: str

@@ -44,10 +44,14 @@ class Timing(Call):
 
     Attributes
     ----------
-    vector_ratio : time as a multiple of the float32 vector batch, median
-    proved : whether its words are within a proved bound
-    batch : whether it takes many states at once
-    sizes : bytes of its tables, and of them what a state reads
+    vector_ratio
+        Time as a multiple of the float32 vector batch, median.
+    proved
+        Whether its words are within a proved bound.
+    batch
+        Whether it takes many states at once.
+    sizes
+        Bytes of its tables, and of them what a state reads.
     """
 
     vector_ratio: float
@@ -62,12 +66,18 @@ class Report:
 
     Attributes
     ----------
-    robot, target, source : the model's
-    bits : of the torques, joint by joint
-    bound : proved, of the worst joint, in units of the last bit
-    timings : throughput in compiled loops and batches, beside the peers
-    calls : from Python, one state at a time
-    latency : of single calls, where it was asked for
+    robot, target, source
+        The model's.
+    bits
+        Of the torques, joint by joint.
+    bound
+        Proved, of the worst joint, in units of the last bit.
+    timings
+        Throughput in compiled loops and batches, beside the peers.
+    calls
+        From Python, one state at a time.
+    latency
+        Of single calls, where it was asked for.
     """
 
     robot: str

@@ -92,12 +92,14 @@ class ShownProgress:
 
     Parameters
     ----------
-    processors : how many share the work, where costs are about the seconds of one; tells what is left before anything
-        is done. Without, nothing is known of the time before the first tasks are finished.
+    processors
+        How many share the work, where costs are about the seconds of one; tells what is left before anything is done.
+        Without, nothing is known of the time before the first tasks are finished.
 
     Attributes
     ----------
-    cached, done : how many tasks were found in the cache, and how many were finished in all
+    cached, done
+        How many tasks were found in the cache, and how many were finished in all.
     """
 
     def __init__(self, processors: int | None = None) -> None:

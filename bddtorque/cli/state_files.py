@@ -43,7 +43,8 @@ def read_states(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piec
 
     Parameters
     ----------
-    words : the cells are integer words, else finite numbers
+    words
+        The cells are integer words, else finite numbers.
     """
     return _pieces(path, column_names(joints), f"q, qd and qdd of {len(joints)} joints", words)
 

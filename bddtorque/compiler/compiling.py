@@ -41,15 +41,23 @@ def compile(
 
     Parameters
     ----------
-    source : the name of a built-in, a spec file, a robot file, a `Spec` or a `Robot`
-    workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
-    executor : any `concurrent.futures.Executor` to make the blocks on instead: threads, processes, a cluster
-        (`bddtorque.work.cluster.connected`). The model is the same; the executor stays open
-    cache : where finished blocks are kept; ``"default"``, None, or a `Cache`
-    progress : told of every finished block
-    engine : ``"auto"``, ``"cudd"`` or ``"autoref"``
-    plan : a `Plan`, or a file that `bddtorque plan` wrote: refused unless the planner still makes this very plan
-    options : `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
+    source
+        The name of a built-in, a spec file, a robot file, a `Spec` or a `Robot`.
+    workers
+        Processes, all processors by default; with `executor`, how many blocks it is given at a time.
+    executor
+        Any `concurrent.futures.Executor` to make the blocks on instead: threads, processes, a cluster
+        (`bddtorque.work.cluster.connected`). The model is the same; the executor stays open.
+    cache
+        Where finished blocks are kept; ``"default"``, None, or a `Cache`.
+    progress
+        Told of every finished block.
+    engine
+        ``"auto"``, ``"cudd"`` or ``"autoref"``.
+    plan
+        A `Plan`, or a file that `bddtorque plan` wrote: refused unless the planner still makes this very plan.
+    options
+        `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
     """
     started = time.perf_counter()
     pinned = plan if plan is None or isinstance(plan, AnyPlan) else load_plan(plan)
@@ -78,12 +86,18 @@ def finish_model(
 
     Parameters
     ----------
-    team : makes the blocks, and is ended; None makes them here and now
-    started : when compiling started, by `time.perf_counter`
-    notes : what people should know
-    engine : as `compile` takes it
-    memory : bytes that all may take
-    at_a_time : blocks that take memory at the same time
+    team
+        Makes the blocks, and is ended; None makes them here and now.
+    started
+        When compiling started, by `time.perf_counter`.
+    notes
+        What people should know.
+    engine
+        As `compile` takes it.
+    memory
+        Bytes that all may take.
+    at_a_time
+        Blocks that take memory at the same time.
     """
     name = draft.source.name
     check_memory(draft.plan, memory, at_a_time)

@@ -36,15 +36,24 @@ class Draft:
 
     Attributes
     ----------
-    source : the robot or the function, with its words
-    plan : what is computed
-    arithmetic : how far the compiled function itself can be from the true one, for each output, in units
-    relative_to : what the certificate will be relative to
-    direct : whether one table of all input words gives the output
-    table : the words themselves, where they are given
-    reach : the lowest and the highest word that the output would need, where the table is clamped itself
-    assumed, spread : as the certificate states them
-    ranges : sound ranges of the true outputs, in SI units, where they are known apart from the plan
+    source
+        The robot or the function, with its words.
+    plan
+        What is computed.
+    arithmetic
+        How far the compiled function itself can be from the true one, for each output, in units.
+    relative_to
+        What the certificate will be relative to.
+    direct
+        Whether one table of all input words gives the output.
+    table
+        The words themselves, where they are given.
+    reach
+        The lowest and the highest word that the output would need, where the table is clamped itself.
+    assumed, spread
+        As the certificate states them.
+    ranges
+        Sound ranges of the true outputs, in SI units, where they are known apart from the plan.
     """
 
     source: Source

@@ -53,26 +53,38 @@ def compile_function(
 
     Parameters
     ----------
-    function : a function of as many numbers as there are inputs; a `Law` such as `Friction`; or a `Graph` of one output
-        whose inputs have the names of `inputs`
-    inputs : by name, ``{"velocity": (12, 3.0, "rad/s"), "angle": (10, "angle")}``: bits, then a range (a positive
-        number is plus or minus it, or (low, high)) or ``"angle"`` (a fraction of a turn, in rad), then a unit; or a
-        `Format` each
-    output : ``(12, 5.0, "N·m")``, or ``{"torque": (12, 5.0)}``; without a range it gets that of the function
-    name : what messages and files call it; the function's own name unless given
-    trace : ``"traced"``: sums, products, whole powers, and sines and cosines of angles are recorded, and the bound is
+    function
+        A function of as many numbers as there are inputs; a `Law` such as `Friction`; or a `Graph` of one output whose
+        inputs have the names of `inputs`.
+    inputs
+        By name, ``{"velocity": (12, 3.0, "rad/s"), "angle": (10, "angle")}``: bits, then a range (a positive number is
+        plus or minus it, or (low, high)) or ``"angle"`` (a fraction of a turn, in rad), then a unit; or a `Format`
+        each.
+    output
+        ``(12, 5.0, "N·m")``, or ``{"torque": (12, 5.0)}``; without a range it gets that of the function.
+    name
+        What messages and files call it; the function's own name unless given.
+    trace
+        ``"traced"``: sums, products, whole powers, and sines and cosines of angles are recorded, and the bound is
         proved for the real-number function; ``"float"``: the table holds the nearest word to the float value at every
-        input word, and the certificate is relative to these values; ``"auto"``: traced where that is possible
-    accuracy : ``"faithful"``, or the largest error allowed, in units of the last bit
-    assumed_error : how far the values of the function are off themselves, in the unit of the output; it is added to the
-        bound, as assumed
-    block_bits : input bits of one table, at most; only a traced function may have more in all
-    memory, engine, target : as those of `compile`
-    products : how tables multiply two words where a traced function is a cascade of tables: ``"blocks"``,
-        ``"squares"``, ``"partial"`` or ``"auto"``, as in `Spec`
-    chip : for the target ``"integer"``, the processor whose costs words are chosen by, as in `Spec`
-    executor : any `concurrent.futures.Executor` to make the tables on; in this process unless given. The function
-        itself is only ever called here
+        input word, and the certificate is relative to these values; ``"auto"``: traced where that is possible.
+    accuracy
+        ``"faithful"``, or the largest error allowed, in units of the last bit.
+    assumed_error
+        How far the values of the function are off themselves, in the unit of the output; it is added to the bound, as
+        assumed.
+    block_bits
+        Input bits of one table, at most; only a traced function may have more in all.
+    memory, engine, target
+        As those of `compile`.
+    products
+        How tables multiply two words where a traced function is a cascade of tables: ``"blocks"``, ``"squares"``,
+        ``"partial"`` or ``"auto"``, as in `Spec`.
+    chip
+        For the target ``"integer"``, the processor whose costs words are chosen by, as in `Spec`.
+    executor
+        Any `concurrent.futures.Executor` to make the tables on; in this process unless given. The function itself is
+        only ever called here.
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)

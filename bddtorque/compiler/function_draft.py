@@ -61,17 +61,28 @@ class Request:
 
     Attributes
     ----------
-    name : of the function
-    inputs : formats of the input words, by name
-    output : the output word, perhaps with a range still to be found
-    accuracy : ``"faithful"``, or the largest error allowed, in units
-    assumed_error : how far the values of the function are off themselves, in the unit of the output
-    block_bits : input bits of one table, at most
-    target : ``"tables"``, ``"integer"`` or ``"float"``
-    where : what messages start with; by default the name
-    rules, spread : how samples were read, and how far those of the same words lie apart
-    products : how tables multiply two words, as in `Spec`; for cascades of a traced function
-    chip : for the target ``"integer"``: the processor whose costs words are chosen by
+    name
+        Of the function.
+    inputs
+        Formats of the input words, by name.
+    output
+        The output word, perhaps with a range still to be found.
+    accuracy
+        ``"faithful"``, or the largest error allowed, in units.
+    assumed_error
+        How far the values of the function are off themselves, in the unit of the output.
+    block_bits
+        Input bits of one table, at most.
+    target
+        ``"tables"``, ``"integer"`` or ``"float"``.
+    where
+        What messages start with; by default the name.
+    rules, spread
+        How samples were read, and how far those of the same words lie apart.
+    products
+        How tables multiply two words, as in `Spec`; for cascades of a traced function.
+    chip
+        For the target ``"integer"``: the processor whose costs words are chosen by.
     """
 
     name: str

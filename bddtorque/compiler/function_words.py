@@ -25,7 +25,8 @@ class Asked:
 
     Attributes
     ----------
-    ends : (low, high), ``"angle"``, or None: to be found from the values
+    ends
+        (low, high), ``"angle"``, or None: to be found from the values.
     """
 
     name: str

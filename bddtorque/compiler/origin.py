@@ -33,9 +33,12 @@ class Origin:
 
     Attributes
     ----------
-    source : ``"terms"`` or ``"recursive"``
-    graph : inputs q1.., qd1.., qdd1..; outputs tau1..
-    made_from : the expansion in harmonics, or the regrouped chain
+    source
+        ``"terms"`` or ``"recursive"``.
+    graph
+        Inputs q1.., qd1.., qdd1..; outputs tau1..
+    made_from
+        The expansion in harmonics, or the regrouped chain.
     """
 
     robot: Robot

@@ -51,10 +51,13 @@ class QuantityOrigin:
 
     Attributes
     ----------
-    source : ``"terms"`` or ``"recursive"``
-    graph : its inputs are words of the quantity, or differences of two (`difference_names`)
-    made_errors : from arguments and the largest |position| of each joint, how far what the graph was made from can be
-        from the true function, for each output
+    source
+        ``"terms"`` or ``"recursive"``.
+    graph
+        Its inputs are words of the quantity, or differences of two (`difference_names`).
+    made_errors
+        From arguments and the largest |position| of each joint, how far what the graph was made from can be from the
+        true function, for each output.
     """
 
     source: str

@@ -30,11 +30,16 @@ class TorqueRange:
 
     Attributes
     ----------
-    joint, unit : its name; N·m or N
-    low, high : the range of its words, at the joint
-    reached : the largest magnitude that a search found
-    at_most : the largest magnitude that is not excluded by proof
-    bound : the proved error of its words, in `unit`
+    joint, unit
+        Its name; N·m or N.
+    low, high
+        The range of its words, at the joint.
+    reached
+        The largest magnitude that a search found.
+    at_most
+        The largest magnitude that is not excluded by proof.
+    bound
+        The proved error of its words, in `unit`.
     """
 
     joint: str

@@ -57,18 +57,28 @@ def compile_samples(
 
     Parameters
     ----------
-    samples : a CSV file with a header, an array (N, inputs + 1), or a pair of arrays (N, inputs) and (N,)
-    inputs, output : words as `compile_function` takes them, by the names of the columns; 12 bits over the range of the
-        samples where not given
-    duplicates : ``"mean"`` of the samples at one point, or ``"refuse"``
-    spread : refuse samples at one point that differ by more than this, in the unit of the output
-    merge : ``"point"``: samples at equal arguments are one; ``"word"``: those with equal input words are
-    gaps : ``"linear"``, multilinear between samples on a full grid; ``"nearest"`` sample, distances in words; or
-        ``"refuse"``: every combination of input words must have a sample
-    extrapolation : ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round
-    assumed_error : how far a sample is off, in the unit of the output; it is added to the bound, as assumed
-    block_bits, memory, engine, executor : as those of `compile_function`
-    target, chip : likewise; samples are one table for ``"tables"`` and for ``"integer"``
+    samples
+        A CSV file with a header, an array (N, inputs + 1), or a pair of arrays (N, inputs) and (N,).
+    inputs, output
+        Words as `compile_function` takes them, by the names of the columns; 12 bits over the range of the samples where
+        not given.
+    duplicates
+        ``"mean"`` of the samples at one point, or ``"refuse"``.
+    spread
+        Refuse samples at one point that differ by more than this, in the unit of the output.
+    merge
+        ``"point"``: samples at equal arguments are one; ``"word"``: those with equal input words are.
+    gaps
+        ``"linear"``, multilinear between samples on a full grid; ``"nearest"`` sample, distances in words; or
+        ``"refuse"``: every combination of input words must have a sample.
+    extrapolation
+        ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round.
+    assumed_error
+        How far a sample is off, in the unit of the output; it is added to the bound, as assumed.
+    block_bits, memory, engine, executor
+        As those of `compile_function`.
+    target, chip
+        Likewise; samples are one table for ``"tables"`` and for ``"integer"``.
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)

@@ -30,9 +30,12 @@ class TracedOutputs:
 
     Attributes
     ----------
-    source : ``"terms"`` or ``"recursive"``
-    graph : of all outputs
-    errors : how far each output can be from the true one, in units of its last bit
+    source
+        ``"terms"`` or ``"recursive"``.
+    graph
+        Of all outputs.
+    errors
+        How far each output can be from the true one, in units of its last bit.
     """
 
     source: str

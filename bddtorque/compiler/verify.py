@@ -59,10 +59,14 @@ def verify(
 
     Parameters
     ----------
-    file : a .bdt file, its bytes, or a model, whose file is checked as `Model.save` would write it
-    workers : processes, all processors by default; with `executor`, how many blocks it is given at a time
-    progress : told of every finished block
-    executor : any `concurrent.futures.Executor` to check the blocks on instead
+    file
+        A .bdt file, its bytes, or a model, whose file is checked as `Model.save` would write it.
+    workers
+        Processes, all processors by default; with `executor`, how many blocks it is given at a time.
+    progress
+        Told of every finished block.
+    executor
+        Any `concurrent.futures.Executor` to check the blocks on instead.
     """
     team = Workers(workers, executor=executor, progress=progress)
     where = "model" if isinstance(file, bytes) else f"model of {file.name}" if isinstance(file, Model) else str(file)

@@ -23,8 +23,10 @@ class Choice:
 
     Attributes
     ----------
-    form : the block, lowered
-    candidates : the forms that were made, what each costs, and why one was chosen
+    form
+        The block, lowered.
+    candidates
+        The forms that were made, what each costs, and why one was chosen.
     """
 
     form: Form

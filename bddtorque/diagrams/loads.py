@@ -59,14 +59,22 @@ class Candidate:
 
     Attributes
     ----------
-    name : a form of a block, or a method of a product
-    bytes : of its tables or, of what is not made yet, what it can take at most
-    loads : from tables, for one word, at most
-    depth : loads of which each waits for the one before
-    cost : of one word, see `load_cost`; of what is not made yet, at most
-    constant : whether every input takes the same operations
-    chosen : whether the plan has it
-    reason : why, or why not
+    name
+        A form of a block, or a method of a product.
+    bytes
+        Of its tables or, of what is not made yet, what it can take at most.
+    loads
+        From tables, for one word, at most.
+    depth
+        Loads of which each waits for the one before.
+    cost
+        Of one word, see `load_cost`; of what is not made yet, at most.
+    constant
+        Whether every input takes the same operations.
+    chosen
+        Whether the plan has it.
+    reason
+        Why, or why not.
     """
 
     name: str

@@ -28,15 +28,24 @@ class Chain(NamedTuple):
 
     Attributes
     ----------
-    revolute : (k,) bool
-    rotation : (k, 3, 3), orientation of joint frame i at q = 0 in the frame of the link that carries it
-    translation : (k, 3), m
-    body : (k, 4, 4), pseudo-inertia of link i about the origin of its frame: kg·m², kg·m, kg
-    rotor : (k,), kg·m² or kg
-    base_acceleration : (3,), minus gravity, m/s²
-    parent : (k,), which link carries joint i: below i, or -1 for the base
-    drive : (k,), which of the n driven joints moves joint i
-    multiplier, offset : (k,), the position of joint i is multiplier · q[drive] + offset
+    revolute
+        (k,) bool.
+    rotation
+        (k, 3, 3), orientation of joint frame i at q = 0 in the frame of the link that carries it.
+    translation
+        (k, 3), m.
+    body
+        (k, 4, 4), pseudo-inertia of link i about the origin of its frame: kg·m², kg·m, kg.
+    rotor
+        (k,), kg·m² or kg.
+    base_acceleration
+        (3,), minus gravity, m/s².
+    parent
+        (k,), which link carries joint i: below i, or -1 for the base.
+    drive
+        (k,), which of the n driven joints moves joint i.
+    multiplier, offset
+        (k,), the position of joint i is multiplier · q[drive] + offset.
     """
 
     revolute: npt.NDArray[np.bool_]

@@ -37,9 +37,12 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    moves : link and 4×4 pose of each new frame in the one before, in the order they were placed
-    undropped : the regrouped chain before moments that no joint feels were dropped
-    result : the regrouped chain
+    moves
+        Link and 4×4 pose of each new frame in the one before, in the order they were placed.
+    undropped
+        The regrouped chain before moments that no joint feels were dropped.
+    result
+        The regrouped chain.
     """
 
     moves: list[tuple[int, Array]]

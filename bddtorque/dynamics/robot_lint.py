@@ -53,10 +53,14 @@ class LintFinding:
 
     Attributes
     ----------
-    kind : ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"`` or ``"refused"``
-    where : the link or joint, as ``"link 'hand'"``; empty for the robot as a whole
-    message : what is wrong
-    proposal : numbers that would do, by name; empty where nobody can know
+    kind
+        ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"`` or ``"refused"``.
+    where
+        The link or joint, as ``"link 'hand'"``; empty for the robot as a whole.
+    message
+        What is wrong.
+    proposal
+        Numbers that would do, by name; empty where nobody can know.
     """
 
     kind: str

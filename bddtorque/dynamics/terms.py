@@ -52,9 +52,12 @@ class Expansion:
 
     Attributes
     ----------
-    multipliers : (H, n) integers m, zero for prismatic joints
-    powers : (H, n) integers, zero for revolute joints
-    cosine, sine : (H,), the amplitudes A and B
+    multipliers
+        (H, n) integers m, zero for prismatic joints.
+    powers
+        (H, n) integers, zero for revolute joints.
+    cosine, sine
+        (H,), the amplitudes A and B.
     """
 
     multipliers: Integers

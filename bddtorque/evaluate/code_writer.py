@@ -29,12 +29,18 @@ class Straight:
 
     Attributes
     ----------
-    states, bare : compiled when first called, as are the others
-    table : what all take as such
-    tiles, columns : many states at once (see `float_straight`); None where words are integers
-    unchecked : as `bare`, for words that are known to be in range; None where there is no such function
-    rows : how many rows of `tile` floats a tile needs
-    tile, kind : states of a tile, and the type of its floats
+    states, bare
+        Compiled when first called, as are the others.
+    table
+        What all take as such.
+    tiles, columns
+        Many states at once (see `float_straight`); None where words are integers.
+    unchecked
+        As `bare`, for words that are known to be in range; None where there is no such function.
+    rows
+        How many rows of `tile` floats a tile needs.
+    tile, kind
+        States of a tile, and the type of its floats.
     """
 
     states: Callable[..., None]
@@ -53,10 +59,14 @@ class CodeWriter:
 
     Attributes
     ----------
-    inputs : the inputs of the plan
-    outputs : the places of its outputs
-    functions : what is written to a file, after a header
-    parts : how many functions statements were cut into, 0 if none were
+    inputs
+        The inputs of the plan.
+    outputs
+        The places of its outputs.
+    functions
+        What is written to a file, after a header.
+    parts
+        How many functions statements were cut into, 0 if none were.
     """
 
     def __init__(self, plan: AnyPlan, formats: Formats, header: str) -> None:
@@ -112,9 +122,12 @@ class CodeWriter:
 
         Parameters
         ----------
-        statements : they set r<k>, the output words; cut into functions if they are many
-        anywhere : statements that each function does for itself (see `cut`)
-        real : the type of what is not named x<k>, i<k> or r<k>; without it all are integers
+        statements
+            They set r<k>, the output words; cut into functions if they are many.
+        anywhere
+            Statements that each function does for itself (see `cut`).
+        real
+            The type of what is not named x<k>, i<k> or r<k>; without it all are integers.
         """
         names = [f"x{word.wire}" for word in self.inputs]
         if DISABLE_JIT or not is_large([*anywhere, *statements]):

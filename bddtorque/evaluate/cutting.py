@@ -33,11 +33,15 @@ def cut(
 
     Parameters
     ----------
-    statements : "name = expression", or an element of an array instead of a name
-    anywhere : statements that cost so little that every function that needs them does them for itself
-    places : where words lie between functions. What the statements read and never set must lie somewhere; what lies
-        somewhere and is set is written there; words that one function sets and another reads are added
-    new_place : gives the place of a word that is added
+    statements
+        "name = expression", or an element of an array instead of a name.
+    anywhere
+        Statements that cost so little that every function that needs them does them for itself.
+    places
+        Where words lie between functions. What the statements read and never set must lie somewhere; what lies
+        somewhere and is set is written there; words that one function sets and another reads are added.
+    new_place
+        Gives the place of a word that is added.
     """
     groups: list[list[str]] = [[]]
     for line in statements:

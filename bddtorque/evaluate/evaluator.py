@@ -69,30 +69,36 @@ class Evaluator:
 
     Parameters
     ----------
-    model : what was compiled
-    kind : ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator), ``"words"``
-        (whole words: the fast path) or ``"parallel"`` (batches of states in threads, in any of these forms)
-    form : for ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
+    model
+        What was compiled.
+    kind
+        ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator), ``"words"`` (whole
+        words: the fast path) or ``"parallel"`` (batches of states in threads, in any of these forms).
+    form
+        For ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
         precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
         memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
         compiled). By default straight; chosen for plans in words of more than 2,000 wires, whose code would take
         minutes to compile, and where the environment says ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"``
-        (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too
-    on_range : what numbers out of range do: ``"warn"`` (they are clamped and counted, and the first clamped one gives a
+        (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too.
+    on_range
+        What numbers out of range do: ``"warn"`` (they are clamped and counted, and the first clamped one gives a
         `ClampWarning` that names its joint and range), ``"saturate"`` (the same without a warning) or ``"raise"``
-        (floats are refused). Positions of revolute joints wrap: they are never clamped
-    processors : for ``"parallel"``: how many share the work; by default as many as this process may use
-    spread : for ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than
-        there are cores. ``"terms"`` and ``"bits"``: each single state is computed by all of them, as
-        `bddtorque.schedule.schedule_model` spreads it and counts it: whole terms of the torques, or everything that
-        can be done apart. The form is then ``"lockstep"`` unless given, and not ``"straight"``
+        (floats are refused). Positions of revolute joints wrap: they are never clamped.
+    processors
+        For ``"parallel"``: how many share the work; by default as many as this process may use.
+    spread
+        For ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than there
+        are cores. ``"terms"`` and ``"bits"``: each single state is computed by all of them, as
+        `bddtorque.schedule.schedule_model` spreads it and counts it: whole terms of the torques, or everything that can
+        be done apart. The form is then ``"lockstep"`` unless given, and not ``"straight"``.
 
     Attributes
     ----------
-    out_of_range : (3, n) int64, how many positions, velocities and accelerations were out of range since the start.
-        Positions of revolute joints wrap and are only counted; everything else saturates. States that are refused are
-        not counted. Threads that share an evaluator add up their counts. Of a function or a quantity (k,), one count
-        per input word.
+    out_of_range
+        (3, n) int64, how many positions, velocities and accelerations were out of range since the start. Positions of
+        revolute joints wrap and are only counted; everything else saturates. States that are refused are not counted.
+        Threads that share an evaluator add up their counts. Of a function or a quantity (k,), one count per input word.
     """
 
     def __init__(

@@ -85,8 +85,10 @@ class FloatCode:
 
     Attributes
     ----------
-    words : what floats are made of words by, name by name; none of one state, which has them in `body`
-    body : all other statements
+    words
+        What floats are made of words by, name by name; none of one state, which has them in `body`.
+    body
+        All other statements.
     """
 
     def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:

@@ -65,7 +65,8 @@ class TileWriter(CodeWriter):
 
     Attributes
     ----------
-    rows : how many rows of TILE floats a tile needs
+    rows
+        How many rows of TILE floats a tile needs.
     """
 
     def __init__(self, plan: FloatPlan, formats: Formats, header: str) -> None:
@@ -192,8 +193,10 @@ class _Flat:
 
     Attributes
     ----------
-    joints : words of a state
-    offset : bytes from the start of `rows` to where the floats of a tile lie in this order
+    joints
+        Words of a state.
+    offset
+        Bytes from the start of `rows` to where the floats of a tile lie in this order.
     """
 
     joints: int

@@ -33,10 +33,14 @@ def emitted(text: str, results: Sequence[str], real: Any, given: dict[str, Any])
 
     Parameters
     ----------
-    text : the statements
-    results : names whose values are returned as a tuple
-    real : the NumPy type of floats
-    given : Numba's types of what is given, by name: int64 or arrays of one dimension
+    text
+        The statements.
+    results
+        Names whose values are returned as a tuple.
+    real
+        The NumPy type of floats.
+    given
+        Numba's types of what is given, by name: int64 or arrays of one dimension.
     """
     number = from_dtype(real)
     returned: Any = types.UniTuple(types.int64, len(results)) if results else types.void  # type: ignore[no-untyped-call]

@@ -54,14 +54,22 @@ class ProcessorLists(NamedTuple):
 
     Attributes
     ----------
-    program : the blocks and their pools, with rows for parts of look-ups; its code reads the input words
-    code : (rows, 7) int64, processor after processor
-    starts : (P + 1,) int64, where the rows of each begin
-    operands : (m, 4) int64
-    torques : (n,) int64, the slots of the torque words
-    one : the slot that holds 1
-    slots : how many there are
-    meetings : how many waits for another processor there are
+    program
+        The blocks and their pools, with rows for parts of look-ups; its code reads the input words.
+    code
+        (rows, 7) int64, processor after processor.
+    starts
+        (P + 1,) int64, where the rows of each begin.
+    operands
+        (m, 4) int64.
+    torques
+        (n,) int64, the slots of the torque words.
+    one
+        The slot that holds 1.
+    slots
+        How many there are.
+    meetings
+        How many waits for another processor there are.
     """
 
     program: Program
@@ -99,8 +107,10 @@ def processor_lists(spreading: Spreading, program: Program, inputs: Sequence[str
 
     Parameters
     ----------
-    program : of the plan that was spread
-    inputs : the names of its input words, in the order of its instructions
+    program
+        Of the plan that was spread.
+    inputs
+        The names of its input words, in the order of its instructions.
     """
     return _Lists(spreading, program).built(inputs)
 

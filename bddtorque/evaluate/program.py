@@ -77,15 +77,24 @@ class Program(NamedTuple):
 
     Attributes
     ----------
-    code : (instructions, 9) int64
-    operands : (m, 3) int64
-    blocks : (blocks, 8) int64: form and where its arrays lie in the pools below
-    values : int32, words (entries of tables, terminals) and weights of edges
-    rules : (k, 5) int64, folding rules
-    positions : int8, the bit that each node, or each level, tests
-    successors : int32, two a node
-    roots : int32, where the walks of output bits begin
-    steps : uint32, places to go on at: what follows in forms that walk by steps, and classes
+    code
+        (instructions, 9) int64.
+    operands
+        (m, 3) int64.
+    blocks
+        (blocks, 8) int64: form and where its arrays lie in the pools below.
+    values
+        int32, words (entries of tables, terminals) and weights of edges.
+    rules
+        (k, 5) int64, folding rules.
+    positions
+        int8, the bit that each node, or each level, tests.
+    successors
+        int32, two a node.
+    roots
+        int32, where the walks of output bits begin.
+    steps
+        uint32, places to go on at: what follows in forms that walk by steps, and classes.
     """
 
     code: Integers

@@ -25,9 +25,12 @@ class RangeCounts:
 
     Attributes
     ----------
-    counts : (3, n), positions, velocities and accelerations since the start
-    warns : whether the first clamped number still has to be warned of
-    unread : words that no torque depends on and that the code does not read: they are counted apart
+    counts
+        (3, n), positions, velocities and accelerations since the start.
+    warns
+        Whether the first clamped number still has to be warned of.
+    unread
+        Words that no torque depends on and that the code does not read: they are counted apart.
     """
 
     _adding = threading.Lock()

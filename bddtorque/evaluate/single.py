@@ -64,9 +64,12 @@ class Single:
 
     Attributes
     ----------
-    words, floats : torque words of words, torques of floats
-    places : their last argument
-    held : the arrays whose addresses stand there; they live as long as this
+    words, floats
+        Torque words of words, torques of floats.
+    places
+        Their last argument.
+    held
+        The arrays whose addresses stand there; they live as long as this.
     """
 
     words: One

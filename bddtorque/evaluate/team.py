@@ -57,9 +57,12 @@ class Team:
 
     Attributes
     ----------
-    runner : does the same on one processor
-    spreading : the schedule
-    lists : what each processor does
+    runner
+        Does the same on one processor.
+    spreading
+        The schedule.
+    lists
+        What each processor does.
     """
 
     takes_columns = counts_unread = False

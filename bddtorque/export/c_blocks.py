@@ -45,12 +45,18 @@ class BlockCode:
 
     Attributes
     ----------
-    number : of the block in the plan
-    form : name of its form
-    constant : whether every input takes the same operations
-    arrays : const tables
-    function : the text of ``static int32_t block_K(uint32_t x0, uint32_t x1, ...)``, of input words
-    index : the type of these
+    number
+        Of the block in the plan.
+    form
+        Name of its form.
+    constant
+        Whether every input takes the same operations.
+    arrays
+        Const tables.
+    function
+        The text of ``static int32_t block_K(uint32_t x0, uint32_t x1, ...)``, of input words.
+    index
+        The type of these.
     """
 
     number: int

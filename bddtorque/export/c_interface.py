@@ -23,13 +23,20 @@ class Interface:
 
     Attributes
     ----------
-    arrays : the formats of the words of each input array, by its name
-    names : what the plan calls them
-    result, outputs : the output array, and its formats
-    labels : what the words of each array are called in C, by the array
-    function : what the name of the function ends with
-    bits : of the C type of all words: 16 or 32
-    register : bits that the chip computes with at once
+    arrays
+        The formats of the words of each input array, by its name.
+    names
+        What the plan calls them.
+    result, outputs
+        The output array, and its formats.
+    labels
+        What the words of each array are called in C, by the array.
+    function
+        What the name of the function ends with.
+    bits
+        Of the C type of all words: 16 or 32.
+    register
+        Bits that the chip computes with at once.
     """
 
     arrays: Mapping[str, tuple[Format, ...]] = field(default_factory=dict)

@@ -29,10 +29,14 @@ class Measured:
 
     Attributes
     ----------
-    compiler : the command, and the flags it was given
-    rom : what the function adds to a program: code, tables, initial values, library functions that it calls
-    ram : variables that it adds, and tables that a start-up copies to RAM
-    stack : frames of the function and of what it calls, at most; None where the compiler does not tell
+    compiler
+        The command, and the flags it was given.
+    rom
+        What the function adds to a program: code, tables, initial values, library functions that it calls.
+    ram
+        Variables that it adds, and tables that a start-up copies to RAM.
+    stack
+        Frames of the function and of what it calls, at most; None where the compiler does not tell.
     """
 
     compiler: str

@@ -32,13 +32,20 @@ class Steps:
 
     Attributes
     ----------
-    lines : statements, in the order they run
-    blocks : numbers of the blocks they look up
-    limbs : of each table of unsigned products that wide products are put together from, its bits a factor
-    preamble : what must stand before all other code
-    libraries : what a program is linked with
-    arrays, functions : what they read and call beside tables of the plan
-    code_bytes : of the compiled code, about; 0 if nobody estimated it
+    lines
+        Statements, in the order they run.
+    blocks
+        Numbers of the blocks they look up.
+    limbs
+        Of each table of unsigned products that wide products are put together from, its bits a factor.
+    preamble
+        What must stand before all other code.
+    libraries
+        What a program is linked with.
+    arrays, functions
+        What they read and call beside tables of the plan.
+    code_bytes
+        Of the compiled code, about; 0 if nobody estimated it.
     """
 
     lines: tuple[str, ...]

@@ -26,10 +26,14 @@ class Value:
 
     Attributes
     ----------
-    name : what it is called
-    range : numbers that it can be
-    bits, signed : of its type
-    defined, cost : the statement that computes it where it is first needed, and its cycles; empty if it is there
+    name
+        What it is called.
+    range
+        Numbers that it can be.
+    bits, signed
+        Of its type.
+    defined, cost
+        The statement that computes it where it is first needed, and its cycles; empty if it is there.
     """
 
     name: str

@@ -44,9 +44,12 @@ class TermFunction:
 
     Attributes
     ----------
-    model : the model
-    summands : what its plan adds to one torque for the term
-    name : what it was asked for by
+    model
+        The model.
+    summands
+        What its plan adds to one torque for the term.
+    name
+        What it was asked for by.
     """
 
     model: Model

@@ -56,15 +56,23 @@ class ChipFigures:
 
     Attributes
     ----------
-    chip, way : which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``, or ``"tables"`` or ``"integer"`` where that is
-        measured beside the model
-    flags : of the compiler
-    mean, lowest, highest : cycles of a call, less those of an empty function
-    flash, ram, stack : bytes that it adds to a program
-    error : the largest found, in units of the last bit
-    bound : the largest proved; None if nothing is
-    problem : why there are no figures; else empty
-    options : of `bddtorque compile`, that make what was measured beside the model
+    chip, way
+        Which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``, or ``"tables"`` or ``"integer"`` where that is measured
+        beside the model.
+    flags
+        Of the compiler.
+    mean, lowest, highest
+        Cycles of a call, less those of an empty function.
+    flash, ram, stack
+        Bytes that it adds to a program.
+    error
+        The largest found, in units of the last bit.
+    bound
+        The largest proved; None if nothing is.
+    problem
+        Why there are no figures; else empty.
+    options
+        Of `bddtorque compile`, that make what was measured beside the model.
     """
 
     chip: str

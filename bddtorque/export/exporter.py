@@ -47,17 +47,28 @@ class Exported:
 
     Attributes
     ----------
-    directory : where
-    prefix : what public names and file names begin with
-    function : the name of the function
-    bound : the largest proved error of its words, in their units
-    files : names of the files, and the bytes of each
-    forms : form of each table that the code reads, by its number in the plan
-    table_bytes : of all tables together
-    constant : whether every state takes the same operations; in floats, every state in range
-    measured : bytes of ROM, RAM and stack as linked, or in words why they are not known
-    chip : the processor that it is written for
-    note : what a user should know of the choice of the chip; mostly empty
+    directory
+        Where.
+    prefix
+        What public names and file names begin with.
+    function
+        The name of the function.
+    bound
+        The largest proved error of its words, in their units.
+    files
+        Names of the files, and the bytes of each.
+    forms
+        Form of each table that the code reads, by its number in the plan.
+    table_bytes
+        Of all tables together.
+    constant
+        Whether every state takes the same operations; in floats, every state in range.
+    measured
+        Bytes of ROM, RAM and stack as linked, or in words why they are not known.
+    chip
+        The processor that it is written for.
+    note
+        What a user should know of the choice of the chip; mostly empty.
     """
 
     directory: Path

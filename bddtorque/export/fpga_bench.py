@@ -31,15 +31,24 @@ class FpgaFigures:
 
     Attributes
     ----------
-    fpga, part : the device
-    way : ``"bddtorque"``, or ``"straightforward"``
-    luts, flip_flops, memories, multipliers : cells of the device; on the iCE40 `luts` are logic cells
-    mhz : the highest clock frequency after routing; None where nothing is routed
-    latency, interval : clocks from a state to its words, and from one state to the next
-    states_per_second : at that frequency
-    bound : the largest proved error, in units
-    serial : whether it is measured behind `NAME_serial.v`, since the package has too few pins
-    problem : why there are no figures; else empty
+    fpga, part
+        The device.
+    way
+        ``"bddtorque"``, or ``"straightforward"``.
+    luts, flip_flops, memories, multipliers
+        Cells of the device; on the iCE40 `luts` are logic cells.
+    mhz
+        The highest clock frequency after routing; None where nothing is routed.
+    latency, interval
+        Clocks from a state to its words, and from one state to the next.
+    states_per_second
+        At that frequency.
+    bound
+        The largest proved error, in units.
+    serial
+        Whether it is measured behind `NAME_serial.v`, since the package has too few pins.
+    problem
+        Why there are no figures; else empty.
     """
 
     fpga: str

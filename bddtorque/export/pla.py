@@ -27,9 +27,12 @@ def export_pla(model: Model, directory: str | PathLike[str], force: bool = False
 
     Parameters
     ----------
-    model : any compiled model
-    directory : made if need be; an earlier export there is replaced
-    force : write into a folder that holds other files; these stay
+    model
+        Any compiled model.
+    directory
+        Made if need be; an earlier export there is replaced.
+    force
+        Write into a folder that holds other files; these stay.
     """
     model.word_plan("a PLA")
     files = {f"b{k}.pla": pla_text(table, f"b{k}") for k, table in enumerate(model.tables)}

@@ -24,11 +24,16 @@ class Times:
 
     Attributes
     ----------
-    interval : clocks from one state to the next
-    start : by stage: the clock in which it reads its operands
-    ready : by stage: the first clock in which its word can be read
-    units : by product: the multiplier it runs on; empty where every product has its own
-    latency : clocks from the ports to the outputs
+    interval
+        Clocks from one state to the next.
+    start
+        By stage: the clock in which it reads its operands.
+    ready
+        By stage: the first clock in which its word can be read.
+    units
+        By product: the multiplier it runs on; empty where every product has its own.
+    latency
+        Clocks from the ports to the outputs.
     """
 
     interval: int

@@ -55,16 +55,26 @@ class ExportedVerilog:
 
     Attributes
     ----------
-    directory : where; None if it was not
-    name : of the module
-    sources : the files of the module
-    files : names of all files, and the bytes of each
-    latency : clocks from a state to its words
-    interval : clocks from one state to the next
-    multipliers : that the design asks for
-    memory_bits, memory_blocks : of ROMs in block memory, and how many blocks of 4,096 bits they take
-    register_bits : flip-flops before synthesis
-    bound : the largest proved error of the words, in their units
+    directory
+        Where; None if it was not.
+    name
+        Of the module.
+    sources
+        The files of the module.
+    files
+        Names of all files, and the bytes of each.
+    latency
+        Clocks from a state to its words.
+    interval
+        Clocks from one state to the next.
+    multipliers
+        That the design asks for.
+    memory_bits, memory_blocks
+        Of ROMs in block memory, and how many blocks of 4,096 bits they take.
+    register_bits
+        Flip-flops before synthesis.
+    bound
+        The largest proved error of the words, in their units.
     """
 
     directory: Path | None

@@ -34,13 +34,20 @@ class Stage:
 
     Attributes
     ----------
-    operands : the stages that its expression reads
-    text : the expression; of a memory, its address
-    range : the numbers that the register can hold, two's complement if one is negative
-    kind : an input port, logic, a read of a memory, a network of multiplexers, or a product of two words
-    drop : low bits of the expression that are not kept
-    latency : clocks from the operands to the register
-    place : number of the memory, of the block or of the input port
+    operands
+        The stages that its expression reads.
+    text
+        The expression; of a memory, its address.
+    range
+        The numbers that the register can hold, two's complement if one is negative.
+    kind
+        An input port, logic, a read of a memory, a network of multiplexers, or a product of two words.
+    drop
+        Low bits of the expression that are not kept.
+    latency
+        Clocks from the operands to the register.
+    place
+        Number of the memory, of the block or of the input port.
     """
 
     operands: tuple[int, ...]

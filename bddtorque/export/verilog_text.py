@@ -35,9 +35,12 @@ class ModuleWriter:
 
     Attributes
     ----------
-    name : of the module
-    circuit, times, ports : what is written
-    registers, register_bits : counted while writing
+    name
+        Of the module.
+    circuit, times, ports
+        What is written.
+    registers, register_bits
+        Counted while writing.
     """
 
     name: str

@@ -58,9 +58,12 @@ class Graph:
 
     Attributes
     ----------
-    nodes : in an order in which every operand precedes its reader
-    outputs : one reference per output
-    output_names : as many names
+    nodes
+        In an order in which every operand precedes its reader.
+    outputs
+        One reference per output.
+    output_names
+        As many names.
     """
 
     nodes: tuple[Node, ...]

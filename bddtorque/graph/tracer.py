@@ -44,7 +44,8 @@ class Tracer:
 
     Parameters
     ----------
-    kind : what its numbers are
+    kind
+        What its numbers are.
     """
 
     number: ClassVar[type[float] | type[Fraction]] = float

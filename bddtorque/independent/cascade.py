@@ -66,9 +66,12 @@ def unrounded(
 
     Parameters
     ----------
-    inputs : by name, the words that are no angles
-    opaque : what a table that is no graph stands for, by wire and block
-    look : is shown every sum, with its place
+    inputs
+        By name, the words that are no angles.
+    opaque
+        What a table that is no graph stands for, by wire and block.
+    look
+        Is shown every sum, with its place.
     """
     last = _last_uses(plan)
     words: dict[int, Any] = {}

@@ -88,8 +88,10 @@ class Grid:
 
     Attributes
     ----------
-    points : how many along each axis, odd
-    slice : an axis and the one point of it to look at; None for all points
+    points
+        How many along each axis, odd.
+    slice
+        An axis and the one point of it to look at; None for all points.
     """
 
     def __init__(self, points: list[int], slice_: tuple[int, int] | None = None) -> None:

@@ -31,11 +31,16 @@ class FloatWire:
 
     Attributes
     ----------
-    kind : number, constant, sine, add, multiply or fused
-    wires : what it reads: the word of a number or a sine; left, right and addend of an operation
-    signs : of a sum and a fused operation: those of its two summands
-    value : of a constant
-    cosine, rest : of a sine
+    kind
+        Number, constant, sine, add, multiply or fused.
+    wires
+        What it reads: the word of a number or a sine; left, right and addend of an operation.
+    signs
+        Of a sum and a fused operation: those of its two summands.
+    value
+        Of a constant.
+    cosine, rest
+        Of a sine.
     """
 
     kind: str

@@ -31,11 +31,16 @@ class Block:
 
     Attributes
     ----------
-    kind : function, product, square, law or given
-    widths : bits of the input words
-    low, high : what the output word may be
-    signed : whether the output word is; of a product, its input words too
-    lsb : the value of one unit, of kinds that have one, else 1
+    kind
+        Function, product, square, law or given.
+    widths
+        Bits of the input words.
+    low, high
+        What the output word may be.
+    signed
+        Whether the output word is; of a product, its input words too.
+    lsb
+        The value of one unit, of kinds that have one, else 1.
     """
 
     kind: str

@@ -29,9 +29,12 @@ class Subject:
 
     Attributes
     ----------
-    arrays : the input words by array: q, qd, ...
-    labels : what the words of `payload` are
-    gains : kp and kv of every joint, of a law
+    arrays
+        The input words by array: q, qd, ...
+    labels
+        What the words of `payload` are.
+    gains
+        Kp and kv of every joint, of a law.
     """
 
     robot: Robot

@@ -56,9 +56,12 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
 
     Parameters
     ----------
-    wanted : sums whose range is asked for as well, in their units, and what it is hoped to stay within
-    asked : outputs whose true range is asked for, in units, and what it is hoped to stay within
-    limits : for each torque, in units, what the difference is hoped to stay below: beyond, it is looked at more closely
+    wanted
+        Sums whose range is asked for as well, in their units, and what it is hoped to stay within.
+    asked
+        Outputs whose true range is asked for, in units, and what it is hoped to stay within.
+    limits
+        For each torque, in units, what the difference is hoped to stay below: beyond, it is looked at more closely.
     """
     if subject.quantity in TIP:
         return _compare_exactly(plan, subject, wanted, asked, limits)

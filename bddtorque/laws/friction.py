@@ -38,11 +38,16 @@ class Friction(Law):
 
     Attributes
     ----------
-    viscous : N·m·s/rad or N·s/m
-    coulomb : N·m or N, a number or a pair: of positive and of negative velocities, both as magnitudes
-    static : breakaway friction, as `coulomb`; None: no Stribeck effect
-    stribeck_velocity : rad/s or m/s, the width of the Stribeck effect; required with `static`
-    standstill : rad/s or m/s; up to this speed the joint counts as standing still
+    viscous
+        N·m·s/rad or N·s/m.
+    coulomb
+        N·m or N, a number or a pair: of positive and of negative velocities, both as magnitudes.
+    static
+        Breakaway friction, as `coulomb`; None: no Stribeck effect.
+    stribeck_velocity
+        rad/s or m/s, the width of the Stribeck effect; required with `static`.
+    standstill
+        rad/s or m/s; up to this speed the joint counts as standing still.
     """
 
     kind: ClassVar[str] = "friction"

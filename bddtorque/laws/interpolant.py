@@ -34,11 +34,15 @@ class Interpolant(Law):
 
     Attributes
     ----------
-    knots : for each argument its knots, ascending; of an angle from −π up to, not including, π
-    values : one a point of the grid, the last argument fastest
-    around : for each argument, whether it is an angle, and goes round
-    hold : whether the outermost values may be relied on beyond the knots; they hold there in any case, but planners
-        refuse words there otherwise
+    knots
+        For each argument its knots, ascending; of an angle from −π up to, not including, π.
+    values
+        One a point of the grid, the last argument fastest.
+    around
+        For each argument, whether it is an angle, and goes round.
+    hold
+        Whether the outermost values may be relied on beyond the knots; they hold there in any case, but planners refuse
+        words there otherwise.
     """
 
     kind: ClassVar[str] = "interpolant"
@@ -130,10 +134,14 @@ class Nearest(Law):
 
     Attributes
     ----------
-    points : the samples' arguments, a tuple a sample
-    values : one a sample
-    units : for each argument what counts as 1
-    around : for each argument, whether it is an angle, and goes round
+    points
+        The samples' arguments, a tuple a sample.
+    values
+        One a sample.
+    units
+        For each argument what counts as 1.
+    around
+        For each argument, whether it is an angle, and goes round.
     """
 
     kind: ClassVar[str] = "nearest"

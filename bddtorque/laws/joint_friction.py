@@ -29,9 +29,12 @@ class SampledFriction:
 
     Attributes
     ----------
-    samples : velocity and torque
-    duplicates, spread : as in `compile_samples`
-    hold : whether the outermost values are held beyond the samples
+    samples
+        Velocity and torque.
+    duplicates, spread
+        As in `compile_samples`.
+    hold
+        Whether the outermost values are held beyond the samples.
     """
 
     samples: Samples

@@ -23,7 +23,8 @@ class Law(ABC):
 
     Attributes
     ----------
-    kind : the name of the law in files
+    kind
+        The name of the law in files.
     """
 
     kind: ClassVar[str]

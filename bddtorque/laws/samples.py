@@ -44,11 +44,16 @@ class Samples:
 
     Attributes
     ----------
-    names : of the arguments, and last of the value
-    points : (N, k)
-    values : (N,)
-    places : where each stands, for messages: lines of a file, or rows from 0
-    where : what messages call them
+    names
+        Of the arguments, and last of the value.
+    points
+        (N, k).
+    values
+        (N,).
+    places
+        Where each stands, for messages: lines of a file, or rows from 0.
+    where
+        What messages call them.
     """
 
     names: tuple[str, ...]

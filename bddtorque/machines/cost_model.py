@@ -27,12 +27,18 @@ class CostModel:
 
     Attributes
     ----------
-    multiplication, addition : of two words in a recursion
-    load, load_bit : of a table: for every load, and for every bit of its index; putting an index together is wiring
-    test : one bit tested by a diagram's walk
-    table_addition, addition_bit : an addition in a table scheme, and what every bit of its result takes on top
-    hop : one packet to a neighbour, where hops are charged
-    position_bits : bits of a position word, the index of a sine table
+    multiplication, addition
+        Of two words in a recursion.
+    load, load_bit
+        Of a table: for every load, and for every bit of its index; putting an index together is wiring.
+    test
+        One bit tested by a diagram's walk.
+    table_addition, addition_bit
+        An addition in a table scheme, and what every bit of its result takes on top.
+    hop
+        One packet to a neighbour, where hops are charged.
+    position_bits
+        Bits of a position word, the index of a sine table.
     """
 
     name: str
@@ -91,12 +97,18 @@ class Machine:
 
     Attributes
     ----------
-    time : from a state to its torques; None where the machine does not support the arm, and `note` says why
-    interval : from one torque set to the next where states follow each other as fast as they can
-    multipliers : in all its processors
-    messages : values that processors send each other for one torque set, see the module
-    table_bytes : of its tables, sines not counted
-    exact : whether torques are those of the state alone; else of older data too
+    time
+        From a state to its torques; None where the machine does not support the arm, and `note` says why.
+    interval
+        From one torque set to the next where states follow each other as fast as they can.
+    multipliers
+        In all its processors.
+    messages
+        Values that processors send each other for one torque set, see the module.
+    table_bytes
+        Of its tables, sines not counted.
+    exact
+        Whether torques are those of the state alone; else of older data too.
     """
 
     name: str

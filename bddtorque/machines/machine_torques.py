@@ -53,12 +53,16 @@ class Finding:
 
     Attributes
     ----------
-    machine : in a cost model
-    error : the largest difference of its torques from Newton-Euler's, of each joint's largest torque; None if it
-        cannot run the arm
-    units : the largest difference from the compiled words, in units of the last bit, torques clamped to their words
-    agrees : whether that is what it must be: of exact machines no error beyond rounding, and no more units than the
-        certificate allows; of the tables the model's own words; None of machines that only approximate
+    machine
+        In a cost model.
+    error
+        The largest difference of its torques from Newton-Euler's, of each joint's largest torque; None if it cannot run
+        the arm.
+    units
+        The largest difference from the compiled words, in units of the last bit, torques clamped to their words.
+    agrees
+        Whether that is what it must be: of exact machines no error beyond rounding, and no more units than the
+        certificate allows; of the tables the model's own words; None of machines that only approximate.
     """
 
     machine: Machine

@@ -57,10 +57,13 @@ class Model:
 
     Attributes
     ----------
-    source : what was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`
+    source
+        What was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`.
     plan, certificate
-    tables, diagrams : one per block of the plan
-    report : how compiling went (times, memory, notes); empty for a loaded model, and no part of the digest
+    tables, diagrams
+        One per block of the plan.
+    report
+        How compiling went (times, memory, notes); empty for a loaded model, and no part of the digest.
     """
 
     source: Source
@@ -242,9 +245,12 @@ class Model:
 
         Parameters
         ----------
-        mass : kg
-        centre_of_mass : m, in the tip frame
-        inertia : kg·m² about the centre of mass, three principal moments or 3 rows of 3; a point mass unless given
+        mass
+            In kg.
+        centre_of_mass
+            m, in the tip frame.
+        inertia
+            kg·m² about the centre of mass, three principal moments or 3 rows of 3; a point mass unless given.
         """
         labels = self.arrays[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")

@@ -129,12 +129,18 @@ class FunctionSource:
 
     Attributes
     ----------
-    name : of the function
-    input_names, inputs : names and formats of the input words
-    output : the format of the output word
-    accuracy : what was asked for, in units of the last bit
-    graph : the function that was traced, over the names of the inputs; None for any other
-    rules : how samples were read, by name, and what else was asked for; empty where nothing was
+    name
+        Of the function.
+    input_names, inputs
+        Names and formats of the input words.
+    output
+        The format of the output word.
+    accuracy
+        What was asked for, in units of the last bit.
+    graph
+        The function that was traced, over the names of the inputs; None for any other.
+    rules
+        How samples were read, by name, and what else was asked for; empty where nothing was.
     """
 
     kind: ClassVar = "function"

@@ -39,10 +39,14 @@ class FunctionBlock(PlanPart):
 
     Attributes
     ----------
-    graph : the function; inputs x0, x1, ...; one output
-    arguments : what the words of x0, x1, ... stand for
-    lsb : the value of one unit of the output word
-    low, high : a sound range of the output word
+    graph
+        The function; inputs x0, x1, ...; one output.
+    arguments
+        What the words of x0, x1, ... stand for.
+    lsb
+        The value of one unit of the output word.
+    low, high
+        A sound range of the output word.
     """
 
     graph: Graph
@@ -74,11 +78,16 @@ class LawBlock(PlanPart):
 
     Attributes
     ----------
-    law : the function f of the values that the input words stand for
-    arguments : what these are
-    lsb : the value of one unit of the output word
-    low, high : where the words are clamped
-    centre, sign : the value of the output word is sign·(centre + word·lsb)
+    law
+        The function f of the values that the input words stand for.
+    arguments
+        What these are.
+    lsb
+        The value of one unit of the output word.
+    low, high
+        Where the words are clamped.
+    centre, sign
+        The value of the output word is sign·(centre + word·lsb).
     """
 
     law: Law
@@ -117,11 +126,16 @@ class GivenBlock(PlanPart):
 
     Attributes
     ----------
-    widths : bits of each input word
-    lsb : the value of one unit of the output word
-    low, high : the lowest and the highest word
-    table : the content key of the table
-    error : how far a word can be from the value that it was made of, in values
+    widths
+        Bits of each input word.
+    lsb
+        The value of one unit of the output word.
+    low, high
+        The lowest and the highest word.
+    table
+        The content key of the table.
+    error
+        How far a word can be from the value that it was made of, in values.
     """
 
     widths: tuple[int, ...]

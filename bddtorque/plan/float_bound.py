@@ -44,10 +44,14 @@ class Turned:
 
     Attributes
     ----------
-    angle : what identifies the angle
-    cosine : whether it is the cosine
-    magnitude, errors : of the other factor
-    rest : the errors of the sine or cosine itself, and of the product's rounding
+    angle
+        What identifies the angle.
+    cosine
+        Whether it is the cosine.
+    magnitude, errors
+        Of the other factor.
+    rest
+        The errors of the sine or cosine itself, and of the product's rounding.
     """
 
     angle: tuple[object, ...]
@@ -63,10 +67,14 @@ class Known:
 
     Attributes
     ----------
-    range : holds the real number that the wire stands for
-    errors : how far its float can be from that number, by part
-    angle : of a sine or cosine: what identifies its angle, and whether it is the cosine
-    turned : of a product with a sine or cosine: each way to read it
+    range
+        Holds the real number that the wire stands for.
+    errors
+        How far its float can be from that number, by part.
+    angle
+        Of a sine or cosine: what identifies its angle, and whether it is the cosine.
+    turned
+        Of a product with a sine or cosine: each way to read it.
     """
 
     range: Interval

@@ -92,9 +92,12 @@ class Sine(_FloatWire):
 
     Attributes
     ----------
-    word : an input or a sum of angles
-    cosine : whether it is the cosine
-    rest : the constant angle, rad
+    word
+        An input or a sum of angles.
+    cosine
+        Whether it is the cosine.
+    rest
+        The constant angle, rad.
     """
 
     word: int

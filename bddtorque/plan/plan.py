@@ -102,9 +102,12 @@ class ExactSum:
 
     Attributes
     ----------
-    parts : (wire, factor) of each summand
-    constant : what is added to them
-    dropped : factor and largest magnitude of each term that is left out
+    parts
+        (wire, factor) of each summand.
+    constant
+        What is added to them.
+    dropped
+        Factor and largest magnitude of each term that is left out.
     """
 
     parts: tuple[tuple[int, Fraction], ...]

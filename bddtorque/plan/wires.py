@@ -232,10 +232,14 @@ class Sum(_Summed):
 
     Attributes
     ----------
-    parts : (wire, whole factor) of each summand
-    lsb : the value of one unit of the result
-    constant_error : how far rounded factors and constants can move the result, in its units
-    dropped : what was left out as too small to matter, in its units
+    parts
+        (wire, whole factor) of each summand.
+    lsb
+        The value of one unit of the result.
+    constant_error
+        How far rounded factors and constants can move the result, in its units.
+    dropped
+        What was left out as too small to matter, in its units.
     """
 
     name: str

@@ -41,12 +41,17 @@ class PlanBuilder:
 
     Attributes
     ----------
-    arguments : what the words of inputs and of sums of angles stand for, by name
-    sums : the sums of angles, by name
-    block_bits : input bits that a block may have
-    products : how two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for the target
-        ``"integer"``, ``"native"``
-    where : what messages call that which is being laid out
+    arguments
+        What the words of inputs and of sums of angles stand for, by name.
+    sums
+        The sums of angles, by name.
+    block_bits
+        Input bits that a block may have.
+    products
+        How two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for the target
+        ``"integer"``, ``"native"``.
+    where
+        What messages call that which is being laid out.
     """
 
     def __init__(

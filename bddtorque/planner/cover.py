@@ -40,9 +40,12 @@ class Choices:
 
     Attributes
     ----------
-    guard : for each output, how many bits finer than its own last bit its summands are
-    margin : how many bits finer than needed for a summand the tables inside its cascade are
-    cascade_bits : for each output, the width of the words inside a cascade where a rule fixes it (else None)
+    guard
+        For each output, how many bits finer than its own last bit its summands are.
+    margin
+        How many bits finer than needed for a summand the tables inside its cascade are.
+    cascade_bits
+        For each output, the width of the words inside a cascade where a rule fixes it (else None).
     """
 
     guard: tuple[int, ...]

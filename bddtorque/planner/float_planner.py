@@ -243,11 +243,16 @@ def plan_floats(
 
     Parameters
     ----------
-    arguments, targets : what the words of inputs and outputs stand for
-    accuracy : the bound that every output must keep, in units
-    precision : ``"single"``, ``"double"``, or ``"auto"``: single if its bound keeps the accuracy
-    spent : what the graph itself can be off, for each output, in units
-    laws : what is added to outputs
+    arguments, targets
+        What the words of inputs and outputs stand for.
+    accuracy
+        The bound that every output must keep, in units.
+    precision
+        ``"single"``, ``"double"``, or ``"auto"``: single if its bound keeps the accuracy.
+    spent
+        What the graph itself can be off, for each output, in units.
+    laws
+        What is added to outputs.
     """
     writer = _Writer(graph, arguments)
     outputs = tuple(

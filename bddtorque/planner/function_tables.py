@@ -19,8 +19,10 @@ class FunctionTables(PlanBuilder):
 
     Attributes
     ----------
-    graph : over the inputs and the sums of angles
-    support : of each node, the words that it depends on
+    graph
+        Over the inputs and the sums of angles.
+    support
+        Of each node, the words that it depends on.
     """
 
     def __init__(

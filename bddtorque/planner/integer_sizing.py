@@ -43,16 +43,26 @@ class Sizer:
 
     Attributes
     ----------
-    live : the nodes that matter to an output, in order
-    units : by node: the value of 1
-    factors : by summand: the magnitude of its factor, with all words in their units
-    places : by sum: its summands
-    words_of : by sum: the words among them
-    steps : by summand: its factor is a multiple of 2^step, at first
-    inexact : by FACTORS + sum: the summands whose factors are rounded
-    reach : by sum: log2 of how far its partial sums can go, in its unit
-    sizes : by word: log2 of its largest magnitude, in its unit
-    multiplied : the sums that are rounded, for something multiplies them
+    live
+        The nodes that matter to an output, in order.
+    units
+        By node: the value of 1.
+    factors
+        By summand: the magnitude of its factor, with all words in their units.
+    places
+        By sum: its summands.
+    words_of
+        By sum: the words among them.
+    steps
+        By summand: its factor is a multiple of 2^step, at first.
+    inexact
+        By FACTORS + sum: the summands whose factors are rounded.
+    reach
+        By sum: log2 of how far its partial sums can go, in its unit.
+    sizes
+        By word: log2 of its largest magnitude, in its unit.
+    multiplied
+        The sums that are rounded, for something multiplies them.
     """
 
     def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:

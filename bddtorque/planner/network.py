@@ -47,11 +47,16 @@ class Network:
 
     Attributes
     ----------
-    arguments : what the words of the graph's inputs stand for
-    tables : by node number
-    sums : by node number
-    outputs : one form an output
-    order : the node numbers of both, operands before readers
+    arguments
+        What the words of the graph's inputs stand for.
+    tables
+        By node number.
+    sums
+        By node number.
+    outputs
+        One form an output.
+    order
+        The node numbers of both, operands before readers.
     """
 
     graph: Graph

@@ -32,8 +32,10 @@ class Sizes:
 
     Attributes
     ----------
-    exponents : by node number: one unit is 2^exponent
-    dropped : by node number (−1 − k for output k): the monomials left out
+    exponents
+        By node number: one unit is 2^exponent.
+    dropped
+        By node number (−1 − k for output k): the monomials left out.
     """
 
     exponents: dict[int, int]

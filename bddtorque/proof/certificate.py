@@ -44,15 +44,22 @@ class Parts:
 
     Attributes
     ----------
-    dropped : terms too small to matter that were left out
-    constants : constants rounded to the grid of the words
-    tables : tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated. Of
-        a plan in floats, its sines
-    products : products of words, rounded by a shift
-    sums : sums inside the cascade, exact and rounded once each
-    final_rounding : to the word of the output
-    arithmetic : what float64 and the Fourier step behind the tables can err; of a plan in floats, also what its own
-        operations can
+    dropped
+        Terms too small to matter that were left out.
+    constants
+        Constants rounded to the grid of the words.
+    tables
+        Tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated. Of a
+        plan in floats, its sines.
+    products
+        Products of words, rounded by a shift.
+    sums
+        Sums inside the cascade, exact and rounded once each.
+    final_rounding
+        To the word of the output.
+    arithmetic
+        What float64 and the Fourier step behind the tables can err; of a plan in floats, also what its own operations
+        can.
     """
 
     dropped: float
@@ -79,20 +86,31 @@ class ProvedBound:
 
     Attributes
     ----------
-    name : of the joint, or of the output word
-    unit : N·m, N, or that of the function's output
-    lsb : one unit of the last bit, in `unit`
-    parts : the bound by parts, in units of the last bit
-    low, high : a sound range of the compiled value before it is clamped, in `unit`
-    saturation : whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see
-        `witness`), ``"not excluded"``
-    witness : input words that saturate, or None; of a robot q, qd and qdd
-    relative_to : what the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key
-        of `RELATIVE_TO`
-    assumed : what the caller states that the values of a function are off themselves, in units; not proved here
-    spread : how far samples of the same words lie from their mean at most, in `unit`; no part of the bound
-    effort : the unit of the motor's effort, ``"mA"`` or ``"count"``, and how many of it are one `unit`; None where the
-        spec has no drive. It follows from the spec, and is no part of what is proved
+    name
+        Of the joint, or of the output word.
+    unit
+        N·m, N, or that of the function's output.
+    lsb
+        One unit of the last bit, in `unit`.
+    parts
+        The bound by parts, in units of the last bit.
+    low, high
+        A sound range of the compiled value before it is clamped, in `unit`.
+    saturation
+        Whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), ``"not
+        excluded"``.
+    witness
+        Input words that saturate, or None; of a robot q, qd and qdd.
+    relative_to
+        What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
+        `RELATIVE_TO`.
+    assumed
+        What the caller states that the values of a function are off themselves, in units; not proved here.
+    spread
+        How far samples of the same words lie from their mean at most, in `unit`; no part of the bound.
+    effort
+        The unit of the motor's effort, ``"mA"`` or ``"count"``, and how many of it are one `unit`; None where the spec
+        has no drive. It follows from the spec, and is no part of what is proved.
     """
 
     name: str

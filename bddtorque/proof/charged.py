@@ -34,9 +34,12 @@ class Charged(Ring):
 
     Attributes
     ----------
-    constant : whether no input is in it
-    angle : of a sine or cosine: which angle it is of, and whether it is the cosine
-    turned : of a product with a sine or cosine
+    constant
+        Whether no input is in it.
+    angle
+        Of a sine or cosine: which angle it is of, and whether it is the cosine.
+    turned
+        Of a product with a sine or cosine.
     """
 
     magnitude: float

@@ -16,15 +16,23 @@ class Answer:
 
     Attributes
     ----------
-    of : what was asked about: ``tau1``, ``J12``, ``w15``, ``b3``
-    title : what that is
-    exact : whether the answer is proved to the last digit; else it is a bracket, both ends of it proved
-    way : ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
-    detail : what was done, for people
-    stopped : why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not.
-        The answer holds all the same; stopped by time, it may be another one on another machine
-    values, units : of the state that shows it, where there is one: what its words stand for at the joints, by name
-    where : the conditions on the inputs that the answer is for; empty for all states
+    of
+        What was asked about: ``tau1``, ``J12``, ``w15``, ``b3``.
+    title
+        What that is.
+    exact
+        Whether the answer is proved to the last digit; else it is a bracket, both ends of it proved.
+    way
+        ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
+    detail
+        What was done, for people.
+    stopped
+        Why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not. The
+        answer holds all the same; stopped by time, it may be another one on another machine.
+    values, units
+        Of the state that shows it, where there is one: what its words stand for at the joints, by name.
+    where
+        The conditions on the inputs that the answer is for; empty for all states.
     """
 
     of: str
@@ -61,11 +69,16 @@ class Extreme(Answer):
 
     Attributes
     ----------
-    which : ``"largest"`` or ``"smallest"``
-    word, value : what the state gives; the value in `unit`, None where words have none
-    bound_word, bound : no state gives more (less); those of the state itself if the answer is exact
-    state : input words by name that give `word`
-    clamped : whether the state saturates: its sum lies beyond the highest or lowest word
+    which
+        ``"largest"`` or ``"smallest"``.
+    word, value
+        What the state gives; the value in `unit`, None where words have none.
+    bound_word, bound
+        No state gives more (less); those of the state itself if the answer is exact.
+    state
+        Input words by name that give `word`.
+    clamped
+        Whether the state saturates: its sum lies beyond the highest or lowest word.
     """
 
     which: str
@@ -84,10 +97,14 @@ class Count(Answer):
 
     Attributes
     ----------
-    what : what was counted
-    low, high : bounds of the number, both included; equal if the answer is exact
-    states : how many states there are
-    certificate : what the certificate says of it, and whether this answer says more; empty where it says nothing
+    what
+        What was counted.
+    low, high
+        Bounds of the number, both included; equal if the answer is exact.
+    states
+        How many states there are.
+    certificate
+        What the certificate says of it, and whether this answer says more; empty where it says nothing.
     """
 
     what: str
@@ -112,13 +129,19 @@ class LargestError(Answer):
 
     Attributes
     ----------
-    found : the error at `state`, up to `radius`
-    bound : proved: no state has more
-    radius : what the truth itself, in float64, may be off; proved, or nothing where the truth is exact. Of an exact
-        answer no state has more than found + radius
-    lsb, unit : the value of one unit of the word
-    state : input words by name
-    word, truth : the compiled word there, and the true value in units
+    found
+        The error at `state`, up to `radius`.
+    bound
+        Proved: no state has more.
+    radius
+        What the truth itself, in float64, may be off; proved, or nothing where the truth is exact. Of an exact answer
+        no state has more than found + radius.
+    lsb, unit
+        The value of one unit of the word.
+    state
+        Input words by name.
+    word, truth
+        The compiled word there, and the true value in units.
     """
 
     found: float
@@ -137,9 +160,12 @@ class Verdict(Answer):
 
     Attributes
     ----------
-    what : ``"odd"``, ``"even"``, ``"constant"``, ``"odd in q2"``, ...
-    holds : True or False; None where it could not be decided
-    witness : of what does not hold: a state that shows it
+    what
+        ``"odd"``, ``"even"``, ``"constant"``, ``"odd in q2"``, ...
+    holds
+        True or False; None where it could not be decided.
+    witness
+        Of what does not hold: a state that shows it.
     """
 
     what: str
@@ -153,9 +179,12 @@ class Support(Answer):
 
     Attributes
     ----------
-    matters, idle : bits of each input word that change the result in some state, and in none
-    open : bits of which it could not be decided
-    by_output_bit : of blocks: for each output bit, least significant first, how many input bits matter
+    matters, idle
+        Bits of each input word that change the result in some state, and in none.
+    open
+        Bits of which it could not be decided.
+    by_output_bit
+        Of blocks: for each output bit, least significant first, how many input bits matter.
     """
 
     matters: dict[str, list[int]]
@@ -170,14 +199,22 @@ class Equality(Answer):
 
     Attributes
     ----------
-    equal : True or False; None where it could not be decided
-    compared : what was compared
-    largest : the largest difference found, in `unit`; per output
-    sampled : whether that is of some states only: others may differ by more, up to `bound`
-    bound : proved: no state has more; None where nothing is proved
-    state : input words that give the largest difference, if there is one
-    differing : how many states differ, where all were run
-    blocks : the blocks whose tables differ, where the plans are the same
+    equal
+        True or False; None where it could not be decided.
+    compared
+        What was compared.
+    largest
+        The largest difference found, in `unit`; per output.
+    sampled
+        Whether that is of some states only: others may differ by more, up to `bound`.
+    bound
+        Proved: no state has more; None where nothing is proved.
+    state
+        Input words that give the largest difference, if there is one.
+    differing
+        How many states differ, where all were run.
+    blocks
+        The blocks whose tables differ, where the plans are the same.
     """
 
     equal: bool | None

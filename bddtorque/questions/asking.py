@@ -43,25 +43,25 @@ def ask(
 
     Parameters
     ----------
-    model : Model
+    model
         A compiled model.
-    *questions : str
+    *questions
         ``"largest"``, ``"smallest"``, ``"saturation"``, ``"error"``, ``"symmetry"``, ``"support"``. The first three if
         nothing is asked at all.
-    of : str or sequence of str
+    of
         What is asked about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``), a block
         (``"b3"``); all outputs unless given.
-    at_least, at_most : float, optional
+    at_least, at_most
         How many states give at least, or at most, so many N·m or N.
-    equal : Model, optional
+    equal
         Whether this other model gives the same words.
-    where : str, sequence of str or mapping
+    where
         Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"``, ``{"qd": 0, "q2": (0, 1.5)}``.
-    within_limits : bool
+    within_limits
         Positions of revolute joints only within the limits of their joints.
-    work : float
+    work
         Millions of steps that each answer may take, about ten milliseconds each.
-    limit : float, optional
+    limit
         Seconds that each may take as well; answers that it stops depend on the machine.
 
     Returns

@@ -43,9 +43,12 @@ class Bracket:
 
     Attributes
     ----------
-    found, state : the largest sum found, and the state that has it
-    bound : no state has a larger sum
-    boxes : how many boxes were looked at
+    found, state
+        The largest sum found, and the state that has it.
+    bound
+        No state has a larger sum.
+    boxes
+        How many boxes were looked at.
     """
 
     found: int

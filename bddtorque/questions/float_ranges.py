@@ -45,9 +45,12 @@ class FloatSpan:
 
     Attributes
     ----------
-    low, high : the ends
-    angle : of a sine or cosine
-    turned : of a product with a sine or cosine: which one, and the largest absolute values of the other factor
+    low, high
+        The ends.
+    angle
+        Of a sine or cosine.
+    turned
+        Of a product with a sine or cosine: which one, and the largest absolute values of the other factor.
     """
 
     low: Floats
@@ -184,7 +187,8 @@ class FloatRanges:
 
         Parameters
         ----------
-        low, high : (N, inputs), the ends of each input word, both included, in the order of the plan
+        low, high
+            (N, inputs), the ends of each input word, both included, in the order of the plan.
         """
         last = cast("FloatSpan", self.spans(low, high)[self.plan.outputs[0].wire])
         count = np.zeros(len(low), dtype=np.int64)

@@ -32,13 +32,20 @@ class Group:
 
     Attributes
     ----------
-    plan : their sum, from the words of the tuples and the held words
-    tables : as those of the subject
-    tuples : the distinct tuples of words that states of the group give, a name each
-    total : the sum of the summands that no held word meets, for each tuple, in units
-    counts : how many states give each tuple, int64
-    held : the wires of the held words that its plan reads
-    unit : what every sum of the group is a multiple of
+    plan
+        Their sum, from the words of the tuples and the held words.
+    tables
+        As those of the subject.
+    tuples
+        The distinct tuples of words that states of the group give, a name each.
+    total
+        The sum of the summands that no held word meets, for each tuple, in units.
+    counts
+        How many states give each tuple, int64.
+    held
+        The wires of the held words that its plan reads.
+    unit
+        What every sum of the group is a multiple of.
     """
 
     plan: Plan

@@ -38,20 +38,20 @@ class Work:
 
     Parameters
     ----------
-    millions : float
+    millions
         Millions of steps.
-    limit : float, optional
+    limit
         Seconds after which the answer is what is known by then. Such an answer depends on the machine.
-    told : callable, optional
-        Called with the steps spent, for a progress bar.
-    clock : callable, optional
-        Gives the time in seconds; only looked at with a limit.
+    told
+        Callable, optional Called with the steps spent, for a progress bar.
+    clock
+        Callable, optional Gives the time in seconds; only looked at with a limit.
 
     Attributes
     ----------
-    left : float
+    left
         Steps that are left.
-    stopped : str
+    stopped
         ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if nothing stopped it.
     """
 

@@ -51,11 +51,16 @@ class Separation:
 
     Attributes
     ----------
-    subject : with angle sums that are free words as inputs of their own
-    names : the words held still
-    groups : what is left
-    read : the words that groups read of them, (states,) each, by wire
-    fixed : what is fixed of the sum by them: its constant, and summands of held words alone, (states,)
+    subject
+        With angle sums that are free words as inputs of their own.
+    names
+        The words held still.
+    groups
+        What is left.
+    read
+        The words that groups read of them, (states,) each, by wire.
+    fixed
+        What is fixed of the sum by them: its constant, and summands of held words alone, (states,).
     """
 
     subject: WordSubject

@@ -52,17 +52,28 @@ class Subject:
 
     Attributes
     ----------
-    name : as the plan is printed: ``tau1``, ``w15``, ``b3``, or the name of a term such as ``J12``
-    title : what that is, for people
-    kind : ``"output"``, ``"term"``, ``"word"`` or ``"block"``
-    plan : the wires it needs, and one output
-    tables : one per block of the plan it was taken from
-    word : the format of the output word, of outputs only
-    unit : of its values; empty where they have none
-    formats : of the input words, by name, where they have one
-    unread : states of the input words of the whole that this output does not depend on: counts are multiplied
-    place : the output, from 0, that it is or belongs to; the wire or the block otherwise
-    within : words that some inputs are held to, by name
+    name
+        As the plan is printed: ``tau1``, ``w15``, ``b3``, or the name of a term such as ``J12``.
+    title
+        What that is, for people.
+    kind
+        ``"output"``, ``"term"``, ``"word"`` or ``"block"``.
+    plan
+        The wires it needs, and one output.
+    tables
+        One per block of the plan it was taken from.
+    word
+        The format of the output word, of outputs only.
+    unit
+        Of its values; empty where they have none.
+    formats
+        Of the input words, by name, where they have one.
+    unread
+        States of the input words of the whole that this output does not depend on: counts are multiplied.
+    place
+        The output, from 0, that it is or belongs to; the wire or the block otherwise.
+    within
+        Words that some inputs are held to, by name.
     """
 
     name: str
@@ -166,8 +177,10 @@ class WordSubject(Subject):
 
     Attributes
     ----------
-    motions : of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``
-    torque : of a term, the format of the torque that it belongs to, and whose units errors are stated in
+    motions
+        Of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``.
+    torque
+        Of a term, the format of the torque that it belongs to, and whose units errors are stated in.
     """
 
     plan: Plan

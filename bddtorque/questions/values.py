@@ -43,17 +43,17 @@ def largest(
 
     Parameters
     ----------
-    model : Model
+    model
         A compiled model.
-    of : str
+    of
         What is asked about; see `subjects` for names.
-    where : str, sequence of str or mapping
+    where
         Conditions on the inputs: ``"qd=0, q2 <= 90 deg"``, ``{"qd": 0, "q[elbow]": (0, 1.5)}``; see `conditions`.
-    within_limits : bool
+    within_limits
         Positions of revolute joints only within the limits of their joints.
-    work : float
+    work
         Millions of steps that the answer may take, about ten milliseconds each.
-    limit : float, optional
+    limit
         Seconds that it may take; answers that are stopped by it depend on the machine.
 
     Returns

@@ -224,7 +224,8 @@ class Ranges:
 
         Parameters
         ----------
-        low, high : (N, inputs), the ends of each input word, both included, in the order of the plan
+        low, high
+            (N, inputs), the ends of each input word, both included, in the order of the plan.
         """
         algebra = WordSpans(self._extremes, low, high)
         total = self.plan.outputs[0].total(algebra, self.plan.evaluate(algebra))

@@ -61,8 +61,10 @@ def diagram_picture(
 
     Parameters
     ----------
-    label : for those who cannot see it
-    words : names of the input words; x0, x1, ... unless given
+    label
+        For those who cannot see it.
+    words
+        Names of the input words; x0, x1, ... unless given.
     """
     bits, nodes = part
     levels = sorted({int(diagram.level[node]) for node in nodes})

@@ -29,10 +29,14 @@ def layout(
 
     Parameters
     ----------
-    layers : the nodes of each layer
-    lines : from a node to one of a later layer
-    size, passing : what a node, and a line that passes, takes along a layer
-    together : the lines of one node pass a layer as one
+    layers
+        The nodes of each layer.
+    lines
+        From a node to one of a later layer.
+    size, passing
+        What a node, and a line that passes, takes along a layer.
+    together
+        The lines of one node pass a layer as one.
     """
     layer_of = {node: place for place, layer in enumerate(layers) for node in layer}
     found: list[list[Node | Bend]] = [list(layer) for layer in layers]

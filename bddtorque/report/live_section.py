@@ -47,8 +47,10 @@ def live_section(
 
     Parameters
     ----------
-    start : the q, qd and qdd words that it begins with
-    too_large : why there are no tables in the page, if there are none
+    start
+        The q, qd and qdd words that it begins with.
+    too_large
+        Why there are no tables in the page, if there are none.
     """
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]

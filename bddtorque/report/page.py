@@ -25,8 +25,10 @@ def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, str, Ma
 
     Parameters
     ----------
-    sections : each with what the contents call it, and its identifier
-    data : what the script reads
+    sections
+        Each with what the contents call it, and its identifier.
+    data
+        What the script reads.
     """
     script, style = page_script(), _asset(STYLE)
     policy = "; ".join(

@@ -41,11 +41,16 @@ class Report:
 
     Attributes
     ----------
-    bytes : of the page
-    table_bytes : of the tables in it, packed
-    live : whether the page computes torques from the tables; not where these are too large for a page
-    states : on how many states the compiled torques were compared with Newton-Euler
-    largest_found : for each torque the largest error on those states, in units of the last bit
+    bytes
+        Of the page.
+    table_bytes
+        Of the tables in it, packed.
+    live
+        Whether the page computes torques from the tables; not where these are too large for a page.
+    states
+        On how many states the compiled torques were compared with Newton-Euler.
+    largest_found
+        For each torque the largest error on those states, in units of the last bit.
     """
 
     bytes: int
@@ -70,10 +75,14 @@ def write_report(
 
     Parameters
     ----------
-    model : a compiled robot
-    path : the file, usually ``.html``; what is there is replaced
-    progress : told of every step
-    most_table_bytes : tables that take more, packed, are left out, and the page says so: it then has no live torques
+    model
+        A compiled robot.
+    path
+        The file, usually ``.html``; what is there is replaced.
+    progress
+        Told of every step.
+    most_table_bytes
+        Tables that take more, packed, are left out, and the page says so: it then has no live torques.
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")

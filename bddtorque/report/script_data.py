@@ -40,8 +40,10 @@ def script_data(
 
     Parameters
     ----------
-    start : the q, qd and qdd words that the page begins with
-    view : from where the arm is looked at
+    start
+        The q, qd and qdd words that the page begins with.
+    view
+        From where the arm is looked at.
     """
     formats = model.formats
     data: dict[str, Any] = {

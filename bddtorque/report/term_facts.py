@@ -27,11 +27,16 @@ class Term:
 
     Attributes
     ----------
-    torque : the joint, from 0
-    name, kind : ``J12`` and ``"inertial"``, ...
-    inputs : bits of each input word that the term depends on, by name: q2, qd1, ...
-    low, high : a sound range of the term over all input words, in `unit`
-    unit : N·m or N
+    torque
+        The joint, from 0.
+    name, kind
+        ``J12`` and ``"inertial"``, ...
+    inputs
+        Bits of each input word that the term depends on, by name: q2, qd1, ...
+    low, high
+        A sound range of the term over all input words, in `unit`.
+    unit
+        N·m or N.
     """
 
     torque: int
@@ -88,9 +93,12 @@ class ModelTerm(Term):
 
     Attributes
     ----------
-    error : what its tables, products and sums can add to the torque's error, in units, final rounding not counted
-    share : of the torque's proved bound
-    blocks : the tables it reads, in the order of the plan; tables are shared between terms
+    error
+        What its tables, products and sums can add to the torque's error, in units, final rounding not counted.
+    share
+        Of the torque's proved bound.
+    blocks
+        The tables it reads, in the order of the plan; tables are shared between terms.
     """
 
     error: float

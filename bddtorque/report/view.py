@@ -36,10 +36,14 @@ class Placed:
 
     Attributes
     ----------
-    revolute : whether it turns
-    start : where the link that carries it has its origin
-    number : of the drive that moves it, from 1
-    end : where a link ends that carries no other joint, in a tree; else None
+    revolute
+        Whether it turns.
+    start
+        Where the link that carries it has its origin.
+    number
+        Of the drive that moves it, from 1.
+    end
+        Where a link ends that carries no other joint, in a tree; else None.
     """
 
     fixed: Pose
@@ -61,9 +65,12 @@ class View:
 
     Attributes
     ----------
-    axes : (3, 3), two level directions and the one against gravity, in base axes, as rows
-    azimuth, elevation : where the eye is, rad
-    reach : half the side of the square that is seen, m
+    axes
+        (3, 3), two level directions and the one against gravity, in base axes, as rows.
+    azimuth, elevation
+        Where the eye is, rad.
+    reach
+        Half the side of the square that is seen, m.
     """
 
     axes: Array
@@ -126,8 +133,10 @@ def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float
 
     Parameters
     ----------
-    q : where it stands, rad or m
-    spans : the lowest and the highest position of each joint
+    q
+        Where it stands, rad or m.
+    spans
+        The lowest and the highest position of each joint.
     """
     rng = np.random.default_rng(0)
     low, high = np.array(spans).T

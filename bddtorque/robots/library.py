@@ -44,9 +44,9 @@ def load_robot(robot: RobotLike, **urdf_options: Unpack[TreeOptions]) -> Robot:
 
     Parameters
     ----------
-    robot : str, path, Robot, mujoco.MjModel or pinocchio.Model
-        A name from `builtin_names()`; a file ending in .toml, .urdf, .xacro, or .xml (MJCF or URDF); a model; or a
-        `Robot`, which is returned as it is.
+    robot
+        Str, path, Robot, mujoco.MjModel or pinocchio.Model A name from `builtin_names()`; a file ending in .toml,
+        .urdf, .xacro, or .xml (MJCF or URDF); a model; or a `Robot`, which is returned as it is.
     **urdf_options
         `base`, `tip`, `lock` and the other options of `load_urdf`; for all but built-in robots, TOML and `Robot`.
 

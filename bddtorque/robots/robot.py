@@ -54,16 +54,25 @@ class Joint:
 
     Attributes
     ----------
-    name : str
-    kind : ``"revolute"`` or ``"prismatic"``
-    rotation : orientation of the joint frame in the frame of the link that carries it
-    translation : origin of the joint frame in the frame of the link that carries it, m
-    rotor_inertia : inertia of the drive seen at the joint (gear ratio squared), kg·m² or kg
-    lower, upper : position limits, rad or m; infinite where there are none
-    velocity, acceleration : largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown
-    effort : largest magnitude of the joint torque or force, N·m or N; infinite where unknown
-    friction : what its drive must give besides, a law of its velocity; None: no friction
-    parent : the joint whose link carries it, by name, or ``""`` for the base; None: the joint before it, if any
+    name
+    kind
+        ``"revolute"`` or ``"prismatic"``.
+    rotation
+        Orientation of the joint frame in the frame of the link that carries it.
+    translation
+        Origin of the joint frame in the frame of the link that carries it, m.
+    rotor_inertia
+        Inertia of the drive seen at the joint (gear ratio squared), kg·m² or kg.
+    lower, upper
+        Position limits, rad or m; infinite where there are none.
+    velocity, acceleration
+        Largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown.
+    effort
+        Largest magnitude of the joint torque or force, N·m or N; infinite where unknown.
+    friction
+        What its drive must give besides, a law of its velocity; None: no friction.
+    parent
+        The joint whose link carries it, by name, or ``""`` for the base; None: the joint before it, if any.
     """
 
     name: str
@@ -184,10 +193,14 @@ class Follower:
 
     Attributes
     ----------
-    joint : where it sits (`parent` is always named) and how it moves; its limits and friction are not used
-    link : the body it carries
-    leader : the joint it follows, by name
-    multiplier, offset : rad or m per rad or m; rad or m
+    joint
+        Where it sits (`parent` is always named) and how it moves; its limits and friction are not used.
+    link
+        The body it carries.
+    leader
+        The joint it follows, by name.
+    multiplier, offset
+        rad or m per rad or m; rad or m.
     """
 
     joint: Joint
@@ -212,8 +225,10 @@ class Member:
 
     Attributes
     ----------
-    parent : which member carries it, -1 for the base
-    drive : which joint of the robot moves it: its position is multiplier · q[drive] + offset
+    parent
+        Which member carries it, -1 for the base.
+    drive
+        Which joint of the robot moves it: its position is multiplier · q[drive] + offset.
     """
 
     joint: Joint
@@ -232,12 +247,18 @@ class Robot:
 
     Attributes
     ----------
-    joints, links : those with a drive, one torque each
-    followers : joints that are coupled to others
-    gravity : the acceleration of free fall in base axes, m/s², normally downwards
-    payload : a body in the tip frame
-    source : where the numbers come from
-    allow_unphysical : accept inertias that no rigid body has (published data do violate the laws)
+    joints, links
+        Those with a drive, one torque each.
+    followers
+        Joints that are coupled to others.
+    gravity
+        The acceleration of free fall in base axes, m/s², normally downwards.
+    payload
+        A body in the tip frame.
+    source
+        Where the numbers come from.
+    allow_unphysical
+        Accept inertias that no rigid body has (published data do violate the laws).
     """
 
     name: str

@@ -29,11 +29,16 @@ class Segment:
 
     Attributes
     ----------
-    joint : all of it but where it sits on its parent
-    origin : pose of this segment's frame, at position zero, in the frame of the segment that carries it
-    axis : unit vector about or along which the joint moves, in this segment's frame, shape (3,)
-    body : mass, centre of mass and inertia in this segment's frame
-    mimic : the joint it follows, if any
+    joint
+        All of it but where it sits on its parent.
+    origin
+        Pose of this segment's frame, at position zero, in the frame of the segment that carries it.
+    axis
+        Unit vector about or along which the joint moves, in this segment's frame, shape (3,).
+    body
+        Mass, centre of mass and inertia in this segment's frame.
+    mimic
+        The joint it follows, if any.
     """
 
     joint: Joint
@@ -71,10 +76,14 @@ def build_robot(
 
     Parameters
     ----------
-    segments : each after the one that carries it
-    tip : pose of the tip frame in the frame of the last segment
-    snap : rotations that keep an axis to within this are made exact, see `frames.snap_rotation`
-    rest : what else a `Robot` has
+    segments
+        Each after the one that carries it.
+    tip
+        Pose of the tip frame in the frame of the last segment.
+    snap
+        Rotations that keep an axis to within this are made exact, see `frames.snap_rotation`.
+    rest
+        What else a `Robot` has.
     """
     joints, links, followers = list[Joint](), list[Link](), list[Follower]()
     turned = {BASE: np.eye(3)}  # the z-aligned frame of each segment, in the frame that the file gave it

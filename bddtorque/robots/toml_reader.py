@@ -38,8 +38,8 @@ def load_toml(path: str | PathLike[str]) -> Robot:
 
     Parameters
     ----------
-    path : str or path
-        A file in the schema of docs/robots.md.
+    path
+        Str or path A file in the schema of docs/robots.md.
 
     Raises
     ------

@@ -15,8 +15,10 @@ def carried_order(parents: Mapping[str, str], where: str) -> list[str]:
 
     Parameters
     ----------
-    parents : for each joint the one whose link it sits on, or `BASE`
-    where : how errors begin
+    parents
+        For each joint the one whose link it sits on, or `BASE`.
+    where
+        How errors begin.
     """
     for name, parent in parents.items():
         if parent != BASE and parent not in parents:

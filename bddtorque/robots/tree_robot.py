@@ -24,22 +24,23 @@ class TreeOptions(TypedDict, total=False):
 
     Attributes
     ----------
-    base, tip : str
+    base, tip
         `base` is the link that is held still, the root of the tree unless given. With `tip`, the chain between the two
         moves; without it, all joints beyond the base do.
-    lock : dict or "others"
-        Joints to hold still, by name, with their positions in rad or m; their bodies are folded there. "others" holds
-        every joint off the chain at zero. Joints that mimic a locked one follow it.
-    gravity : sequence of 3 floats
-        m/s² in the axes of `base`. Else that of the file: 9.81 along -z of the root, where it says nothing.
-    snap : float
+    lock
+        Dict or "others" Joints to hold still, by name, with their positions in rad or m; their bodies are folded there.
+        "others" holds every joint off the chain at zero. Joints that mimic a locked one follow it.
+    gravity
+        Sequence of 3 floats m/s² in the axes of `base`. Else that of the file: 9.81 along -z of the root, where it says
+        nothing.
+    snap
         Rotations that carry a coordinate axis onto another to within this are made exact (1e-9 unless given); 0 leaves
         all as they are.
-    ignore_friction : bool
+    ignore_friction
         Leave damping and friction out of the torques.
-    allow_massless : bool
+    allow_massless
         Accept moving bodies without an inertial, or with one of zero.
-    allow_unphysical : bool
+    allow_unphysical
         Accept inertias that no rigid body has.
     """
 

@@ -26,11 +26,16 @@ class Choice:
 
     Attributes
     ----------
-    base : the link that is held still
-    path : the joints from the base to the tip, or as far as there is one way to go
-    joints : those that move, followers too, each after the one that carries it
-    locked : which joints are held where
-    others : whether that was asked for all others at once
+    base
+        The link that is held still.
+    path
+        The joints from the base to the tip, or as far as there is one way to go.
+    joints
+        Those that move, followers too, each after the one that carries it.
+    locked
+        Which joints are held where.
+    others
+        Whether that was asked for all others at once.
     """
 
     tree: Tree

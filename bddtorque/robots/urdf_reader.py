@@ -37,8 +37,9 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robo
 
     Parameters
     ----------
-    path : str or path
-        A URDF file, or a xacro file, which is expanded first (needs xacrodoc: ``pip install "bddtorque[xacro]"``).
+    path
+        Str or path A URDF file, or a xacro file, which is expanded first (needs xacrodoc: ``pip install
+        "bddtorque[xacro]"``).
     **options
         `TreeOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
 

@@ -23,12 +23,18 @@ class UrdfJoint:
 
     Attributes
     ----------
-    kind : one of the URDF types
-    origin : pose of the child's frame, at position zero, in the parent's frame
-    axis : unit vector in the child's frame, shape (3,); None where none is needed
-    limits : those of `Joint` that are known
-    fault : what is missing for this joint to move in a chain; joints elsewhere need not be complete
-    friction : what ``<dynamics>`` says: a law, or what is wrong with it; None where it says nothing
+    kind
+        One of the URDF types.
+    origin
+        Pose of the child's frame, at position zero, in the parent's frame.
+    axis
+        Unit vector in the child's frame, shape (3,); None where none is needed.
+    limits
+        Those of `Joint` that are known.
+    fault
+        What is missing for this joint to move in a chain; joints elsewhere need not be complete.
+    friction
+        What ``<dynamics>`` says: a law, or what is wrong with it; None where it says nothing.
     """
 
     name: str

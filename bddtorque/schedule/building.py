@@ -41,7 +41,8 @@ def operations_by_terms(
 
     Parameters
     ----------
-    owners : for each wire that is a summand of a torque, the processor that computes it
+    owners
+        For each wire that is a summand of a torque, the processor that computes it.
     """
     builder = _Builder(plan, diagrams, costs)
     bound: dict[str, int] = {}

@@ -18,20 +18,33 @@ class Operation:
 
     Attributes
     ----------
-    name : unique in a machine: "w13.4" is bit 4 of wire 13, "tau1+3" an addition for torque 1; with "@2" at its end
-        where processor 2 does it for itself
-    word : the word that its result is, or is a bit of: bits of one word go in one message
-    owner : the wire ("w13") or torque ("tau1") that it belongs to
-    kind : see `Kind`
-    operands : the words it reads
-    predecessors : the operations that must be done before
-    signs : for `add`: 1 or −1 an operand
-    block, bit : for `walk`: which diagram, and which of its output bits
-    widths : for `walk`: how many low bits of each operand are part of the table's index
-    tests : for `walk`: the most tests on any path; 0 for others
-    bits : width of the result, as far as it is read
-    low, high : ends of the result
-    output : the torque, counted from 0, that this operation finishes; −1 for others
+    name
+        Unique in a machine: "w13.4" is bit 4 of wire 13, "tau1+3" an addition for torque 1; with "@2" at its end where
+        processor 2 does it for itself.
+    word
+        The word that its result is, or is a bit of: bits of one word go in one message.
+    owner
+        The wire ("w13") or torque ("tau1") that it belongs to.
+    kind
+        See `Kind`.
+    operands
+        The words it reads.
+    predecessors
+        The operations that must be done before.
+    signs
+        For `add`: 1 or −1 an operand.
+    block, bit
+        For `walk`: which diagram, and which of its output bits.
+    widths
+        For `walk`: how many low bits of each operand are part of the table's index.
+    tests
+        For `walk`: the most tests on any path; 0 for others.
+    bits
+        Width of the result, as far as it is read.
+    low, high
+        Ends of the result.
+    output
+        The torque, counted from 0, that this operation finishes; −1 for others.
     """
 
     name: str
@@ -57,9 +70,12 @@ class Costs:
 
     Attributes
     ----------
-    test : one test of a bit
-    addition : one addition of two words, however wide
-    addition_bit : what every bit of its result takes on top
+    test
+        One test of a bit.
+    addition
+        One addition of two words, however wide.
+    addition_bit
+        What every bit of its result takes on top.
     """
 
     test: float = 1.0

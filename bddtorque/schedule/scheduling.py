@@ -23,10 +23,14 @@ class Task:
 
     Attributes
     ----------
-    name : unique among the tasks scheduled together
-    duration : >= 0, in the caller's unit of time
-    predecessors : names of the tasks that must have ended before this one starts
-    processor : the processor it is bound to, counted from 0; None where any will do
+    name
+        Unique among the tasks scheduled together.
+    duration
+        >= 0, in the caller's unit of time.
+    predecessors
+        Names of the tasks that must have ended before this one starts.
+    processor
+        The processor it is bound to, counted from 0; None where any will do.
     """
 
     name: str

@@ -54,12 +54,18 @@ class Spreading:
 
     Attributes
     ----------
-    operations : what is done, in an order in which it can be; with `spread_terms`, some of it by several processors
-    schedule : when and where
-    costs : the steps of each operation
-    serial : what one processor takes that computes everything once
-    longest : the longest path: no number of processors is faster
-    messages, message_bits : what processors send to others, see `messages`
+    operations
+        What is done, in an order in which it can be; with `spread_terms`, some of it by several processors.
+    schedule
+        When and where.
+    costs
+        The steps of each operation.
+    serial
+        What one processor takes that computes everything once.
+    longest
+        The longest path: no number of processors is faster.
+    messages, message_bits
+        What processors send to others, see `messages`.
     """
 
     operations: tuple[Operation, ...]
@@ -207,11 +213,16 @@ def schedule_model(
 
     Parameters
     ----------
-    processors : 1 or more; by default as many as the evaluator ``"parallel"`` would use
-    way : ``"bits"`` or ``"terms"``, see the module
-    costs : steps of each operation
-    grain : ``"operation"`` or ``"wire"``: what stays on one processor
-    latency : steps that the schedule leaves for what is sent, if it can; for the way ``"bits"``
+    processors
+        1 or more; by default as many as the evaluator ``"parallel"`` would use.
+    way
+        ``"bits"`` or ``"terms"``, see the module.
+    costs
+        Steps of each operation.
+    grain
+        ``"operation"`` or ``"wire"``: what stays on one processor.
+    latency
+        Steps that the schedule leaves for what is sent, if it can; for the way ``"bits"``.
     """
     count, plan = checked_processors(processors), plan_in_words(model.plan, "a schedule of processors", "this model")
     if way == "terms":

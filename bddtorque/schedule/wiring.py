@@ -18,13 +18,20 @@ class Word:
 
     Attributes
     ----------
-    sources : the operation that makes the word, or one operation a bit, least significant first
-    bits_apart : whether `sources` are single bits
-    signed : whether single bits are two's complement
-    input : the name of an input word (q1.., qd1.., qdd1..)
-    constant : what is held where there is neither
-    shift, scale, wrap : see above; at least 0
-    low, high : ends of the word read
+    sources
+        The operation that makes the word, or one operation a bit, least significant first.
+    bits_apart
+        Whether `sources` are single bits.
+    signed
+        Whether single bits are two's complement.
+    input
+        The name of an input word (q1.., qd1.., qdd1..).
+    constant
+        What is held where there is neither.
+    shift, scale, wrap
+        See above; at least 0.
+    low, high
+        Ends of the word read.
     """
 
     sources: tuple[str, ...] = ()

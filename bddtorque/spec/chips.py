@@ -27,12 +27,18 @@ class Costs:
 
     Attributes
     ----------
-    add : of two words
-    multiply : of two words of 16 bits into 32; of 32 into 32; of 32 into 64
-    shift : to the right by a constant, whole bytes on an 8-bit processor
-    shift_bit : for each bit beyond whole bytes; 0 where a shift takes the same for any number of bits
-    load : of a table's word of 8, 16 and 32 bits at a computed index
-    constant : of a constant that no instruction holds
+    add
+        Of two words.
+    multiply
+        Of two words of 16 bits into 32; of 32 into 32; of 32 into 64.
+    shift
+        To the right by a constant, whole bytes on an 8-bit processor.
+    shift_bit
+        For each bit beyond whole bytes; 0 where a shift takes the same for any number of bits.
+    load
+        Of a table's word of 8, 16 and 32 bits at a computed index.
+    constant
+        Of a constant that no instruction holds.
     """
 
     add: tuple[int, int, int]
@@ -60,19 +66,31 @@ class Chip:
 
     Attributes
     ----------
-    name : what it is called
-    about : what it is, in a line
-    register : bits that it computes with at once: 8 or 32
-    costs : cycles of its operations
-    flash, ram : bytes
-    tools : what the names of its compiler and its binary tools begin with; empty where there are none to measure with
-    flags : of the compiler
-    packages : Debian packages that bring its compiler and its C library
-    model : of its cycles: ``"avr"``, or a model of `bench.cycle_models`
-    part : what simavr calls it
-    code_per_cycle : bytes of code for each cycle of straight-line arithmetic, about
-    multiplier : whether it multiplies in a few cycles; where not, look-ups may be faster
-    largest_array, largest_tables : bytes that the compiler takes for one array in flash, and for all; 0 if any number
+    name
+        What it is called.
+    about
+        What it is, in a line.
+    register
+        Bits that it computes with at once: 8 or 32.
+    costs
+        Cycles of its operations.
+    flash, ram
+    tools
+        What the names of its compiler and its binary tools begin with; empty where there are none to measure with.
+    flags
+        Of the compiler.
+    packages
+        Debian packages that bring its compiler and its C library.
+    model
+        Of its cycles: ``"avr"``, or a model of `bench.cycle_models`.
+    part
+        What simavr calls it.
+    code_per_cycle
+        Bytes of code for each cycle of straight-line arithmetic, about.
+    multiplier
+        Whether it multiplies in a few cycles; where not, look-ups may be faster.
+    largest_array, largest_tables
+        Bytes that the compiler takes for one array in flash, and for all; 0 if any number.
     """
 
     name: str

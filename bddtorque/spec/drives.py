@@ -34,12 +34,18 @@ class Drive(Record):
 
     Attributes
     ----------
-    gear : turns of the motor for one turn of the joint, or for one metre
-    encoder : counts for one turn of the motor; None where its words are of no interest
-    velocity : counts per second that one unit of a velocity word is, where the range of the velocity is ``"drive"``
-    torque_constant : N·m/A of the motor
-    current : A that one count of the driver is; None: currents are in mA
-    rotor_inertia : kg·m² of the rotor, at the motor; gear² times that takes the place of the robot's own at the joint
+    gear
+        Turns of the motor for one turn of the joint, or for one metre.
+    encoder
+        Counts for one turn of the motor; None where its words are of no interest.
+    velocity
+        Counts per second that one unit of a velocity word is, where the range of the velocity is ``"drive"``.
+    torque_constant
+        N·m/A of the motor.
+    current
+        A that one count of the driver is; None: currents are in mA.
+    rotor_inertia
+        kg·m² of the rotor, at the motor; gear² times that takes the place of the robot's own at the joint.
     """
 
     gear: Annotated[float, _positive("")] = 1.0
@@ -88,10 +94,14 @@ class DriveWords:
 
     Attributes
     ----------
-    joint : its name
-    drive : what is known of the drive
-    revolute : whether the joint turns
-    formats : of its words, by array: ``"q"``, ``"qd"``, ``"tau"``; those that the model has
+    joint
+        Its name.
+    drive
+        What is known of the drive.
+    revolute
+        Whether the joint turns.
+    formats
+        Of its words, by array: ``"q"``, ``"qd"``, ``"tau"``; those that the model has.
     """
 
     joint: str

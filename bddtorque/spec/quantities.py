@@ -11,8 +11,10 @@ class Quantity:
 
     Attributes
     ----------
-    about : what it is, for the header of exported code and for people
-    inputs, outputs : names of its arrays, in order
+    about
+        What it is, for the header of exported code and for people.
+    inputs, outputs
+        Names of its arrays, in order.
     """
 
     about: str

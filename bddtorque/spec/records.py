@@ -43,13 +43,19 @@ class JointSpec(Record):
 
     Attributes
     ----------
-    name : the joint's name in the robot; None where the joints are listed in order from base to tip
-    position, velocity, acceleration : (low, high) at the joint; None: as the rest of the spec or the robot says
-    torque : the same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the
-        robot's effort limit. Torque and velocity may be ``"drive"``: their words are counts of the drive
-    offset, sign : joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities
-    friction : the friction of the joint, as `spec_friction` reads it; None: the robot's own
-    drive : what is known of motor, gear, encoder and driver
+    name
+        The joint's name in the robot; None where the joints are listed in order from base to tip.
+    position, velocity, acceleration
+        (low, high) at the joint; None: as the rest of the spec or the robot says.
+    torque
+        The same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the robot's
+        effort limit. Torque and velocity may be ``"drive"``: their words are counts of the drive.
+    offset, sign
+        Joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities.
+    friction
+        The friction of the joint, as `spec_friction` reads it; None: the robot's own.
+    drive
+        What is known of motor, gear, encoder and driver.
     """
 
     name: Annotated[str | None, as_text("the name of a joint")] = None
@@ -100,9 +106,12 @@ class Payload(Record):
 
     Attributes
     ----------
-    mass : kg
-    centre_of_mass : m; the origin of the tip frame unless given
-    inertia : kg·m² about the centre of mass, three principal moments or 3 rows of 3; None: all mass in one point
+    mass
+        In kg.
+    centre_of_mass
+        m; the origin of the tip frame unless given.
+    inertia
+        kg·m² about the centre of mass, three principal moments or 3 rows of 3; None: all mass in one point.
     """
 
     mass: Annotated[float, _as_mass] = 0.0
@@ -147,11 +156,15 @@ class PayloadBox(Record):
 
     Attributes
     ----------
-    mass : its range, kg
-    centre_of_mass : the ranges of x, y and z, m
-    inertia : the largest moment about the origin of the tip frame, kg·m²; None: that of the largest mass at the
-        farthest corner
-    runtime : True
+    mass
+        Its range, kg.
+    centre_of_mass
+        The ranges of x, y and z, m.
+    inertia
+        The largest moment about the origin of the tip frame, kg·m²; None: that of the largest mass at the farthest
+        corner.
+    runtime
+        True.
     """
 
     mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
@@ -166,8 +179,10 @@ class Gains(Record):
 
     Attributes
     ----------
-    kp : 1/s², for all joints or one per joint
-    kv : 1/s, the same
+    kp
+        1/s², for all joints or one per joint.
+    kv
+        1/s, the same.
     """
 
     kp: Annotated[float | tuple[float, ...], as_gain] = 0.0

@@ -47,8 +47,9 @@ def load_spec(source: str | PathLike[str]) -> Spec:
 
     Parameters
     ----------
-    source : the name of a spec that comes with the package (``"planar2r"``), or a path: a spec in TOML, or a robot file
-        (URDF or TOML), for which everything but the robot is left at its default
+    source
+        The name of a spec that comes with the package (``"planar2r"``), or a path: a spec in TOML, or a robot file
+        (URDF or TOML), for which everything but the robot is left at its default.
 
     Raises
     ------

@@ -21,10 +21,14 @@ class ModelCost:
 
     Attributes
     ----------
-    file_bytes, table_bytes, nodes : of the .bdt file, of the dense tables, of the diagrams
-    form : how the evaluator ``words`` ran it
-    nanoseconds : median processor time of a state in a batch, words to words, on one core
-    float_nanoseconds : that of float Newton-Euler, run in turn with it
+    file_bytes, table_bytes, nodes
+        Of the .bdt file, of the dense tables, of the diagrams.
+    form
+        How the evaluator ``words`` ran it.
+    nanoseconds
+        Median processor time of a state in a batch, words to words, on one core.
+    float_nanoseconds
+        That of float Newton-Euler, run in turn with it.
     """
 
     file_bytes: int

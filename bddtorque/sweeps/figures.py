@@ -25,7 +25,8 @@ class ErrorFigures:
     Attributes
     ----------
     largest, rms
-    percentiles : at `PERCENTILES`, each at most 1.1 % too large
+    percentiles
+        At `PERCENTILES`, each at most 1.1 % too large.
     """
 
     largest: float
@@ -44,14 +45,22 @@ class JointSweep:
 
     Attributes
     ----------
-    joint, unit, bits, lsb : its name, N·m or N, its word length, and the value of one unit of the last bit
-    proved : the bound of the certificate, in units
-    tables, inputs, total : the errors of `measuring`, in units
-    corner_largest : largest error of the tables on corner states, in units
-    search_largest : largest error of the tables that the search for it came to, in units; 0 if there was none
-    saturated : how many states need a torque beyond the words
-    worst : words of q, qd, qdd where the error of the tables was largest
-    picture : counts of the signed error of the tables in even bins from -proved to proved
+    joint, unit, bits, lsb
+        Its name, N·m or N, its word length, and the value of one unit of the last bit.
+    proved
+        The bound of the certificate, in units.
+    tables, inputs, total
+        The errors of `measuring`, in units.
+    corner_largest
+        Largest error of the tables on corner states, in units.
+    search_largest
+        Largest error of the tables that the search for it came to, in units; 0 if there was none.
+    saturated
+        How many states need a torque beyond the words.
+    worst
+        Words of q, qd, qdd where the error of the tables was largest.
+    picture
+        Counts of the signed error of the tables in even bins from -proved to proved.
     """
 
     joint: str
@@ -126,15 +135,23 @@ class Sweep:
 
     Attributes
     ----------
-    robot, digest : of the model
-    states, corners, searched : how many random states (or states of the trajectory), corner states, and states tried
-        by the search for the worst
-    seed : of the random numbers
-    joints : from base to tip
-    along : the name of the trajectory, or ``""`` for random states
-    outside : how many positions, velocities and accelerations of the trajectory were out of range
-    label : what this model is called beside others
-    cost, terms, traces : size and speed, errors by term, torques along the trajectory; where they were asked for
+    robot, digest
+        Of the model.
+    states, corners, searched
+        How many random states (or states of the trajectory), corner states, and states tried by the search for the
+        worst.
+    seed
+        Of the random numbers.
+    joints
+        From base to tip.
+    along
+        The name of the trajectory, or ``""`` for random states.
+    outside
+        How many positions, velocities and accelerations of the trajectory were out of range.
+    label
+        What this model is called beside others.
+    cost, terms, traces
+        Size and speed, errors by term, torques along the trajectory; where they were asked for.
     """
 
     robot: str

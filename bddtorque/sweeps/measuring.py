@@ -41,7 +41,8 @@ class Subject:
 
     Attributes
     ----------
-    traced : the true torques as code for this robot alone; else they are those of the recursion for any robot
+    traced
+        The true torques as code for this robot alone; else they are those of the recursion for any robot.
     """
 
     robot: Robot

@@ -31,11 +31,16 @@ class OutputSweep:
 
     Attributes
     ----------
-    output, unit, bits, lsb : its label, unit, word length, and the value of one unit of the last bit
-    proved : the bound of the certificate, in units
-    found, rms : the largest and the root mean square error, in units
-    saturated : how many states need a value beyond the words
-    worst : words of every input array where the error was largest
+    output, unit, bits, lsb
+        Its label, unit, word length, and the value of one unit of the last bit.
+    proved
+        The bound of the certificate, in units.
+    found, rms
+        The largest and the root mean square error, in units.
+    saturated
+        How many states need a value beyond the words.
+    worst
+        Words of every input array where the error was largest.
     """
 
     output: str
@@ -98,10 +103,14 @@ def sweep_quantity(
 
     Parameters
     ----------
-    states : how many random states; for each eight there is a corner state
-    seed : the same seed gives the same states
-    evaluator : which evaluator to run; all give the same words
-    progress : told of every finished part
+    states
+        How many random states; for each eight there is a corner state.
+    seed
+        The same seed gives the same states.
+    evaluator
+        Which evaluator to run; all give the same words.
+    progress
+        Told of every finished part.
     """
     source = model.source
     if not isinstance(source, QuantitySource):

@@ -74,22 +74,34 @@ def sweep(
 
     Parameters
     ----------
-    states : how many random states; for each eight there is a corner state. With a built-in trajectory, how many of it
-    seed : the same seed gives the same states, whatever the number of workers
-    evaluator : which evaluator to run; all give the same words
-    trajectory : states to sweep along in place of random ones: ``"quintic"``, ``"sine"``, or given ones. There are no
-        corners then, and no search unless asked for
-    searched : how many states to try in search of the worst, over all torques; by default one for every eight,
-        and at most `MOST_SEARCHED`
-    terms : measure each term by itself as well
-    cost : measure size and speed as well
-    label : what the model is called beside others
-    workers : threads; by default one for a short sweep, else all processors. With `executor`, how many parts it is
-        given at a time
-    executor : any `concurrent.futures.Executor` to sweep on instead: processes, a cluster
-        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit; the executor stays open
-    cache : where a long sweep keeps what it has found so far, so that it may be interrupted
-    progress : told of every finished part
+    states
+        How many random states; for each eight there is a corner state. With a built-in trajectory, how many of it.
+    seed
+        The same seed gives the same states, whatever the number of workers.
+    evaluator
+        Which evaluator to run; all give the same words.
+    trajectory
+        States to sweep along in place of random ones: ``"quintic"``, ``"sine"``, or given ones. There are no corners
+        then, and no search unless asked for.
+    searched
+        How many states to try in search of the worst, over all torques; by default one for every eight, and at most
+        `MOST_SEARCHED`.
+    terms
+        Measure each term by itself as well.
+    cost
+        Measure size and speed as well.
+    label
+        What the model is called beside others.
+    workers
+        Threads; by default one for a short sweep, else all processors. With `executor`, how many parts it is given at a
+        time.
+    executor
+        Any `concurrent.futures.Executor` to sweep on instead: processes, a cluster
+        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit; the executor stays open.
+    cache
+        Where a long sweep keeps what it has found so far, so that it may be interrupted.
+    progress
+        Told of every finished part.
     """
     if model.named_arrays is not None:
         raise BddTorqueError(f"'{model.name:.60}' is compiled for {model.quantity_name}: use bt.sweep_quantity(model)")

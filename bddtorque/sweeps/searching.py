@@ -42,9 +42,12 @@ def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) ->
 
     Parameters
     ----------
-    joint : which torque, from 0
-    start : (3, n), input words to begin at
-    budget : how many states may be tried
+    joint
+        Which torque, from 0.
+    start
+        (3, n), input words to begin at.
+    budget
+        How many states may be tried.
 
     Returns
     -------

@@ -27,9 +27,12 @@ class Batch:
 
     Attributes
     ----------
-    corner : words from the ends and the middle of their formats, else states drawn evenly
-    index : which batch of its kind; with the seed it decides the states
-    count : number of states
+    corner
+        Words from the ends and the middle of their formats, else states drawn evenly.
+    index
+        Which batch of its kind; with the seed it decides the states.
+    count
+        Number of states.
     """
 
     corner: bool

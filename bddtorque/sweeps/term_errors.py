@@ -72,11 +72,16 @@ class TermError:
 
     Attributes
     ----------
-    torque : the joint, from 0
-    name : J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or ``"roundings"``
-    value : largest |value| of the term itself
-    largest, rms : of the error
-    dropped : the plan has nothing for it: too small to matter, and charged to the certificate
+    torque
+        The joint, from 0.
+    name
+        J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or ``"roundings"``.
+    value
+        Largest |value| of the term itself.
+    largest, rms
+        Of the error.
+    dropped
+        The plan has nothing for it: too small to matter, and charged to the certificate.
     """
 
     torque: int
@@ -235,10 +240,14 @@ class TermSummands:
 
     Attributes
     ----------
-    torque : the joint, from 0
-    motions : of the terms: one each
-    parts : (wire, factor) of the output's summands that belong to them
-    constant : of the output, where it belongs to them
+    torque
+        The joint, from 0.
+    motions
+        Of the terms: one each.
+    parts
+        (wire, factor) of the output's summands that belong to them.
+    constant
+        Of the output, where it belongs to them.
     """
 
     torque: int

@@ -35,10 +35,14 @@ class Trajectory:
 
     Attributes
     ----------
-    name : ``"quintic"``, ``"sine"``, or the file it was read from
-    time : (N,), s; the number of the state where no time is known
-    timed : whether `time` is in s
-    q, qd, qdd : (N, n), rad or m, per s and s²
+    name
+        ``"quintic"``, ``"sine"``, or the file it was read from.
+    time
+        (N,), s; the number of the state where no time is known.
+    timed
+        Whether `time` is in s.
+    q, qd, qdd
+        (N, n), rad or m, per s and s².
     """
 
     name: str

@@ -47,7 +47,8 @@ class TrueTorques:
 
     Attributes
     ----------
-    error : what roundings of each torque at words amount to at most, in units
+    error
+        What roundings of each torque at words amount to at most, in units.
     """
 
     code: Callable[..., None]

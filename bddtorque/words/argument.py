@@ -20,9 +20,12 @@ class Argument:
 
     Attributes
     ----------
-    kind : ``"angle"``, value = 2π·scale·word/2^bits + centre (rad), or ``"word"``, value = scale·word + centre
-    bits : word length
-    scale, centre : rationals; the scale of an angle is a whole number
+    kind
+        ``"angle"``, value = 2π·scale·word/2^bits + centre (rad), or ``"word"``, value = scale·word + centre.
+    bits
+        Word length.
+    scale, centre
+        Rationals; the scale of an angle is a whole number.
     """
 
     kind: Literal["angle", "word"]

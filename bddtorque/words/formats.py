@@ -60,13 +60,19 @@ class Format:
 
     Attributes
     ----------
-    kind : ``"angle"`` (a fraction of a turn) or ``"range"`` (scaled to low..high)
-    bits : word length, 2 to 32
-    low, high : ends of the raw value, in `unit`. For angles they are limits: values beyond them are counted and not
-        changed; infinite where there are none
-    sign, offset : value at the joint = sign · raw + offset; sign is +1 or -1
-    name : what the word holds, for messages: ``"position of joint 'elbow'"``
-    unit : ``"rad"``, ``"N·m"``, ...
+    kind
+        ``"angle"`` (a fraction of a turn) or ``"range"`` (scaled to low..high).
+    bits
+        Word length, 2 to 32.
+    low, high
+        Ends of the raw value, in `unit`. For angles they are limits: values beyond them are counted and not changed;
+        infinite where there are none.
+    sign, offset
+        Value at the joint = sign · raw + offset; sign is +1 or -1.
+    name
+        What the word holds, for messages: ``"position of joint 'elbow'"``.
+    unit
+        ``"rad"``, ``"N·m"``, ...
     """
 
     kind: Kind

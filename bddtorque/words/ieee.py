@@ -28,10 +28,14 @@ class Precision:
 
     Attributes
     ----------
-    name : ``"single"`` or ``"double"``
-    bits : of the significand, the leading one included
-    lowest : the exponent of the smallest normal number
-    highest : the exponent of the largest numbers
+    name
+        ``"single"`` or ``"double"``.
+    bits
+        Of the significand, the leading one included.
+    lowest
+        The exponent of the smallest normal number.
+    highest
+        The exponent of the largest numbers.
     """
 
     name: str

@@ -28,9 +28,12 @@ class JointFormats:
 
     Attributes
     ----------
-    name : the quantity, for messages: ``"velocities"``
-    joints : n formats
-    joint_names : what the joints are called, in an arm's `Formats`
+    name
+        The quantity, for messages: ``"velocities"``.
+    joints
+        n formats.
+    joint_names
+        What the joints are called, in an arm's `Formats`.
     """
 
     name: str
@@ -132,8 +135,10 @@ class Formats:
 
     Attributes
     ----------
-    joint_names : names of the joints from base to tip
-    q, qd, qdd, tau : formats of positions, velocities, accelerations and torques (or forces)
+    joint_names
+        Names of the joints from base to tip.
+    q, qd, qdd, tau
+        Formats of positions, velocities, accelerations and torques (or forces).
     """
 
     joint_names: tuple[str, ...]

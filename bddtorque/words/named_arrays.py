@@ -27,10 +27,14 @@ class WordArray:
 
     Attributes
     ----------
-    name : of the array: ``"q"``, ``"position"``, ...
-    shape : of one state
-    labels : names of its words, all different: joints, ``"x"``, ``"M1_2"``, ...
-    words : their formats, in C order; of a symmetric matrix only those on and above the diagonal
+    name
+        Of the array: ``"q"``, ``"position"``, ...
+    shape
+        Of one state.
+    labels
+        Names of its words, all different: joints, ``"x"``, ``"M1_2"``, ...
+    words
+        Their formats, in C order; of a symmetric matrix only those on and above the diagonal.
     """
 
     name: str

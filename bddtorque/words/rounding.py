@@ -55,7 +55,8 @@ def round_half_away(x: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
     Parameters
     ----------
-    x : floats of any shape, finite, magnitude below 2^63
+    x
+        Floats of any shape, finite, magnitude below 2^63.
 
     Returns
     -------

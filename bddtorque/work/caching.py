@@ -86,12 +86,15 @@ class Cache:
 
     Parameters
     ----------
-    directory : made when the first result is kept
-    size : bytes; beyond it the results that were used longest ago go
+    directory
+        Made when the first result is kept.
+    size
+        Bytes; beyond it the results that were used longest ago go.
 
     Attributes
     ----------
-    hits, misses : how often `get` found something, and did not
+    hits, misses
+        How often `get` found something, and did not.
     """
 
     def __init__(self, directory: str | os.PathLike[str], size: int = DEFAULT_SIZE) -> None:

@@ -42,8 +42,10 @@ class ClusterExecutor(Executor):
 
     Attributes
     ----------
-    address : of the scheduler
-    threads : how many tasks the workers ran at a time when the cluster was connected
+    address
+        Of the scheduler.
+    threads
+        How many tasks the workers ran at a time when the cluster was connected.
     """
 
     def __init__(self, client: Any, address: str) -> None:
@@ -99,9 +101,12 @@ def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> 
 
     Parameters
     ----------
-    address : such as ``"tcp://scheduler.lab:8786"``
-    timeout : seconds within which the scheduler must answer, and a first worker be there
-    name : what the user wrote the address after
+    address
+        Such as ``"tcp://scheduler.lab:8786"``.
+    timeout
+        Seconds within which the scheduler must answer, and a first worker be there.
+    name
+        What the user wrote the address after.
 
     A scheduler that does not answer, a cluster without workers, and machines with other versions of Python,
     bddtorque, NumPy or Numba are refused in one line. Machines trust one another: whoever reaches the scheduler can

@@ -22,11 +22,15 @@ class Task:
 
     Attributes
     ----------
-    function : a pure function at the top level of a module (workers import it by name)
-    arguments : numbers, text, bytes, None, NumPy arrays, enums, fractions, and tuples, lists, dicts and frozen
-        dataclasses of such
-    name : what messages and progress call it
-    cost : how long it takes relative to other tasks; for progress and order only
+    function
+        A pure function at the top level of a module (workers import it by name).
+    arguments
+        Numbers, text, bytes, None, NumPy arrays, enums, fractions, and tuples, lists, dicts and frozen dataclasses of
+        such.
+    name
+        What messages and progress call it.
+    cost
+        How long it takes relative to other tasks; for progress and order only.
     """
 
     function: Callable[..., Any]

@@ -55,11 +55,15 @@ class Workers:
 
     Parameters
     ----------
-    count : worker processes (all usable processors by default); 1 runs everything in this process. With `executor`, how
-        many tasks it is given at a time
-    executor : any `concurrent.futures.Executor` instead of own processes; it is not shut down here
-    cache : where finished results are kept, so that a later run, or one after Ctrl-C, goes on from there; None for none
-    progress : told of every finished task
+    count
+        Worker processes (all usable processors by default); 1 runs everything in this process. With `executor`, how
+        many tasks it is given at a time.
+    executor
+        Any `concurrent.futures.Executor` instead of own processes; it is not shut down here.
+    cache
+        Where finished results are kept, so that a later run, or one after Ctrl-C, goes on from there; None for none.
+    progress
+        Told of every finished task.
 
     A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
     one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a

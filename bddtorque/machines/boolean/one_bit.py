@@ -34,11 +34,15 @@ class OneBitProgram:
 
     Attributes
     ----------
-    tested : (length,) int64, the input bit that an instruction tests (0 = least significant of the index), `input_bits`
-        for the bit that is always 1, `OUTPUT` for an output
-    argument : (length,) int64, the address to branch to, or the value to give out
-    entries : for each output bit that the program computes, where it begins
-    input_bits : v
+    tested
+        (length,) int64, the input bit that an instruction tests (0 = least significant of the index), `input_bits` for
+        the bit that is always 1, `OUTPUT` for an output.
+    argument
+        (length,) int64, the address to branch to, or the value to give out.
+    entries
+        For each output bit that the program computes, where it begins.
+    input_bits
+        v.
     """
 
     tested: Integers

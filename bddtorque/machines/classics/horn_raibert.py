@@ -42,8 +42,8 @@ class LookUp:
 
     Attributes
     ----------
-    coefficient_bits : bits of a stored coefficient, two's complement words scaled to its largest magnitude; None for
-        float64
+    coefficient_bits
+        Bits of a stored coefficient, two's complement words scaled to its largest magnitude; None for float64.
     """
 
     robot: Robot

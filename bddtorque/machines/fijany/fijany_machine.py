@@ -42,11 +42,16 @@ class ArrayRun:
 
     Attributes
     ----------
-    accelerations : Qdd, rad/s², (n,) or (N, n)
-    inertia : A(Q), kg·m², (n, n) or (N, n, n), put together from a_ji in PR_ji
-    bias : b, N·m, (n,) or (N, n), from column 1
-    phases : what was counted, by phase
-    array : the array itself, as the last phase left it
+    accelerations
+        Qdd, rad/s², (n,) or (N, n).
+    inertia
+        A(Q), kg·m², (n, n) or (N, n, n), put together from a_ji in PR_ji.
+    bias
+        b, N·m, (n,) or (N, n), from column 1.
+    phases
+        What was counted, by phase.
+    array
+        The array itself, as the last phase left it.
     """
 
     accelerations: npt.NDArray[np.float64]
@@ -81,11 +86,15 @@ def run_array(
 
     Parameters
     ----------
-    q, qd, tau : rad, rad/s, N·m, (n,) or (N, n): N states go through the array side by side and count as one
-    tip_wrench : force (N) and moment (N·m) that the hand exerts on its surroundings, at the origin and in the axes of
-        the tip frame, (6,) or (N, 6)
-    costs : of the operations, which decide what path is the longest; one unit each and free hops if none are given
-    barriers : whether all wait after each phase for the slowest
+    q, qd, tau
+        rad, rad/s, N·m, (n,) or (N, n): N states go through the array side by side and count as one.
+    tip_wrench
+        Force (N) and moment (N·m) that the hand exerts on its surroundings, at the origin and in the axes of the tip
+        frame, (6,) or (N, 6).
+    costs
+        Of the operations, which decide what path is the longest; one unit each and free hops if none are given.
+    barriers
+        Whether all wait after each phase for the slowest.
     """
     array = loaded_array(robot, q, qd, tau, tip_wrench, costs=costs, barriers=barriers)
     for name, programme in PHASES:

@@ -30,9 +30,12 @@ class ArrayTorques:
 
     Attributes
     ----------
-    torques : N·m, (n,) or (N, n)
-    path : the longest path of operations and hops from the first word in to the last word out
-    array : the array itself, as it was left
+    torques
+        N·m, (n,) or (N, n).
+    path
+        The longest path of operations and hops from the first word in to the last word out.
+    array
+        The array itself, as it was left.
     """
 
     torques: npt.NDArray[np.float64]
@@ -78,9 +81,12 @@ def array_torques(
 
     Parameters
     ----------
-    q, qd, qdd : rad, rad/s, rad/s², (n,) or (N, n): N states go through the array side by side and count as one
-    costs : of the operations, which decide what path is the longest; one unit each and free hops if none are given
-    barriers : whether all wait after each phase for the slowest; if not, the array is data-driven
+    q, qd, qdd
+        rad, rad/s, rad/s², (n,) or (N, n): N states go through the array side by side and count as one.
+    costs
+        Of the operations, which decide what path is the longest; one unit each and free hops if none are given.
+    barriers
+        Whether all wait after each phase for the slowest; if not, the array is data-driven.
     """
     array = loaded_array(robot, q, qd, qdd, costs=costs, barriers=barriers)
     for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES, ("A qdd + b", multiply_matrix)):

@@ -118,8 +118,10 @@ class ForwardGraph:
 
     Attributes
     ----------
-    graph : inputs qd1.., tau1.., sines and cosines of q1.., and the reciprocals 1/d1..; outputs qdd1.. and d1..
-    reciprocals : how many
+    graph
+        Inputs qd1.., tau1.., sines and cosines of q1.., and the reciprocals 1/d1..; outputs qdd1.. and d1..
+    reciprocals
+        How many.
     """
 
     graph: Graph

@@ -33,12 +33,18 @@ class LinkConstants:
 
     Attributes
     ----------
-    rotation : E, frame j + 1 in the frame that turns with joint j, so that R(j+1, j) = Eᵀ Rz(q_j)ᵀ
-    position : P(j+1, j), from O_j to O_{j+1}, m
-    first_moment : H(j), kg·m
-    second_moment : K(j), kg·m²
-    mass : M(j), kg
-    rotor : inertia of the drive seen at joint j, kg·m²; no part of FIJ, added to a_jj
+    rotation
+        E, frame j + 1 in the frame that turns with joint j, so that R(j+1, j) = Eᵀ Rz(q_j)ᵀ.
+    position
+        P(j+1, j), from O_j to O_{j+1}, m.
+    first_moment
+        H(j), kg·m.
+    second_moment
+        K(j), kg·m².
+    mass
+        M(j), kg.
+    rotor
+        Inertia of the drive seen at joint j, kg·m²; no part of FIJ, added to a_jj.
     """
 
     rotation: Square

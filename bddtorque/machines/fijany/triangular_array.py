@@ -143,13 +143,20 @@ class PhaseRecord:
 
     Attributes
     ----------
-    name : of the phase
-    path : the longest path: of this phase alone where the array has barriers, from the start where it has none
-    hops : the longest chain of hops within the phase
-    work : multiplications and additions of all processors together
-    messages, words : sent over links, all together
-    paths : per processor, where its own path stood at the end
-    triggered : per processor, the path of the first packet it read; absent where it read none
+    name
+        Of the phase.
+    path
+        The longest path: of this phase alone where the array has barriers, from the start where it has none.
+    hops
+        The longest chain of hops within the phase.
+    work
+        Multiplications and additions of all processors together.
+    messages, words
+        Sent over links, all together.
+    paths
+        Per processor, where its own path stood at the end.
+    triggered
+        Per processor, the path of the first packet it read; absent where it read none.
     """
 
     name: str

@@ -58,11 +58,16 @@ class Experiment:
 
     Attributes
     ----------
-    stiffness, damping : K_p in 1/s² and K_v in 1/s, the same for all joints
-    duration : s
-    switch : s; the serial recursion runs before, the method from then on
-    latency : samples between computing a torque and applying it
-    too_far : rad; a run has diverged when any joint is further from its desired position
+    stiffness, damping
+        K_p in 1/s² and K_v in 1/s, the same for all joints.
+    duration
+        In s.
+    switch
+        s; the serial recursion runs before, the method from then on.
+    latency
+        Samples between computing a torque and applying it.
+    too_far
+        rad; a run has diverged when any joint is further from its desired position.
     """
 
     task: Sinusoid = SLOW
@@ -80,12 +85,18 @@ class Run:
 
     Attributes
     ----------
-    period : s
-    time : (K,), s
-    q, desired : (K, n), rad or m
-    tau : (K, n), computed at each sample, N·m or N
-    diverged : s, when a joint was too far for the first time; None where that did not happen
-    switch : s
+    period
+        In s.
+    time
+        (K,), s.
+    q, desired
+        (K, n), rad or m.
+    tau
+        (K, n), computed at each sample, N·m or N.
+    diverged
+        s, when a joint was too far for the first time; None where that did not happen.
+    switch
+        In s.
     """
 
     period: float

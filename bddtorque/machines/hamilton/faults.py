@@ -57,14 +57,20 @@ class Recovery:
 
     Attributes
     ----------
-    own, others : variables computed again: those of the failed processor, and those that had used them
-    spoilt : variables that were wrong when the fault was found
-    operations : of what was computed again
-    checks : how often failures were looked for in the loop
-    healthy_cycles, cycles : length of the loop without the fault, and with it; the check itself is not priced
-    unseen, tau, healthy : torques (n,) with the fault never seen, after recovery, and had there been none;
-        N·m or N
-    store_restored : whether every variable is again, to the last bit, what it would have been
+    own, others
+        Variables computed again: those of the failed processor, and those that had used them.
+    spoilt
+        Variables that were wrong when the fault was found.
+    operations
+        Of what was computed again.
+    checks
+        How often failures were looked for in the loop.
+    healthy_cycles, cycles
+        Length of the loop without the fault, and with it; the check itself is not priced.
+    unseen, tau, healthy
+        Torques (n,) with the fault never seen, after recovery, and had there been none; N·m or N.
+    store_restored
+        Whether every variable is again, to the last bit, what it would have been.
     """
 
     own: tuple[Place, ...]
@@ -85,9 +91,12 @@ class FaultyLoop:
 
     Parameters
     ----------
-    robot : revolute joints, as many as the timetable has links
-    timetable : who computes what when
-    costs : operations of every variable (see `place_costs`)
+    robot
+        Revolute joints, as many as the timetable has links.
+    timetable
+        Who computes what when.
+    costs
+        Operations of every variable (see `place_costs`).
     """
 
     def __init__(self, robot: Robot, timetable: Timetable, costs: Mapping[Place, Operations], seed: int = 0) -> None:

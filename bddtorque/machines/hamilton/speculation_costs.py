@@ -126,8 +126,10 @@ class Overhead:
 
     Attributes
     ----------
-    messages : vectors that go from one processor to another (a variable that two processors read is sent to each)
-    operations : of the predictions
+    messages
+        Vectors that go from one processor to another (a variable that two processors read is sent to each).
+    operations
+        Of the predictions.
     """
 
     messages: int

@@ -153,10 +153,14 @@ class Recursion:
 
     Attributes
     ----------
-    outward, inward : names of the variables of the sweep from the base to the tip, and back
-    equations : for each kind of joint, an expression a variable
-    force, moment : the variables the joint force b_i · f_i and torque b_i · t_i are read from
-    base_acceleration : the variable whose value before link 1 is minus gravity; "" where gravity is a term of its own
+    outward, inward
+        Names of the variables of the sweep from the base to the tip, and back.
+    equations
+        For each kind of joint, an expression a variable.
+    force, moment
+        The variables the joint force b_i · f_i and torque b_i · t_i are read from.
+    base_acceleration
+        The variable whose value before link 1 is minus gravity; "" where gravity is a term of its own.
     """
 
     name: str

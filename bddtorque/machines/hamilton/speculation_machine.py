@@ -192,12 +192,15 @@ class SpeculativeMachine:
 
     Parameters
     ----------
-    robot : of revolute joints for `HAMILTON`, any for `LATHROP`
-    method, recursion : as data; see `speculation_methods` and `speculation_equations`
+    robot
+        Of revolute joints for `HAMILTON`, any for `LATHROP`.
+    method, recursion
+        As data; see `speculation_methods` and `speculation_equations`.
 
     Attributes
     ----------
-    store : (3, n+2, V, 3), the variables of this iteration and the two before, in the axes of their links
+    store
+        (3, n+2, V, 3), the variables of this iteration and the two before, in the axes of their links.
     """
 
     def __init__(self, robot: Robot, method: Method = SERIAL, recursion: Recursion = HAMILTON) -> None:

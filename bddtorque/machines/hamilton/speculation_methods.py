@@ -40,11 +40,16 @@ class Method:
 
     Attributes
     ----------
-    neighbour, own, unboxed : the reading of each class of operands
-    exact : variables that everybody reads at their current value all the same (the mixed method)
-    exceptions : (reader, operand, reading) for single operands; they go before all others
-    output_prediction : whether the torques are extrapolated, 2 τ(k) − τ(k−1)
-    one_step_ahead : whether joint angles are predicted, q̂ = q_d(k+1) − (q_d − q)(k−1)
+    neighbour, own, unboxed
+        The reading of each class of operands.
+    exact
+        Variables that everybody reads at their current value all the same (the mixed method).
+    exceptions
+        (reader, operand, reading) for single operands; they go before all others.
+    output_prediction
+        Whether the torques are extrapolated, 2 τ(k) − τ(k−1).
+    one_step_ahead
+        Whether joint angles are predicted, q̂ = q_d(k+1) − (q_d − q)(k−1).
     """
 
     name: str

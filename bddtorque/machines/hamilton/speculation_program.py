@@ -22,14 +22,22 @@ class Arm(NamedTuple):
 
     Attributes
     ----------
-    revolute : (n,) bool
-    rotation : (n, 3, 3), of joint frame i at q = 0 in link i-1
-    to_next : (n, 3), from the origin of link i to that of joint i+1 (zero for the last), m
-    centre : (n, 3), from the origin of link i to its centre of mass, m
-    mass : (n,), kg
-    inertia : (n, 3, 3), about the centre of mass in the axes of link i, kg·m²
-    rotor : (n,), kg·m² or kg; always times the current acceleration
-    gravity : (3,), free fall in base axes, m/s²
+    revolute
+        (n,) bool.
+    rotation
+        (n, 3, 3), of joint frame i at q = 0 in link i-1.
+    to_next
+        (n, 3), from the origin of link i to that of joint i+1 (zero for the last), m.
+    centre
+        (n, 3), from the origin of link i to its centre of mass, m.
+    mass
+        (n,), kg.
+    inertia
+        (n, 3, 3), about the centre of mass in the axes of link i, kg·m².
+    rotor
+        (n,), kg·m² or kg; always times the current acceleration.
+    gravity
+        (3,), free fall in base axes, m/s².
     """
 
     revolute: npt.NDArray[np.bool_]
@@ -47,11 +55,16 @@ class Program(NamedTuple):
 
     Attributes
     ----------
-    rows : (K, 4): operation, two arguments (row numbers within the variable, or indices), number of the operand
-    spans : (2, V, 2): first row and end of each variable, for revolute and prismatic joints
-    outward : how many of the V variables belong to the outward sweep
-    force, moment, base : indices of variables; base is −1 where gravity is a term of its own
-    longest : rows of the longest variable
+    rows
+        (K, 4): operation, two arguments (row numbers within the variable, or indices), number of the operand.
+    spans
+        (2, V, 2): first row and end of each variable, for revolute and prismatic joints.
+    outward
+        How many of the V variables belong to the outward sweep.
+    force, moment, base
+        Indices of variables; base is −1 where gravity is a term of its own.
+    longest
+        Rows of the longest variable.
     """
 
     rows: Integers

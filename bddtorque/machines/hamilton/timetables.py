@@ -37,8 +37,10 @@ class Timetable:
 
     Attributes
     ----------
-    rows : for each row, for each processor, the variables it computes in that row
-    synchronised : for each row, whether all processors wait for each other at its end
+    rows
+        For each row, for each processor, the variables it computes in that row.
+    synchronised
+        For each row, whether all processors wait for each other at its end.
     """
 
     name: str

@@ -59,12 +59,18 @@ class DistalArm:
 
     Attributes
     ----------
-    revolute : whether joint i turns
-    fixed_rotation : n + 1 of them: E_1 .. E_{n+1}, the last being the tip's
-    fixed_translation : n + 1 of them: t_1 .. t_{n+1} in m, in the axes of the link they belong to
-    mass, centre, inertia : of link i: kg, r*_i in m, and J_i about the centre of mass in kg·m², in the axes of O_i
-    rotor : inertia of the drives seen at the joints, kg·m² or kg; no part of Lathrop's equations
-    gravity : of free fall, m/s² in base axes
+    revolute
+        Whether joint i turns.
+    fixed_rotation
+        n + 1 of them: E_1 .. E_{n+1}, the last being the tip's.
+    fixed_translation
+        n + 1 of them: t_1 .. t_{n+1} in m, in the axes of the link they belong to.
+    mass, centre, inertia
+        Of link i: kg, r*_i in m, and J_i about the centre of mass in kg·m², in the axes of O_i.
+    rotor
+        Inertia of the drives seen at the joints, kg·m² or kg; no part of Lathrop's equations.
+    gravity
+        Of free fall, m/s² in base axes.
     """
 
     revolute: tuple[bool, ...]
@@ -97,11 +103,16 @@ class ArmState:
 
     Attributes
     ----------
-    rotation : A_0 .. A_n, from the axes of O_i to those of O_{i-1}
-    arm_vector : p*_0 .. p*_n
-    centre_arm : s*_0 .. s*_n, from O_{i-1} to the centre of mass of link i (of the base: p*_0)
-    velocity, acceleration : q̇_i and q̈_i, n each
-    base, tip : what happens at the two ends
+    rotation
+        A_0 .. A_n, from the axes of O_i to those of O_{i-1}.
+    arm_vector
+        p*_0 .. p*_n.
+    centre_arm
+        s*_0 .. s*_n, from O_{i-1} to the centre of mass of link i (of the base: p*_0).
+    velocity, acceleration
+        q̇_i and q̈_i, n each.
+    base, tip
+        What happens at the two ends.
     """
 
     arm: DistalArm

@@ -28,10 +28,14 @@ class Recursion:
 
     Attributes
     ----------
-    w, wd, pdd : rate (rad/s), its derivative and the acceleration of O_i (m/s²), links 0 to n
-    rdd, F, N : acceleration of the centre of mass, force (N) and moment (N·m) on link i, links 1 to n
-    f, n : force and moment that link i-1 exerts on link i, links 1 to n
-    tau : joint torques in N·m, forces in N, drives not included
+    w, wd, pdd
+        Rate (rad/s), its derivative and the acceleration of O_i (m/s²), links 0 to n.
+    rdd, F, N
+        Acceleration of the centre of mass, force (N) and moment (N·m) on link i, links 1 to n.
+    f, n
+        Force and moment that link i-1 exerts on link i, links 1 to n.
+    tau
+        Joint torques in N·m, forces in N, drives not included.
     """
 
     w: tuple[Triple, ...]

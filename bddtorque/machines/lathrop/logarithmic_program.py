@@ -107,10 +107,14 @@ def logarithmic_program(
 
     Parameters
     ----------
-    end_to_end : whether the torque is taken from f and n (a dot product)
-    leaf : ``"matrix"``, leaves cost A^T z q̇; ``"free"``, they are inputs; ``"combination"``, as in Appendix B
-    distributed : whether V is distributed over the moment, which keeps n from falling behind f
-    tip : whether a tip wrench is one more leaf of the inward tree
+    end_to_end
+        Whether the torque is taken from f and n (a dot product).
+    leaf
+        ``"matrix"``, leaves cost A^T z q̇; ``"free"``, they are inputs; ``"combination"``, as in Appendix B.
+    distributed
+        Whether V is distributed over the moment, which keeps n from falling behind f.
+    tip
+        Whether a tip wrench is one more leaf of the inward tree.
     """
     n = len(revolute)
     program = [step for i in range(n + 1) for step in _leaf(i, i == 0 or revolute[i - 1], leaf)]

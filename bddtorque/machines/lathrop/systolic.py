@@ -47,9 +47,12 @@ class Pipeline:
 
     Attributes
     ----------
-    starts : when each operation starts, after its state entered
-    durations : how long each takes
-    processor_of : which processor does it
+    starts
+        When each operation starts, after its state entered.
+    durations
+        How long each takes.
+    processor_of
+        Which processor does it.
     """
 
     program: Program
@@ -118,11 +121,16 @@ class PipelineRun:
 
     Attributes
     ----------
-    values : for each state, the values of the outputs asked for
-    done : when all outputs of each state were there
-    waiting : for each result, the most values that ever waited for their last reader
-    inputs_waiting : the same for inputs, from when a state enters
-    busy : the part of the time between first and last step that the processors worked, on the average
+    values
+        For each state, the values of the outputs asked for.
+    done
+        When all outputs of each state were there.
+    waiting
+        For each result, the most values that ever waited for their last reader.
+    inputs_waiting
+        The same for inputs, from when a state enters.
+    busy
+        The part of the time between first and last step that the processors worked, on the average.
     """
 
     values: tuple[dict[str, Any], ...]

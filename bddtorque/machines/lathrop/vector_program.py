@@ -27,9 +27,12 @@ class Primitive:
 
     Attributes
     ----------
-    multiplications, additions : how many one after another: its time
-    compute : its value, from two operands
-    processors : how many matrix-vector processors it occupies
+    multiplications, additions
+        How many one after another: its time.
+    compute
+        Its value, from two operands.
+    processors
+        How many matrix-vector processors it occupies.
     """
 
     name: str
