@@ -16,10 +16,10 @@ MOST_NAMES = 1000
 
 
 class BddTorqueError(ValueError):
-    """Bad input: the message is one line that says what was expected, what was found, and where.
+    """Bad input. The message is one line: what is wrong, what was expected, what was found, and where.
 
-    It is made so whatever it quotes: names from files may hold line ends, colours of a terminal and text that runs
-    backwards, and go on for a megabyte.
+    The message stays on one line whatever names it quotes: line ends, terminal colours and right-to-left text are
+    escaped, and long text is shortened.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -31,7 +31,7 @@ class WrongKindError(BddTorqueError, AttributeError):
 
 
 class ClampWarning(UserWarning):
-    """An evaluator clamped a value, or a word, to the range of its format for the first time."""
+    """An evaluator clamped a value or a word to the range of its format for the first time."""
 
 
 @contextmanager

@@ -37,27 +37,46 @@ def compile(
     plan: AnyPlan | str | PathLike[str] | None = None,
     **options: Unpack[CompileOptions],
 ) -> Model:
-    """Compile a robot into tables and diagrams, with a proved bound on every torque.
+    """Compile a robot into fixed-point code with a proved worst-case error for every output.
 
     Parameters
     ----------
     source
-        The name of a built-in, a spec file, a robot file, a `Spec` or a `Robot`.
+        What to compile: the name of a built-in robot, the path of a spec or robot file, a `Spec` or a `Robot`.
     workers
-        Processes, all processors by default; with `executor`, how many blocks it is given at a time.
+        Number of processes; all available processors by default. With `executor`: how many blocks to submit at a time.
     executor
-        Any `concurrent.futures.Executor` to make the blocks on instead: threads, processes, a cluster
-        (`bddtorque.work.cluster.connected`). The model is the same; the executor stays open.
+        Any `concurrent.futures.Executor` that builds the blocks instead: threads, processes or a cluster
+        (`bddtorque.work.cluster.connected`). The model is the same. The executor stays open.
     cache
-        Where finished blocks are kept; ``"default"``, None, or a `Cache`.
+        Where finished blocks are kept: ``"default"``, a `Cache`, or None for no cache.
     progress
-        Told of every finished block.
+        Receives a call for every finished block.
     engine
-        ``"auto"``, ``"cudd"`` or ``"autoref"``.
+        The decision-diagram engine: ``"cudd"``, ``"autoref"``, or ``"auto"`` for the fastest one that is installed.
     plan
-        A `Plan`, or a file that `bddtorque plan` wrote: refused unless the planner still makes this very plan.
-    options
-        `CompileOptions`, which override the spec: bits, accuracy, memory, velocity, tip, payload, ...
+        A `Plan`, or a file written by `bddtorque plan`. It is rejected unless the planner still produces exactly
+        this plan.
+    **options
+        Keys of the specification that replace those of `source`: bits, target, velocity, payload, ... See
+        `CompileOptions`.
+
+    Returns
+    -------
+    Model
+        The compiled robot, with its certificate.
+
+    Raises
+    ------
+    BddTorqueError
+        The input is wrong, or the requested accuracy cannot be proved within the given limits.
+
+    Examples
+    --------
+    >>> import bddtorque as bt
+    >>> model = bt.compile("planar2r", bits=6)
+    >>> model.certificate.faithful
+    True
     """
     started = time.perf_counter()
     pinned = plan if plan is None or isinstance(plan, AnyPlan) else load_plan(plan)

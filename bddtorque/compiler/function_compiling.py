@@ -49,42 +49,64 @@ def compile_function(
     chip: str | None = None,
     executor: Executor | None = None,
 ) -> Model:
-    """Compile a function of one to four words into tables and diagrams, with a certificate.
+    """Compile a function of one to four words, with a certificate.
 
     Parameters
     ----------
     function
-        A function of as many numbers as there are inputs; a `Law` such as `Friction`; or a `Graph` of one output whose
+        A Python function with one argument per input; a `Law` such as `Friction`; or a `Graph` with one output whose
         inputs have the names of `inputs`.
     inputs
-        By name, ``{"velocity": (12, 3.0, "rad/s"), "angle": (10, "angle")}``: bits, then a range (a positive number is
-        plus or minus it, or (low, high)) or ``"angle"`` (a fraction of a turn, in rad), then a unit; or a `Format`
-        each.
+        Input words by name, ``{"velocity": (12, 3.0, "rad/s"), "angle": (10, "angle")}``: the bits, then the range (a
+        positive number for plus or minus that number, or (low, high)) or ``"angle"`` (a fraction of a turn, in rad),
+        then the unit. A `Format` works too.
     output
-        ``(12, 5.0, "N·m")``, or ``{"torque": (12, 5.0)}``; without a range it gets that of the function.
+        The output word, ``(12, 5.0, "N·m")`` or ``{"torque": (12, 5.0)}``. Without a range it gets the range of the
+        function.
     name
-        What messages and files call it; the function's own name unless given.
+        The name used in messages and files; by default the function's own name.
     trace
-        ``"traced"``: sums, products, whole powers, and sines and cosines of angles are recorded, and the bound is
-        proved for the real-number function; ``"float"``: the table holds the nearest word to the float value at every
-        input word, and the certificate is relative to these values; ``"auto"``: traced where that is possible.
+        ``"traced"``: sums, products, integer powers, and sines and cosines of angles are recorded, and the bound is
+        proved for the real-number function. ``"float"``: the table holds the nearest word to the float value at every
+        input word, and the certificate is relative to these values. ``"auto"``: traced if possible.
     accuracy
-        ``"faithful"``, or the largest error allowed, in units of the last bit.
+        ``"faithful"``, or the largest allowed error in units of the last bit.
     assumed_error
-        How far the values of the function are off themselves, in the unit of the output; it is added to the bound, as
-        assumed.
+        How far the values of the function may themselves be off, in the unit of the output. It is added to the bound
+        and listed as assumed.
     block_bits
-        Input bits of one table, at most; only a traced function may have more in all.
-    memory, engine, target
-        As those of `compile`.
+        Most input bits of one table. Only a traced function may have more in total.
+    memory
+        Memory budget in bytes, or text such as ``"2 GiB"``.
+    engine
+        The decision-diagram engine, as in `compile`.
+    target
+        ``"tables"``, ``"integer"`` or ``"float"``, as in `Spec`.
     products
-        How tables multiply two words where a traced function is a cascade of tables: ``"blocks"``, ``"squares"``,
+        How tables multiply two words where a traced function needs several tables: ``"blocks"``, ``"squares"``,
         ``"partial"`` or ``"auto"``, as in `Spec`.
     chip
-        For the target ``"integer"``, the processor whose costs words are chosen by, as in `Spec`.
+        For the target ``"integer"``: the processor whose instruction costs the plan minimises, as in `Spec`.
     executor
-        Any `concurrent.futures.Executor` to make the tables on; in this process unless given. The function itself is
-        only ever called here.
+        Any `concurrent.futures.Executor` that builds the tables; by default they are built in this process. The
+        function itself is only called in this process.
+
+    Returns
+    -------
+    Model
+        The compiled function.
+
+    Raises
+    ------
+    BddTorqueError
+        The input is wrong, or the requested accuracy cannot be proved within the given limits.
+
+    Examples
+    --------
+    >>> import bddtorque as bt
+    >>> square = bt.compile_function(lambda x: x * x, inputs={"x": (8, 1.0)}, output=(8, 1.0))
+    >>> square.certificate.faithful
+    True
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)

@@ -50,35 +50,58 @@ def compile_samples(
     chip: str | None = None,
     executor: Executor | None = None,
 ) -> Model:
-    """Compile samples of a function of one to four words into a table and its diagram, with a certificate.
+    """Compile measured samples of a function of one to four words, with a certificate.
 
-    The certificate is relative to the interpolant of the samples. What samples of the same point differ is reported
-    beside it, and so is what the caller assumes of their noise.
+    The certificate is relative to the interpolant of the samples. It reports separately how much samples of the same
+    point differ, and the error of the samples that you assume.
 
     Parameters
     ----------
     samples
         A CSV file with a header, an array (N, inputs + 1), or a pair of arrays (N, inputs) and (N,).
-    inputs, output
-        Words as `compile_function` takes them, by the names of the columns; 12 bits over the range of the samples where
-        not given.
+    inputs
+        Input words as in `compile_function`, by the names of the columns; by default 12 bits over the range of the
+        samples.
+    output
+        The output word, likewise.
+    name
+        The name used in messages and files.
     duplicates
-        ``"mean"`` of the samples at one point, or ``"refuse"``.
+        Several samples at one point: ``"mean"`` averages them, ``"refuse"`` rejects them.
     spread
-        Refuse samples at one point that differ by more than this, in the unit of the output.
+        Reject samples at one point that differ by more than this, in the unit of the output.
     merge
-        ``"point"``: samples at equal arguments are one; ``"word"``: those with equal input words are.
+        Which samples belong to one point: those with equal arguments (``"point"``) or with equal input words
+        (``"word"``).
     gaps
-        ``"linear"``, multilinear between samples on a full grid; ``"nearest"`` sample, distances in words; or
-        ``"refuse"``: every combination of input words must have a sample.
+        Values between samples: ``"linear"`` interpolates on a full grid, ``"nearest"`` takes the nearest sample (the
+        distance is measured in words), ``"refuse"`` demands a sample for every combination of input words.
     extrapolation
-        ``"refuse"`` words beyond the outermost samples, or ``"hold"`` the value there; angles go round.
+        Words beyond the outermost samples: ``"refuse"`` rejects them, ``"hold"`` keeps the last value. Angles wrap.
     assumed_error
-        How far a sample is off, in the unit of the output; it is added to the bound, as assumed.
-    block_bits, memory, engine, executor
-        As those of `compile_function`.
-    target, chip
-        Likewise; samples are one table for ``"tables"`` and for ``"integer"``.
+        How far a sample may be off, in the unit of the output. It is added to the bound and listed as assumed.
+    block_bits
+        Most input bits of the table.
+    memory
+        Memory budget in bytes, or text such as ``"2 GiB"``.
+    engine
+        The decision-diagram engine, as in `compile`.
+    target
+        ``"tables"`` or ``"integer"``; both use one table.
+    chip
+        For the target ``"integer"``: the processor that the model is for, as in `Spec`.
+    executor
+        Any `concurrent.futures.Executor` that builds the table; by default it is built in this process.
+
+    Returns
+    -------
+    Model
+        The compiled function.
+
+    Raises
+    ------
+    BddTorqueError
+        The samples or options are wrong.
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)

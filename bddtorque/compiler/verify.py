@@ -39,7 +39,17 @@ from bddtorque.work import Progress, Task, WorkError, Workers
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked: what, whether it holds, and what was found."""
+    """One check of `verify`.
+
+    Attributes
+    ----------
+    name
+        What was checked.
+    passed
+        Whether it holds.
+    detail
+        What was found.
+    """
 
     name: str
     passed: bool
@@ -52,21 +62,30 @@ def verify(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[Check]:
-    """Return every check of a file; all of them hold for a file that `compile` wrote and nobody touched.
+    """Prove a compiled file again and return every check; all pass for an unaltered file written by `compile`.
 
-    A file that cannot be read at all gives the one check that failed. Workers that fail say nothing of a file: that
-    raises `BddTorqueError`.
+    A file that cannot be read at all gives a single failed check.
 
     Parameters
     ----------
     file
-        A .bdt file, its bytes, or a model, whose file is checked as `Model.save` would write it.
+        A .bdt file, its bytes, or a model, which is checked as `Model.save` would write it.
     workers
-        Processes, all processors by default; with `executor`, how many blocks it is given at a time.
+        Number of processes; all available processors by default. With `executor`: how many blocks to submit at a time.
     progress
-        Told of every finished block.
+        Receives a call for every finished block.
     executor
-        Any `concurrent.futures.Executor` to check the blocks on instead.
+        Any `concurrent.futures.Executor` that checks the blocks instead.
+
+    Returns
+    -------
+    list of Check
+        Each with `name`, `passed` and `detail`.
+
+    Raises
+    ------
+    BddTorqueError
+        A worker failed, so nothing can be said about the file.
     """
     team = Workers(workers, executor=executor, progress=progress)
     where = "model" if isinstance(file, bytes) else f"model of {file.name}" if isinstance(file, Model) else str(file)

@@ -90,10 +90,26 @@ def _frozen(array: Floats) -> Floats:
 
 
 def inverse_dynamics(robot: RobotLike, q: Any, qd: Any, qdd: Any) -> Floats:
-    """Return the joint torques that give accelerations `qdd` at positions `q` and velocities `qd`, friction included.
+    """Return the joint torques for accelerations `qdd` at positions `q` and velocities `qd`, friction included.
 
-    Arguments and result are (n,) for one state or (N, n) for many (a single row is used for all states); rad or m,
-    per s and s²; N·m or N.
+    This is float64 Newton-Euler, the reference that `sweep` compares with. Arguments have shape (n,) for one state or
+    (N, n) for many; a single row is used for all states.
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    q
+        Positions, rad or m.
+    qd
+        Velocities, rad/s or m/s.
+    qdd
+        Accelerations, rad/s² or m/s².
+
+    Returns
+    -------
+    array of float64
+        Torques, N·m or N, shape (n,) or (N, n).
     """
     robot = load_robot(robot)
     positions, velocities, accelerations = states(robot, q=q, qd=qd, qdd=qdd)

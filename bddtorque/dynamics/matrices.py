@@ -18,7 +18,20 @@ def weightless(chain: Chain) -> Chain:
 
 
 def mass_matrix(robot: RobotLike, q: Any) -> Floats:
-    """Return J(q), rotor inertias included: (n, n) for q of shape (n,), (N, n, n) for (N, n)."""
+    """Return the mass matrix J(q), rotor inertias included.
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    q
+        Positions, rad or m, shape (n,) or (N, n).
+
+    Returns
+    -------
+    array of float64
+        Shape (n, n) or (N, n, n), kg·m² or kg.
+    """
     robot = load_robot(robot)
     (rows,) = states(robot, q=q)
     count, n = rows.shape
@@ -32,19 +45,64 @@ def mass_matrix(robot: RobotLike, q: Any) -> Floats:
 
 
 def bias(robot: RobotLike, q: Any, qd: Any) -> Floats:
-    """Return the torques at zero acceleration: Coriolis, centripetal and gravity, N·m or N."""
+    """Return the torques at zero acceleration: Coriolis, centripetal and gravity.
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    q
+        Positions, rad or m, shape (n,) or (N, n).
+    qd
+        Velocities, rad/s or m/s.
+
+    Returns
+    -------
+    array of float64
+        Torques, N·m or N, shape (n,) or (N, n).
+    """
     robot = load_robot(robot)
     return inverse_dynamics(robot, q, qd, np.zeros(robot.degrees_of_freedom))
 
 
 def gravity_torque(robot: RobotLike, q: Any) -> Floats:
-    """Return the torques that hold the arm still, G(q), N·m or N."""
+    """Return the torques that hold the arm still, G(q).
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    q
+        Positions, rad or m, shape (n,) or (N, n).
+
+    Returns
+    -------
+    array of float64
+        Torques, N·m or N, shape (n,) or (N, n).
+    """
     robot = load_robot(robot)
     return bias(robot, q, np.zeros(robot.degrees_of_freedom))
 
 
 def forward_dynamics(robot: RobotLike, q: Any, qd: Any, tau: Any) -> Floats:
-    """Return the accelerations that torques `tau` (N·m or N) give: J⁻¹ (tau − bias), rad/s² or m/s²."""
+    """Return the accelerations that torques cause: J⁻¹ (tau − bias).
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    q
+        Positions, rad or m, shape (n,) or (N, n).
+    qd
+        Velocities, rad/s or m/s.
+    tau
+        Torques, N·m or N.
+
+    Returns
+    -------
+    array of float64
+        Accelerations, rad/s² or m/s², shape (n,) or (N, n).
+    """
     robot = load_robot(robot)
     positions, velocities, torques = states(robot, q=q, qd=qd, tau=tau)
     drift = bias(robot, positions, velocities)

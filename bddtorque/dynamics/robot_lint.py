@@ -49,18 +49,18 @@ _LENIENT: tuple[str, ...] = ("allow_massless", "allow_unphysical", "ignore_frict
 
 @dataclass(frozen=True)
 class LintFinding:
-    """One thing that looks wrong.
+    """One thing that looks wrong in a robot.
 
     Attributes
     ----------
     kind
         ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"`` or ``"refused"``.
     where
-        The link or joint, as ``"link 'hand'"``; empty for the robot as a whole.
+        The link or joint, such as ``"link 'hand'"``; empty for the robot as a whole.
     message
         What is wrong.
     proposal
-        Numbers that would do, by name; empty where nobody can know.
+        Numbers that would work, by name; empty if they cannot be known.
     """
 
     kind: str
@@ -80,9 +80,24 @@ class LintFinding:
 
 
 def lint(robot: RobotLike, **options: Unpack[TreeOptions]) -> list[LintFinding]:
-    """Return what looks wrong in the numbers of a robot; an empty list where nothing does.
+    """Return what looks wrong in the numbers of a robot: impossible inertias, placeholder limits, wrong units.
 
-    Takes what `load_robot` takes. A file that is no robot at all raises `BddTorqueError`.
+    Parameters
+    ----------
+    robot
+        What `load_robot` takes.
+    **options
+        `TreeOptions`, as in `load_robot`.
+
+    Returns
+    -------
+    list of LintFinding
+        Empty if nothing looks wrong.
+
+    Raises
+    ------
+    BddTorqueError
+        The file does not describe a robot.
     """
     tree = stated_tree(robot)
     findings = [*_links(tree), *_alike(tree), *_joints(tree)]

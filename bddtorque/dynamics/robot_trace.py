@@ -15,10 +15,22 @@ from bddtorque.robots.library import RobotLike, load_robot
 
 
 def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
-    """Return the graph of all joint torques, outputs tau1.. and inputs q1.., qd1.., qdd1.. (rad or m, per s, per s²).
+    """Return all joint torques as a graph of sums, products, sines and cosines.
 
-    With `regroup` (the default) frames and inertial parameters are chosen for fewer operations; without it, or where
-    that gains nothing, the robot's own are used. The torques are the same up to rounding.
+    Its inputs are q1.., qd1.., qdd1.. (rad or m, per s, per s²), its outputs tau1.. (N·m or N).
+
+    Parameters
+    ----------
+    robot
+        A `Robot`, or what `load_robot` takes.
+    regroup
+        Choose frames and inertial parameters for fewer operations. Otherwise, or if that gains nothing, the robot's
+        own are used. The torques are the same up to rounding.
+
+    Returns
+    -------
+    Graph
+        The expression graph.
     """
     chain = chain_of(load_robot(robot))
     own = trace_chain(chain, np.zeros(len(chain.revolute)))

@@ -140,7 +140,18 @@ class Terms:
 
 
 def terms_of(robot: RobotLike) -> Terms:
-    """Return every non-zero term of a robot of at most 7 joints, expanded in harmonics."""
+    """Return every non-zero inertial, Coriolis, centripetal and gravity term of a robot, expanded in harmonics.
+
+    Parameters
+    ----------
+    robot
+        A `Robot` with at most 7 joints, or what `load_robot` takes.
+
+    Returns
+    -------
+    Terms
+        The terms.
+    """
     robot = load_robot(robot)
     n = robot.degrees_of_freedom
     if n > MOST_JOINTS:

@@ -65,40 +65,42 @@ class Evaluable(Runnable, Protocol):
 
 
 class Evaluator:
-    """Runs a compiled model: `torque` and `torque_words` of a robot, `value` and `words` of anything else.
+    """Runs a compiled model: `torque` and `torque_words` for a robot, `value` and `words` for everything else.
+
+    `Model.evaluator` makes one. All kinds and forms return the same words.
 
     Parameters
     ----------
     model
-        What was compiled.
+        The compiled model.
     kind
-        ``"bits"`` (each output bit walks its diagram, one test at a time: the paper's evaluator), ``"words"`` (whole
-        words: the fast path) or ``"parallel"`` (batches of states in threads, in any of these forms).
+        ``"words"``: whole words, the fast path. ``"bits"``: each output bit walks its diagram one test at a time, as
+        in the paper. ``"parallel"``: several processors, in any of these forms.
     form
-        For ``"words"`` and ``"parallel"``: a form of the blocks (``"dense"``, ``"classes"``, ``"radix64"``, ...; one
-        precompiled kernel runs any plan), ``"chosen"`` (for each block the form that costs least within the spec's
-        memory) or ``"straight"`` (code for this plan alone, with native products: many times faster, once it is
-        compiled). By default straight; chosen for plans in words of more than 2,000 wires, whose code would take
-        minutes to compile, and where the environment says ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"``
-        (all output bits of a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too.
+        For ``"words"`` and ``"parallel"``: ``"straight"`` (code generated for this plan, by far the fastest once it is
+        compiled), ``"chosen"`` (for each block the cheapest form within the memory budget) or one form for all blocks
+        (``"dense"``, ``"classes"``, ``"radix64"``, ...), run by a precompiled kernel. The default is straight; it is
+        chosen for plans of more than 2,000 wires, whose code would take minutes to compile, and when the environment
+        sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of a block side by side) or
+        ``"bits"`` (one after another); ``"parallel"`` takes these too.
     on_range
-        What numbers out of range do: ``"warn"`` (they are clamped and counted, and the first clamped one gives a
-        `ClampWarning` that names its joint and range), ``"saturate"`` (the same without a warning) or ``"raise"``
-        (floats are refused). Positions of revolute joints wrap: they are never clamped.
+        What to do with numbers out of range. ``"warn"``: clamp and count them; the first gives a `ClampWarning` that
+        names its joint and range. ``"saturate"``: the same without a warning. ``"raise"``: reject floats out of range.
+        Positions of revolute joints wrap and are never clamped.
     processors
         For ``"parallel"``: how many share the work; by default as many as this process may use.
     spread
-        For ``"parallel"``: what they share. ``"states"``: a batch is cut into as many pieces, but no more than there
-        are cores. ``"terms"`` and ``"bits"``: each single state is computed by all of them, as
-        `bddtorque.schedule.schedule_model` spreads it and counts it: whole terms of the torques, or everything that can
-        be done apart. The form is then ``"lockstep"`` unless given, and not ``"straight"``.
+        For ``"parallel"``: what they share. ``"states"``: a batch is cut into one piece per processor, but no more
+        pieces than cores. ``"terms"`` and ``"bits"``: all processors work on each single state, on whole terms of the
+        torques or on everything that can run side by side, as scheduled by `bddtorque.schedule.schedule_model`. The
+        form is then ``"lockstep"`` by default and cannot be ``"straight"``.
 
     Attributes
     ----------
     out_of_range
-        (3, n) int64, how many positions, velocities and accelerations were out of range since the start. Positions of
-        revolute joints wrap and are only counted; everything else saturates. States that are refused are not counted.
-        Threads that share an evaluator add up their counts. Of a function or a quantity (k,), one count per input word.
+        int64 counts of positions, velocities and accelerations out of range since the start, shape (3, n); for a
+        function or a quantity (k,), one per input word. Positions of revolute joints that wrap are counted too.
+        Rejected states are not counted. Threads that share an evaluator add to the same counts.
     """
 
     def __init__(
@@ -146,20 +148,31 @@ class Evaluator:
         self._range.counts[:] = counts
 
     def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
-        """Return torque words of position, velocity and acceleration words, integers of shape (n,) or (N, n).
+        """Return the torque words of position, velocity and acceleration words.
 
-        Without `qd` or `qdd` the arm is at rest: they are the words nearest to the value 0, which are not the words 0
-        where a range is not centred on it.
+        Angle words are masked to their bits and others are clamped; `out_of_range` counts what lay outside. Floats are
+        rejected.
 
-        Straight-line code is fastest on large batches, and there on arrays in Fortran's order, in which the words of a
-        joint stand side by side; torques then come in that order too.
+        A single state is fastest as int64 arrays (n,); lists, tuples and other integers cost a copy. Large batches are
+        fastest as arrays in Fortran order, where the words of one joint are contiguous; the result then has that order.
 
-        Angle words are masked to their bits, others clamped to their ends; what lay outside is counted in
-        `out_of_range` and never raises. Floats are refused.
+        Parameters
+        ----------
+        q
+            Position words, integers of shape (n,) or (N, n).
+        qd
+            Velocity words; by default the words nearest to zero velocity, which are not the words 0 if the range is not
+            centred on zero.
+        qdd
+            Acceleration words, likewise.
+        out
+            An int64 array of the result's shape that receives the torques and is returned. This saves allocating
+            memory, which takes as long as the torques of a small arm. It may overlap the inputs, which costs a copy.
 
-        A single state is fastest as arrays (n,) of int64; lists, tuples and other integers cost a copy. `out`, an int64
-        array of the result's shape, takes the torques of a batch and is returned: memory that is new each time costs as
-        much as a small arm's torques. It may overlap the words that go in, which costs a copy.
+        Returns
+        -------
+        array of int64
+            Torque words, shape (n,) or (N, n).
         """
         if qd is None:
             qd = self._at_rest[0]
@@ -218,12 +231,24 @@ class Evaluator:
             self._places[STOPS] = self._stops
 
     def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
-        """Return the torques (N·m or N) of states in floats, shape (n,) or (N, n), through the words.
+        """Return the torques of states in floats, computed through the words.
 
-        `qd` and `qdd` may be the number 0, as they are unless given: the arm is at rest.
+        NaN and infinity raise. A single state is fastest as float64 arrays (n,); lists, tuples and other numbers cost a
+        copy.
 
-        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``. A single
-        state is fastest as arrays (n,) of float64; lists, tuples and other numbers cost a copy.
+        Parameters
+        ----------
+        q
+            Positions, rad or m, shape (n,) or (N, n).
+        qd
+            Velocities, rad/s or m/s; zero by default.
+        qdd
+            Accelerations, rad/s² or m/s²; zero by default.
+
+        Returns
+        -------
+        array of float64
+            Torques, N·m or N, shape (n,) or (N, n).
         """
         if qd is _REST:
             qd = self._still
@@ -245,10 +270,11 @@ class Evaluator:
         return self._formats.tau.dequantise(torques[0] if single else torques)
 
     def words(self, *words: Any, **named: Any) -> Any:
-        """Return output words of input words.
+        """Return the output words of a quantity or a function.
 
-        Of a quantity, arrays (n,) or (N, n) in the order of ``model.arrays.inputs`` or by name; the result is its one
-        array, or a named tuple of them. Of a function, integers of any shapes that broadcast, one per input.
+        For a quantity: give arrays (n,) or (N, n) in the order of ``model.arrays.inputs`` or by name; the result is one
+        array, or a named tuple of arrays. For a function: give one integer or integer array per input; shapes
+        broadcast.
         """
         rows, shape = self._rows(words, named, None)
         if rows.dtype != _WORD:
@@ -261,7 +287,7 @@ class Evaluator:
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
     def output_words(self, **words: Any) -> Integers:
-        """Return all output words (N, outputs) of a quantity side by side, as C and kernels have them."""
+        """Return all output words of a quantity side by side, shape (N, outputs), as C code and kernels return them."""
         if self._arrays is None:
             raise BddTorqueError(f"{self.model.name} has no named arrays: use torque_words or words")
         rows, _ = self._rows((), words, None)
@@ -271,7 +297,7 @@ class Evaluator:
         return found[:, : sum(map(len, self._arrays.outputs))]
 
     def output_values(self, **values: Any) -> Floats:
-        """Return all outputs (N, outputs) of a quantity side by side, in their units, at floats."""
+        """Return all outputs of a quantity at floats side by side, shape (N, outputs), in their units."""
         if self._arrays is None:
             raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
         rows, _ = self._rows((), values, np.dtype(np.float64))
@@ -279,9 +305,9 @@ class Evaluator:
         return self._formats.tau.dequantise(words)[:, : sum(map(len, self._arrays.outputs))]
 
     def value(self, *values: Any, **named: Any) -> Any:
-        """Return a quantity or a function at floats, through the words: arguments are as those of `words`.
+        """Return a quantity or a function at floats, computed through the words.
 
-        NaN and infinity raise; what is out of range is counted, and raises where `on_range` is ``"raise"``.
+        The arguments are those of `words`. NaN and infinity raise.
         """
         rows, shape = self._rows(values, named, np.dtype(np.float64))
         words, _ = self._run_values((rows,))
@@ -320,9 +346,14 @@ class Evaluator:
         return found, single
 
     def warm_up(self, progress: Progress | None = None) -> None:
-        """Compile now what the first calls would: single states, batches in either order, kernels.
+        """Compile now what the first calls would compile: single states, batches in either order, kernels.
 
-        All of it is kept on disk, so that later processes find it; `progress` is told of every step.
+        The code is kept on disk for later processes.
+
+        Parameters
+        ----------
+        progress
+            Receives a call for every step.
         """
         steps: dict[str, Callable[[], Any]] = {}
         if not DISABLE_JIT:
@@ -343,17 +374,27 @@ class Evaluator:
 
     @property
     def kernel(self) -> Callable[..., Any]:
-        """The kernel that checks its words; see `make_kernel`."""
+        """The kernel that clamps its words; see `make_kernel`."""
         return self.make_kernel()
 
     def make_kernel(self, checked: bool = True) -> Callable[..., Any]:
-        """Return a compiled function kernel(q, qd, qdd, tau) on word arrays (n,) or (N, n), for an own njit loop.
+        """Return a compiled function for your own `numba.njit` loop.
 
-        Of a quantity, kernel(q, ..., out) of its input arrays, and of one int64 array for all output words; of a
-        function, word = kernel(word, ...) of as many words as there are inputs.
+        For a robot: ``kernel(q, qd, qdd, tau)`` on word arrays (n,) or (N, n), which writes `tau`. For a quantity:
+        ``kernel(q, ..., out)`` on its input arrays, with all output words in one int64 array. For a function:
+        ``word = kernel(word, ...)``. The kernel takes integers only, allocates nothing, releases the GIL, is safe in
+        threads, and counts nothing.
 
-        It allocates nothing, needs no GIL and is safe in threads. It counts nothing; integers only. With `checked`
-        False (target ``"float"``) words that are not angles must be in range: what comes of others is not defined.
+        Parameters
+        ----------
+        checked
+            Clamp words to their range. With False (only for the target ``"float"``), words other than angles must be in
+            range; the result for others is undefined.
+
+        Returns
+        -------
+        callable
+            The kernel.
         """
         if DISABLE_JIT:
             raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")

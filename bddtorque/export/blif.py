@@ -25,7 +25,25 @@ from bddtorque.words.integer_range import Range, word_range
 
 
 def export_blif(model: Model, path: str | PathLike[str]) -> int:
-    """Write a model as one BLIF file, and return its size in bytes."""
+    """Write a model as one netlist in BLIF.
+
+    Parameters
+    ----------
+    model
+        A model for the target ``"tables"``.
+    path
+        The file; an existing one is replaced.
+
+    Returns
+    -------
+    int
+        The size of the file in bytes.
+
+    Raises
+    ------
+    BddTorqueError
+        The export is impossible; nothing was written.
+    """
     text = blif_text(model).encode("ascii")
     write_whole(Path(path), text)
     return len(text)

@@ -43,12 +43,12 @@ MOST_VECTORS = 100_000
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """What `export_c` wrote.
 
     Attributes
     ----------
     directory
-        Where.
+        The folder.
     prefix
         What public names and file names begin with.
     function
@@ -60,15 +60,15 @@ class Exported:
     forms
         Form of each table that the code reads, by its number in the plan.
     table_bytes
-        Of all tables together.
+        Bytes of all tables together.
     constant
-        Whether every state takes the same operations; in floats, every state in range.
+        Whether every state takes the same operations (in floats: every state in range).
     measured
-        Bytes of ROM, RAM and stack as linked, or in words why they are not known.
+        Bytes of ROM, RAM and stack as linked, or the reason why they are unknown.
     chip
-        The processor that it is written for.
+        The processor that the code is written for.
     note
-        What a user should know of the choice of the chip; mostly empty.
+        What to know about the choice of the chip; usually empty.
     """
 
     directory: Path
@@ -116,46 +116,53 @@ def export_c(
     io: int = 32,
     package: str | None = None,
 ) -> Exported:
-    """Write a model as C99: integers, or IEEE floats, const tables, no heap, no libm; see docs/c.md.
+    """Write a model as C99: integers or IEEE floats, const tables, no heap, no libm.
 
     Parameters
     ----------
+    model
+        Any compiled model.
     directory
-        A folder to make, or one of an earlier export, which is replaced.
+        A folder to create, or the folder of an earlier export, which is replaced.
     name
-        What the names of functions and files begin with; like the robot's unless given.
+        What the names of functions and files begin with; by default the robot's name.
     term
-        Write this term alone, such as ``"C1_22"``, as `bddtorque terms` names them: a function of its own input words.
-        The model must come from source ``"terms"``.
+        Write only this term, such as ``"C1_22"`` (`bddtorque terms` lists the names), as a function of its own input
+        words. The model must come from the source ``"terms"``.
     form
-        Form of the tables: ``"chosen"`` (of least cost within `flash`), ``"dense"``, ``"folded"``, ``"classes"``,
+        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"classes"``,
         ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``, ``"multi_terminal"`` or ``"bits"``; or
-        ``"ifs"``: no tables but code, a test and a branch for each node of the diagrams.
+        ``"ifs"``: code instead of tables, one test and branch per diagram node.
     flash
-        Bytes that tables and code may take, or text such as ``"16 kB"``; by default the spec's. Where the chip's own
-        compiler is installed, what it makes is measured, and refused if it takes more.
+        Most bytes that tables and code may take, or text such as ``"16 kB"``; by default the value of the spec. If
+        the chip's compiler is installed, the compiled size is measured and an export that takes more is rejected.
     floats
-        Whether to add a function that takes and gives physical units.
+        Add a function that takes and returns physical units.
     vectors
-        States of the self-test, 1 to 100,000.
+        Number of states in the self-test, 1 to 100,000.
     force
-        Write into a folder that holds other files; these stay.
+        Write into a folder that holds other files; these are kept.
     compiler
-        What measures the size: a command; by default the compiler of the chip, or CC of the environment, cc, gcc or
+        The command that measures the size; by default the chip's compiler, else CC from the environment, cc, gcc or
         clang.
     chip
-        Write the arithmetic that is cheapest on this processor (docs/chips.md); by default the one that the plan was
-        made for, or any of 32 bits.
+        Write the arithmetic that is cheapest on this processor; by default the one the plan was made for, or any
+        32-bit processor.
     io
-        Bits that words are passed in: 16 or 32.
+        Bits of the integers that carry words: 16 or 32.
     package
-        ``"arduino"``, ``"platformio"``, ``"cmake"`` or ``"zephyr"``: a library for such a project, with an example,
-        instead of a plain folder.
+        ``"arduino"``, ``"platformio"``, ``"cmake"`` or ``"zephyr"``: write a library for such a project, with an
+        example, instead of a plain folder.
+
+    Returns
+    -------
+    Exported
+        The files and what is known about them.
 
     Raises
     ------
     BddTorqueError
-        In one line; then nothing was written.
+        The export is impossible; nothing was written.
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")

@@ -23,16 +23,26 @@ from bddtorque.plan.table import IntegerArray, Table
 
 
 def export_pla(model: Model, directory: str | PathLike[str], force: bool = False) -> list[str]:
-    """Write ``b0.pla``, ``b1.pla``, ... to a folder, one per block, and return their names.
+    """Write every table of a model as a Berkeley PLA: ``b0.pla``, ``b1.pla``, ..., one per block.
 
     Parameters
     ----------
     model
-        Any compiled model.
+        A model for the target ``"tables"``.
     directory
-        Made if need be; an earlier export there is replaced.
+        The folder, created if needed; an earlier export there is replaced.
     force
-        Write into a folder that holds other files; these stay.
+        Write into a folder that holds other files; these are kept.
+
+    Returns
+    -------
+    list of str
+        The names of the files.
+
+    Raises
+    ------
+    BddTorqueError
+        The export is impossible; nothing was written.
     """
     model.word_plan("a PLA")
     files = {f"b{k}.pla": pla_text(table, f"b{k}") for k, table in enumerate(model.tables)}

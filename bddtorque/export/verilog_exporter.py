@@ -51,14 +51,14 @@ KEYWORDS = frozenset({
 
 @dataclass(frozen=True)
 class ExportedVerilog:
-    """What was written.
+    """What `export_verilog` wrote.
 
     Attributes
     ----------
     directory
-        Where; None if it was not.
+        The folder; None if nothing was written.
     name
-        Of the module.
+        The name of the module.
     sources
         The files of the module.
     files
@@ -68,9 +68,9 @@ class ExportedVerilog:
     interval
         Clocks from one state to the next.
     multipliers
-        That the design asks for.
+        Number of multipliers in the design.
     memory_bits, memory_blocks
-        Of ROMs in block memory, and how many blocks of 4,096 bits they take.
+        Bits of ROM in block memory, and the number of 4,096-bit blocks they take.
     register_bits
         Flip-flops before synthesis.
     bound
@@ -119,30 +119,37 @@ def export_verilog(
     vectors: int = VECTORS,
     force: bool = False,
 ) -> ExportedVerilog:
-    """Write a model as Verilog-2001 with a test bench and build files; see docs/hardware.md.
+    """Write a model as a pipelined Verilog-2001 module with a test bench and build files.
 
     Parameters
     ----------
+    model
+        A model for the target ``"integer"`` or ``"tables"``.
     directory
-        A folder to make, or one of an earlier export, which is replaced.
+        A folder to create, or the folder of an earlier export, which is replaced.
     name
-        What the module and the files are called; like the robot unless given.
+        The name of the module and the files; by default the robot's name.
     dsp
-        Whether products use the multipliers of the chip, or adders. By default a model for the target ``"integer"``
-        uses multipliers, and one for ``"tables"`` multiplies with tables, as its plan says.
+        Whether products use the chip's multipliers or adders. By default a model for the target ``"integer"`` uses
+        multipliers, and one for ``"tables"`` multiplies with tables, as its plan says.
     share
-        Let all products take turns on so many multipliers: a state then takes several clocks.
+        Let all products share this many multipliers; a state then takes several clocks.
     bits_network
-        Write tables as networks of multiplexers, one per node of their diagrams, instead of ROMs.
+        Write tables as networks of multiplexers, one per diagram node, instead of ROMs.
     vectors
-        States of the test bench, 1 to 100,000.
+        Number of states in the test bench, 1 to 100,000.
     force
-        Write into a folder that holds other files; these stay.
+        Write into a folder that holds other files; these are kept.
+
+    Returns
+    -------
+    ExportedVerilog
+        The files and what is known about them.
 
     Raises
     ------
     BddTorqueError
-        In one line; then nothing was written.
+        The export is impossible; nothing was written.
     """
     target = Path(directory)
     check_folder(target.resolve(), force)

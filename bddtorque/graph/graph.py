@@ -54,16 +54,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A directed acyclic graph of real operations; only what some output needs is kept.
+    """A directed acyclic graph of real operations; nodes that no output needs are dropped.
 
     Attributes
     ----------
     nodes
-        In an order in which every operand precedes its reader.
+        The nodes, every operand before its reader.
     outputs
         One reference per output.
     output_names
-        As many names.
+        One name per output.
     """
 
     nodes: tuple[Node, ...]
@@ -72,11 +72,11 @@ class Graph:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """The names of the inputs that any output depends on."""
+        """The names of the inputs that some output depends on."""
         return tuple(node.name for node in self.nodes if node.op is Op.INPUT)
 
     def counts(self) -> dict[str, int]:
-        """Return how many sums, products and sine-cosines the graph holds (signs are free)."""
+        """Return the numbers of sums, products and sine-cosines (signs are free)."""
         found = Counter(node.op for node in self.nodes)
         return {
             "sums": found[Op.SUM],

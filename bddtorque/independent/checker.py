@@ -29,9 +29,19 @@ MEMORY = 4 * 2**30
 
 
 def check_file(path: str | PathLike[str], told: Callable[[Finding], None] | None = None) -> list[Finding]:
-    """Return all findings on a file; the last one failed where the file is not proved.
+    """Check a file and return all findings; the last one has failed if the file is not proved.
 
-    `told` is told of every finding as soon as there is one.
+    Parameters
+    ----------
+    path
+        A .bdt file.
+    told
+        Called with every finding as soon as there is one.
+
+    Returns
+    -------
+    list of Finding
+        Each with `name`, `passed` and `detail`.
     """
     try:
         data = _read(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what, whether it holds, and what was found."""
+    """One check: its name, whether it passed, and what was found."""
 
     name: str
     passed: bool

@@ -39,15 +39,15 @@ class Friction(Law):
     Attributes
     ----------
     viscous
-        N·m·s/rad or N·s/m.
+        Viscous friction, N·m·s/rad or N·s/m.
     coulomb
-        N·m or N, a number or a pair: of positive and of negative velocities, both as magnitudes.
+        Coulomb friction, N·m or N: a number, or a pair of magnitudes for positive and negative velocity.
     static
-        Breakaway friction, as `coulomb`; None: no Stribeck effect.
+        Breakaway friction, like `coulomb`; None for no Stribeck effect.
     stribeck_velocity
-        rad/s or m/s, the width of the Stribeck effect; required with `static`.
+        Width of the Stribeck effect, rad/s or m/s; needed with `static`.
     standstill
-        rad/s or m/s; up to this speed the joint counts as standing still.
+        Speed up to which the joint counts as standing still, rad/s or m/s.
     """
 
     kind: ClassVar[str] = "friction"

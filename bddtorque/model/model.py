@@ -49,21 +49,29 @@ _CALLS = ("torque", "torque_words", "value", "words")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A compiled robot or function: its words, its plan, one table and one diagram per block, and what is proved.
+    """A compiled robot or function: its words, its plan, its tables and diagrams, and its certificate.
 
-    A compiled robot has `torque` and `torque_words`, `robot`, `spec` and `formats`; another quantity of a robot has
-    `value` and `words`, `robot`, `spec` and `arrays`; a compiled function has `value` and `words`, `error_of`,
-    `input_names`, `inputs`, `output`, `graph` and `rules`. What only another kind has raises `BddTorqueError`.
+    `compile`, `compile_function`, `compile_samples` and `load` return it. It is immutable. What it offers depends on
+    what was compiled; using a member of another kind raises `BddTorqueError`.
+
+    - Torques of a robot: `torque`, `torque_words`, `formats`, `robot`, `spec`.
+    - Another quantity of a robot: `value`, `words`, `arrays`, `robot`, `spec`.
+    - A function or samples: `value`, `words`, `error_of`, `input_names`, `inputs`, `output`, `graph`, `rules`.
 
     Attributes
     ----------
     source
         What was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`.
-    plan, certificate
-    tables, diagrams
-        One per block of the plan.
+    plan
+        The plan: every wire and block.
+    tables
+        One table per block of the plan.
+    diagrams
+        One decision diagram per block of the plan.
+    certificate
+        What is proved.
     report
-        How compiling went (times, memory, notes); empty for a loaded model, and no part of the digest.
+        How compiling went: seconds, memory, notes. Empty for a loaded model; not part of the digest.
     """
 
     source: Source
@@ -74,7 +82,7 @@ class Model:
     report: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def robot_source(self, where: str = "") -> RobotSource:
-        """Return the source of a compiled robot; of a function, raise an error that starts with `where`."""
+        """Return the source of a compiled robot; for a function, raise an error that starts with `where`."""
         if isinstance(self.source, RobotSource):
             return self.source
         use = "" if where else ": use value(...) or words(...)"
@@ -86,7 +94,7 @@ class Model:
         raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
 
     def function_source(self) -> FunctionSource:
-        """Return the source of a compiled function, or refuse a robot."""
+        """Return the source of a compiled function; raise an error for a robot."""
         if isinstance(self.source, FunctionSource):
             return self.source
         use = "use torque(...) or torque_words(...)"
@@ -110,12 +118,12 @@ class Model:
 
     @property
     def spec(self) -> Spec:
-        """What was asked of the robot."""
+        """The specification it was compiled from."""
         return self._of_robot().spec
 
     @property
     def quantity(self) -> str:
-        """What was compiled of the robot: ``"torque"``, ``"gravity"``, ..."""
+        """The compiled quantity of the robot: ``"torque"``, ``"gravity"``, ..."""
         return self._of_robot().spec.quantity
 
     @property
@@ -126,7 +134,7 @@ class Model:
 
     @property
     def arrays(self) -> NamedArrays:
-        """What the words of a quantity stand for, by the arrays that `value` and `words` take and return."""
+        """The formats of a quantity's words, by the arrays that `value` and `words` take and return."""
         if isinstance(self.source, QuantitySource):
             return self.source.arrays
         raise WrongKindError(f"'{self.name:.60}' is no quantity other than torque: it has no named arrays")
@@ -136,12 +144,12 @@ class Model:
 
     @property
     def formats(self) -> Formats:
-        """What the words of a robot stand for."""
+        """The formats of a robot's words: `q`, `qd`, `qdd` and `tau`."""
         return self.robot_source().formats
 
     @property
     def drives(self) -> tuple[DriveWords, ...]:
-        """How words of joints follow from encoder counts, and currents from words, where the spec has drives."""
+        """For joints with a drive in the spec: how to get words from encoder counts, and currents from words."""
         source = self._of_robot()
         formats: dict[str, Sequence[Format]] = {}
         if isinstance(source, RobotSource):
@@ -169,22 +177,22 @@ class Model:
 
     @property
     def accuracy(self) -> float:
-        """The error that is allowed, in units of the last bit."""
+        """The allowed error, in units of the last bit."""
         return self.source.accuracy
 
     @property
     def graph(self) -> Graph | None:
-        """The function that was traced, over the names of its inputs; None for any other function."""
+        """The traced function over the names of its inputs; None if it was not traced."""
         return self.function_source().graph
 
     @property
     def rules(self) -> dict[str, Any]:
-        """How the samples of a function were read, by name; empty where there were none."""
+        """How the samples of a function were read, by name; empty if there were none."""
         return self.function_source().rules
 
     @property
     def memory(self) -> int:
-        """Bytes that the forms of the blocks may take together."""
+        """The memory budget for the blocks, in bytes."""
         return self.source.memory
 
     @property
@@ -207,7 +215,26 @@ class Model:
         processors: int | None = None,
         spread: SpreadBy = "states",
     ) -> Evaluator:
-        """Return an evaluator with its own counts; see `Evaluator`."""
+        """Return an evaluator with its own counts.
+
+        Parameters
+        ----------
+        kind
+            ``"words"``, ``"bits"`` or ``"parallel"``.
+        form
+            A form of the blocks; the fastest by default.
+        on_range
+            What to do with numbers out of range: ``"warn"``, ``"saturate"`` or ``"raise"``.
+        processors
+            For ``"parallel"``: how many processors share the work.
+        spread
+            For ``"parallel"``: what they share, ``"states"``, ``"terms"`` or ``"bits"``.
+
+        Returns
+        -------
+        Evaluator
+            See there for the parameters in full.
+        """
         return Evaluator(self, kind, form, on_range, processors, spread)
 
     @cached_property
@@ -223,34 +250,71 @@ class Model:
         return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
 
     def torque(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
-        """Return torques (N·m or N) of states in floats, by the evaluator ``"words"``; see `Evaluator.torque`."""
+        """Return the torques of states in floats, computed through the words; see `Evaluator.torque`.
+
+        Parameters
+        ----------
+        q
+            Positions, rad or m, shape (n,) or (N, n).
+        qd
+            Velocities, rad/s or m/s; zero by default.
+        qdd
+            Accelerations, rad/s² or m/s²; zero by default.
+
+        Returns
+        -------
+        array of float64
+            Torques, N·m or N, shape (n,) or (N, n).
+        """
         return self._words.torque(q, qd, qdd)
 
     def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
-        """Return torque words of input words, by the evaluator ``"words"``; see `Evaluator.torque_words`."""
+        """Return the torque words of input words; see `Evaluator.torque_words`.
+
+        Parameters
+        ----------
+        q
+            Position words, integers of shape (n,) or (N, n).
+        qd
+            Velocity words; those of zero velocity by default.
+        qdd
+            Acceleration words; those of zero acceleration by default.
+        out
+            An int64 array of the result's shape that receives the torque words.
+
+        Returns
+        -------
+        array of int64
+            Torque words, shape (n,) or (N, n).
+        """
         return self._words.torque_words(q, qd, qdd, out)
 
     def value(self, *values: Any, **named: Any) -> Any:
-        """Return a quantity, or a function at floats, through the words; see `Evaluator.value`."""
+        """Return a quantity or a function at floats, computed through the words; see `Evaluator.value`."""
         return self._words.value(*values, **named)
 
     def words(self, *words: Any, **named: Any) -> Any:
-        """Return output words of the input words of a quantity or a function; see `Evaluator.words`."""
+        """Return the output words of a quantity or a function at input words; see `Evaluator.words`."""
         return self._words.words(*words, **named)
 
     def payload(
         self, mass: float, centre_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
     ) -> npt.NDArray[np.float64]:
-        """Return the numbers of a payload in the tip frame, as `value` takes them; for a payload at run time.
+        """Return the numbers of a payload as `value` takes them, for a model with a payload at run time.
 
         Parameters
         ----------
         mass
-            In kg.
+            Mass in kg.
         centre_of_mass
-            m, in the tip frame.
+            x, y and z in m, in the tip frame.
         inertia
-            kg·m² about the centre of mass, three principal moments or 3 rows of 3; a point mass unless given.
+            kg·m² about the centre of mass: three principal moments or 3 rows of 3. A point mass by default.
+
+        Returns
+        -------
+        array of float64
+            One number per word of the payload.
         """
         labels = self.arrays[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")
@@ -259,46 +323,73 @@ class Model:
         return np.array([numbers[label] for label in labels])
 
     def warm_up(self, progress: Progress | None = None) -> None:
-        """Compile now, and keep on disk, what the first torques would wait for; see `Evaluator.warm_up`."""
+        """Compile now, and keep on disk, what the first torques would wait for.
+
+        Parameters
+        ----------
+        progress
+            Receives a call for every step.
+        """
         self._words.warm_up(progress)
 
     def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
-        """Return a compiled function for an own njit loop.
+        """Return a compiled function for your own `numba.njit` loop.
 
-        Of a robot, kernel(q, qd, qdd, tau) on word arrays (n,); of another quantity, kernel(q, ..., out) on its arrays,
-        all output words in one; of a function, word = kernel(word, ...).
-        With `checked` False it trusts that words are in range (target ``"float"``).
+        For a robot: ``kernel(q, qd, qdd, tau)`` on word arrays (n,), which writes `tau`. For another quantity:
+        ``kernel(q, ..., out)`` on its input arrays, with all output words in one array. For a function:
+        ``word = kernel(word, ...)``.
+
+        Parameters
+        ----------
+        kind
+            The evaluator that the kernel belongs to.
+        checked
+            Clamp words to their range. False (only for the target ``"float"``) trusts that they are in range.
+
+        Returns
+        -------
+        callable
+            It allocates nothing, releases the GIL and counts nothing.
         """
         return (self._words if kind == "words" else self.evaluator(kind)).make_kernel(checked)
 
     def error_of(self, function: Callable[..., Any]) -> float:
         """Return the largest |compiled − clamp(function)| over every combination of a function's input words, in units.
 
-        The function is called with floats, or arrays of them: this is what a file of given words can be checked with.
+        Parameters
+        ----------
+        function
+            The function to compare with; it is called with floats or arrays of floats.
         """
         return exhaustive_error(self.function_source(), self.words, function)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what was compiled, the same whichever engine reduced the diagrams."""
+        """SHA-256 of what determines the words; the same whichever engine built the diagrams."""
         text = json.dumps(self.defining(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
     def diagram_digest(self) -> str:
-        """SHA-256 of the diagrams, the same for one engine and version."""
+        """SHA-256 of the diagrams; the same for one engine and version."""
         return hashlib.sha256("".join(diagram.content_key for diagram in self.diagrams).encode()).hexdigest()
 
     def defining(self) -> dict[str, Any]:
-        """Return all that the digest covers as plain data, by the names of a file's sections."""
+        """Return everything that the digest covers as plain data, by the names of a file's sections."""
         return sections(self.source, self.plan, self.certificate, self.tables)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one .bdt file, whole or not at all."""
+        """Write the model to a .bdt file. An interrupted save leaves no partial file.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced.
+        """
         write_whole(path, to_bytes(self))
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures people ask for: bits, blocks, rows, nodes, bytes, bounds."""
+        """Return the main figures as a dict: bits, blocks, rows, nodes, bytes, bounds."""
         of_robot = not isinstance(self.source, FunctionSource)
         certificate = self.certificate
         proved: dict[str, Any] = {"bound": list(certificate.bounds)}
@@ -370,10 +461,24 @@ def to_bytes(model: Model, package: str = __version__) -> bytes:
 
 
 def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:
-    """Return the model in a .bdt file, a compiled robot or a compiled function.
+    """Return the model in a .bdt file, a compiled robot or a compiled function. Needs only NumPy and Numba.
 
-    A truncated, altered, foreign or newer file is refused in one line, and so is one whose tables would take more than
-    `memory`: bytes, or text such as ``"8 GiB"``.
+    Parameters
+    ----------
+    path
+        The file.
+    memory
+        Most memory that its tables may take, in bytes or as text such as ``"8 GiB"``.
+
+    Returns
+    -------
+    Model
+        The model, checked to the last byte.
+
+    Raises
+    ------
+    BddTorqueError
+        The file is truncated, altered, of another kind, from a newer version, or needs more than `memory`.
     """
     return from_bytes(read_file(path), str(path), memory)
 

@@ -45,21 +45,21 @@ class Parts:
     Attributes
     ----------
     dropped
-        Terms too small to matter that were left out.
+        Terms that were left out because they are too small to matter.
     constants
         Constants rounded to the grid of the words.
     tables
-        Tables of real functions, rounded to nearest; the largest error of every entry was found, not estimated. Of a
-        plan in floats, its sines.
+        Table entries rounded to nearest; the largest error over all entries is computed, not estimated. For the
+        target ``"float"``: the sines.
     products
         Products of words, rounded by a shift.
     sums
-        Sums inside the cascade, exact and rounded once each.
+        Sums inside the plan, exact and rounded once each.
     final_rounding
-        To the word of the output.
+        Rounding to the output word.
     arithmetic
-        What float64 and the Fourier step behind the tables can err; of a plan in floats, also what its own operations
-        can.
+        Errors of float64 and of the Fourier step behind the tables. For the target ``"float"``: also the errors of
+        its own operations.
     """
 
     dropped: float
@@ -82,35 +82,35 @@ class Parts:
 
 @dataclass(frozen=True)
 class ProvedBound:
-    """What is proved of one output: a torque, or the value of a function.
+    """What is proved about one output: a torque, or the value of a function.
 
     Attributes
     ----------
     name
-        Of the joint, or of the output word.
+        Name of the joint, or of the output word.
     unit
-        N·m, N, or that of the function's output.
+        N·m, N, or the unit of the function's output.
     lsb
-        One unit of the last bit, in `unit`.
+        The value of one unit of the last bit, in `unit`.
     parts
         The bound by parts, in units of the last bit.
     low, high
         A sound range of the compiled value before it is clamped, in `unit`.
     saturation
-        Whether any input can need more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), ``"not
-        excluded"``.
+        Whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), or
+        ``"not excluded"``.
     witness
-        Input words that saturate, or None; of a robot q, qd and qdd.
+        Input words that saturate (for a robot q, qd and qdd), or None.
     relative_to
         What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
         `RELATIVE_TO`.
     assumed
-        What the caller states that the values of a function are off themselves, in units; not proved here.
+        Your stated error of a function's own values, in units; not proved.
     spread
-        How far samples of the same words lie from their mean at most, in `unit`; no part of the bound.
+        How far samples of the same words lie from their mean at most, in `unit`; not part of the bound.
     effort
-        The unit of the motor's effort, ``"mA"`` or ``"count"``, and how many of it are one `unit`; None where the spec
-        has no drive. It follows from the spec, and is no part of what is proved.
+        The unit of the motor's effort (``"mA"`` or ``"count"``) and how many of it make one `unit`; None if the spec
+        has no drive. It follows from the spec and is not part of what is proved.
     """
 
     name: str
@@ -128,7 +128,7 @@ class ProvedBound:
 
     @property
     def bound_drive(self) -> float | None:
-        """The bound on the error in the unit of the motor's effort, mA or driver counts; None where it is unknown."""
+        """The bound in the unit of the motor's effort, mA or driver counts; None if that is unknown."""
         return None if self.effort is None else self.bound_si * self.effort[1] * (1 + 1e-15)
 
     @property
@@ -138,7 +138,7 @@ class ProvedBound:
 
     @property
     def bound(self) -> float:
-        """The bound on the error, in units of the last bit: what is proved, and what was assumed."""
+        """The bound on the error, in units of the last bit: what is proved plus what was assumed."""
         total = self.parts.total
         return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
 
@@ -154,11 +154,11 @@ class ProvedBound:
 
     @property
     def faithful(self) -> bool:
-        """Whether every word is less than one unit from what it stands for."""
+        """Whether every word is less than one unit from the true value."""
         return self.bound < 1.0
 
     def about_saturation(self) -> str:
-        """Return a clause: whether the word can saturate, and a range in which it could not."""
+        """Return a clause that says whether the word can saturate, and a range in which it could not."""
         reach = f"{self.low:.5g} to {self.high:.5g} {self.unit}".rstrip()
         if self.saturation == "cannot":
             return f"cannot saturate (proved: within {reach})"
@@ -194,9 +194,15 @@ class _OfOnlyOutput(Generic[T]):
 
 @dataclass(frozen=True)
 class Certificate:
-    """The bounds of all outputs: of the torques of a robot from base to tip, or of the value of a function.
+    """The proved bounds of all outputs: the torques of a robot from base to tip, or the value of a function.
 
-    A certificate of one output also has the attributes of its `ProvedBound`: `bound`, `relative_to`, `parts`, ...
+    With a single output, the certificate also has the attributes of its `ProvedBound`: `bound`, `parts`,
+    `relative_to`, ...
+
+    Attributes
+    ----------
+    outputs
+        One `ProvedBound` per output.
     """
 
     outputs: tuple[ProvedBound, ...]
@@ -217,7 +223,7 @@ class Certificate:
 
     @property
     def torques(self) -> tuple[ProvedBound, ...]:
-        """The bounds of all outputs, by the name that suits a robot."""
+        """The bounds of all outputs; the same as `outputs`."""
         return self.outputs
 
     @property

@@ -12,27 +12,27 @@ Label = Literal["exact", "bracket"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What all answers have.
+    """The common part of all answers.
 
     Attributes
     ----------
     of
         What was asked about: ``tau1``, ``J12``, ``w15``, ``b3``.
     title
-        What that is.
+        A description of it.
     exact
-        Whether the answer is proved to the last digit; else it is a bracket, both ends of it proved.
+        Whether the answer is exact; otherwise it is a bracket with both ends proved.
     way
-        ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
+        The method: ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
     detail
         What was done, for people.
     stopped
         Why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not. The
-        answer holds all the same; stopped by time, it may be another one on another machine.
+        answer is still correct. Stopped by time, it may differ from one machine to another.
     values, units
-        Of the state that shows it, where there is one: what its words stand for at the joints, by name.
+        The values at the joints of the state that shows it, if there is one, and their units, by name.
     where
-        The conditions on the inputs that the answer is for; empty for all states.
+        The conditions on the inputs; empty for all states.
     """
 
     of: str
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody stopped it."""
+        """Whether it was interrupted."""
         return self.stopped == "interrupt"
 
     @property
@@ -72,9 +72,9 @@ class Extreme(Answer):
     which
         ``"largest"`` or ``"smallest"``.
     word, value
-        What the state gives; the value in `unit`, None where words have none.
+        What the state gives; the value in `unit`, or None for words without a unit.
     bound_word, bound
-        No state gives more (less); those of the state itself if the answer is exact.
+        No state gives more (less). Equal to `word` and `value` if the answer is exact.
     state
         Input words by name that give `word`.
     clamped
@@ -102,9 +102,9 @@ class Count(Answer):
     low, high
         Bounds of the number, both included; equal if the answer is exact.
     states
-        How many states there are.
+        The number of all states.
     certificate
-        What the certificate says of it, and whether this answer says more; empty where it says nothing.
+        What the certificate says, and whether this answer says more; empty if it says nothing.
     """
 
     what: str
@@ -132,10 +132,10 @@ class LargestError(Answer):
     found
         The error at `state`, up to `radius`.
     bound
-        Proved: no state has more.
+        Proved: no state has a larger error.
     radius
-        What the truth itself, in float64, may be off; proved, or nothing where the truth is exact. Of an exact answer
-        no state has more than found + radius.
+        How far the true value, computed in float64, may be off; proved. 0 if it is exact. For an exact answer no
+        state has an error above found + radius.
     lsb, unit
         The value of one unit of the word.
     state
@@ -163,9 +163,9 @@ class Verdict(Answer):
     what
         ``"odd"``, ``"even"``, ``"constant"``, ``"odd in q2"``, ...
     holds
-        True or False; None where it could not be decided.
+        True or False; None if it could not be decided.
     witness
-        Of what does not hold: a state that shows it.
+        A state that shows the opposite, if it does not hold.
     """
 
     what: str
@@ -175,16 +175,16 @@ class Verdict(Answer):
 
 @dataclass(frozen=True)
 class Support(Answer):
-    """Which input bits matter, from the least significant (0) on.
+    """Which input bits matter; bit 0 is the least significant.
 
     Attributes
     ----------
     matters, idle
         Bits of each input word that change the result in some state, and in none.
     open
-        Bits of which it could not be decided.
+        Bits that could not be decided.
     by_output_bit
-        Of blocks: for each output bit, least significant first, how many input bits matter.
+        For blocks: how many input bits matter for each output bit, least significant first.
     """
 
     matters: dict[str, list[int]]
@@ -195,26 +195,26 @@ class Support(Answer):
 
 @dataclass(frozen=True)
 class Equality(Answer):
-    """Whether two compilations give the same words.
+    """Whether two compiled models give the same words.
 
     Attributes
     ----------
     equal
-        True or False; None where it could not be decided.
+        True or False; None if it could not be decided.
     compared
         What was compared.
     largest
-        The largest difference found, in `unit`; per output.
+        The largest difference found, in `unit`, per output.
     sampled
-        Whether that is of some states only: others may differ by more, up to `bound`.
+        Whether only some states were compared: others may differ by more, up to `bound`.
     bound
-        Proved: no state has more; None where nothing is proved.
+        Proved: no state differs by more; None if nothing is proved.
     state
         Input words that give the largest difference, if there is one.
     differing
-        How many states differ, where all were run.
+        The number of states that differ, if all were run.
     blocks
-        The blocks whose tables differ, where the plans are the same.
+        The blocks whose tables differ, if the plans are the same.
     """
 
     equal: bool | None

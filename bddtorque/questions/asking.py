@@ -46,28 +46,36 @@ def ask(
     model
         A compiled model.
     *questions
-        ``"largest"``, ``"smallest"``, ``"saturation"``, ``"error"``, ``"symmetry"``, ``"support"``. The first three if
-        nothing is asked at all.
+        ``"largest"``, ``"smallest"``, ``"saturation"``, ``"error"``, ``"symmetry"``, ``"support"``; the first three
+        by default.
     of
-        What is asked about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``), a block
-        (``"b3"``); all outputs unless given.
-    at_least, at_most
-        How many states give at least, or at most, so many N·m or N.
+        What to ask about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``) or a block
+        (``"b3"``); all outputs by default.
+    at_least
+        Count the states that give at least this many N·m or N.
+    at_most
+        Count the states that give at most this many N·m or N.
     equal
-        Whether this other model gives the same words.
+        Another model: ask whether it gives the same words.
     where
-        Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"``, ``{"qd": 0, "q2": (0, 1.5)}``.
+        Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"`` or
+        ``{"qd": 0, "q2": (0, 1.5)}``.
     within_limits
-        Positions of revolute joints only within the limits of their joints.
+        Restrict positions of revolute joints to the limits of their joints.
     work
-        Millions of steps that each answer may take, about ten milliseconds each.
+        Most steps that each answer may take, in millions; a million takes about ten milliseconds.
     limit
-        Seconds that each may take as well; answers that it stops depend on the machine.
+        Most seconds that each answer may take. An answer stopped by this limit depends on the machine.
 
     Returns
     -------
     list of Answer
-        Each labelled ``"exact"`` or ``"bracket"``; those found by then, where Ctrl-C comes.
+        Each labelled ``"exact"`` or ``"bracket"``. After Ctrl-C: the answers found so far.
+
+    Raises
+    ------
+    BddTorqueError
+        A question, name or condition is wrong.
 
     Examples
     --------

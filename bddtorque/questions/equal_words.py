@@ -22,12 +22,12 @@ TRIED = 1 << 16
 
 
 def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: float | None = None) -> list[Equality]:
-    """Return for each output whether two compilations give the same word in every state.
+    """Return for each output whether two compiled models give the same word in every state.
 
-    Exact where both have the same plan (then their tables decide, or a state shows the difference), and where all input
-    words together have few bits; else a state that tells them apart, or the bound that follows from both certificates.
-    `work` and `limit` are as for `largest`, for each output.
-    Both need the same input words; outputs of other formats are compared by value.
+    The answer is exact if both have the same plan (their tables decide, or a state shows the difference) or if all
+    input words together have few bits. Otherwise it is a state that tells them apart, or the bound that follows from
+    both certificates. Both models need the same input words; outputs with different formats are compared by value.
+    `work` and `limit` are those of `largest`, for each output.
     """
     _check(first, second)
     if first.plan == second.plan:

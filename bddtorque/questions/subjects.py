@@ -45,11 +45,11 @@ def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None)
 
 
 def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
-    """Return what is asked about, by name; all outputs unless names are given.
+    """Return what is asked about, by name; all outputs by default.
 
-    A name is an output (``tau1``), a word (``w15``) or a block (``b3``) as ``bddtorque plan`` prints them, a term of an
-    output (``J12``, ``G1``; models of the source `terms`), or a joint, for its torque. The first of these that fits is
-    meant: ``tau2`` is the second torque, whatever joints are called.
+    A name is an output (``tau1``), a word (``w15``) or a block (``b3``) as `bddtorque plan` prints them, a term of an
+    output (``J12``, ``G1``; for models from the source ``"terms"``), or a joint, for its torque. The first that fits
+    is used: ``tau2`` is the second torque, whatever the joints are called.
     """
     _refuse_quantity(model)
     if not names:

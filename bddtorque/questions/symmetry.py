@@ -31,8 +31,8 @@ ODD, EVEN = -1, 1
 def symmetries(model: Model, of: str) -> list[Verdict]:
     """Return whether an output, term, word or block is constant, odd or even: in all its words, and in some of them.
 
-    Odd means that the opposite words give the opposite word, even that they give the same one. The lowest word has no
-    opposite, angles aside, and is left out. Of single words only what holds is listed.
+    Odd means that opposite words give the opposite word; even means that they give the same one. The lowest word has
+    no opposite (except for angles) and is left out. For single words only what holds is listed.
     """
     asked = subject(model, of)
     every = asked.bits <= EASY_BITS

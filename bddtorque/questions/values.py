@@ -39,27 +39,27 @@ def largest(
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Extreme:
-    """Return the largest value of an output, term, word or block, with a state that has it.
+    """Return the largest value of an output, term, word or block, with a state that gives it.
 
     Parameters
     ----------
     model
         A compiled model.
     of
-        What is asked about; see `subjects` for names.
+        What to ask about; see `subjects` for names.
     where
-        Conditions on the inputs: ``"qd=0, q2 <= 90 deg"``, ``{"qd": 0, "q[elbow]": (0, 1.5)}``; see `conditions`.
+        Conditions on the inputs: ``"qd=0, q2 <= 90 deg"`` or ``{"qd": 0, "q[elbow]": (0, 1.5)}``.
     within_limits
-        Positions of revolute joints only within the limits of their joints.
+        Restrict positions of revolute joints to the limits of their joints.
     work
-        Millions of steps that the answer may take, about ten milliseconds each.
+        Most steps that the answer may take, in millions; a million takes about ten milliseconds.
     limit
-        Seconds that it may take; answers that are stopped by it depend on the machine.
+        Most seconds that it may take. An answer stopped by this limit depends on the machine.
 
     Returns
     -------
     Extreme
-        Exact, or the bracket known when work or time was over or Ctrl-C came.
+        Exact, or the bracket known when work or time ran out or Ctrl-C came.
     """
     within = words_within(model, where, within_limits)
     return _extreme(
@@ -76,7 +76,7 @@ def smallest(
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Extreme:
-    """Return the smallest value; as `largest`."""
+    """Return the smallest value of an output, term, word or block; see `largest`."""
     within = words_within(model, where, within_limits)
     return _extreme(
         model, subject(model, of, within), "smallest", work_of(work, limit), within, said(where, within_limits)
@@ -92,9 +92,9 @@ def saturating(
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Count:
-    """Return how many states saturate an output: their sum, rounded, lies beyond its highest or its lowest word.
+    """Return how many states saturate an output: their rounded sum lies beyond its highest or lowest word.
 
-    The answer is compared with what the certificate says of it. The other arguments are as for `largest`.
+    The answer is compared with what the certificate says. The arguments are those of `largest`.
     """
     asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
     conditions = said(where, within_limits)
@@ -123,10 +123,10 @@ def reaching(
     work: float | Work = WORK,
     limit: float | None = None,
 ) -> Count:
-    """Return how many states give at least (at most) a value, in the unit of what is asked about; words have none.
+    """Return how many states give at least (or at most) a value, in the unit of what is asked about.
 
-    Outputs count as their words stand for values, and over all states of the model; terms, words and blocks over all
-    states of the words that they read. The other arguments are as for `largest`.
+    Outputs are counted over all states of the model, by the values of their words. Terms, words and blocks are
+    counted over all states of the words they read. The other arguments are those of `largest`.
     """
     asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
     if not math.isfinite(value):

@@ -53,9 +53,9 @@ def largest_error(
 ) -> LargestError:
     """Return the largest |compiled − true| of a block, a term or an output, in units, and a state that has it.
 
-    Exact, up to the radius stated, where every state can be compared; else a bracket: found by a search, or among the
-    states compared, and proved by the certificate. Blocks are compared whole in any case. The other arguments are as
-    for `largest`.
+    The answer is exact, up to the stated radius, if every state can be compared. Otherwise it is a bracket: the error
+    found by a search or among the compared states, and the bound proved by the certificate. Blocks are always
+    compared in full. The other arguments are those of `largest`.
     """
     within = words_within(model, where, within_limits)
     asked = subject(model, of, within)

@@ -37,20 +37,20 @@ COMPARED = (Batch(False, 0, 4096), Batch(True, 0, 512))
 
 @dataclass(frozen=True)
 class Report:
-    """What was written.
+    """What `write_report` wrote.
 
     Attributes
     ----------
     bytes
-        Of the page.
+        Size of the page.
     table_bytes
-        Of the tables in it, packed.
+        Size of the packed tables in it.
     live
-        Whether the page computes torques from the tables; not where these are too large for a page.
+        Whether the page computes torques from the tables; False if these are too large for a page.
     states
-        On how many states the compiled torques were compared with Newton-Euler.
+        Number of states on which the compiled torques were compared with Newton-Euler.
     largest_found
-        For each torque the largest error on those states, in units of the last bit.
+        Largest error of each torque on those states, in units of the last bit.
     """
 
     bytes: int
@@ -71,18 +71,28 @@ def write_report(
     progress: Progress | None = None,
     most_table_bytes: int = MOST_TABLE_BYTES,
 ) -> Report:
-    """Write one HTML page about a compiled robot, whole or not at all; it needs no network and no other file.
+    """Write one HTML page about a compiled robot; it needs no network and no other file.
 
     Parameters
     ----------
     model
         A compiled robot.
     path
-        The file, usually ``.html``; what is there is replaced.
+        The file, usually ``.html``; an existing one is replaced.
     progress
-        Told of every step.
+        Receives a call for every step.
     most_table_bytes
-        Tables that take more, packed, are left out, and the page says so: it then has no live torques.
+        Packed tables that take more than this are left out. The page says so and then has no live torques.
+
+    Returns
+    -------
+    Report
+        What the page contains.
+
+    Raises
+    ------
+    BddTorqueError
+        The model is not a robot's, or the file cannot be written.
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")

@@ -40,20 +40,31 @@ def builtin_names() -> tuple[str, ...]:
 
 
 def load_robot(robot: RobotLike, **urdf_options: Unpack[TreeOptions]) -> Robot:
-    """Return a robot by the name of a built-in one, from a file, or from a model of MuJoCo or pinocchio.
+    """Return a robot by built-in name, from a file, or from a MuJoCo or pinocchio model.
 
     Parameters
     ----------
     robot
-        Str, path, Robot, mujoco.MjModel or pinocchio.Model A name from `builtin_names()`; a file ending in .toml,
-        .urdf, .xacro, or .xml (MJCF or URDF); a model; or a `Robot`, which is returned as it is.
+        A built-in name (`bddtorque robots` lists them); a file ending in .toml, .urdf, .xacro or .xml (MJCF or URDF);
+        a `mujoco.MjModel` or `pinocchio.Model`; or a `Robot`, which is returned unchanged.
     **urdf_options
-        `base`, `tip`, `lock` and the other options of `load_urdf`; for all but built-in robots, TOML and `Robot`.
+        `base`, `tip`, `lock` and the other `TreeOptions`; not for built-in robots, TOML files and `Robot`.
+
+    Returns
+    -------
+    Robot
+        The robot, checked.
 
     Raises
     ------
     BddTorqueError
-        One line that says what was expected, what was found, and where.
+        The name is unknown, or the file is wrong.
+
+    Examples
+    --------
+    >>> import bddtorque as bt
+    >>> bt.load_robot("ur5").degrees_of_freedom
+    6
     """
     check_options(urdf_options)
     if isinstance(robot, Robot):

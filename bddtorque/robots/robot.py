@@ -50,11 +50,12 @@ def rotation_matrix(rows: object, where: str) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint and where it sits on the link that carries it.
+    """A moving joint and its place on the link that carries it.
 
     Attributes
     ----------
     name
+        Its name.
     kind
         ``"revolute"`` or ``"prismatic"``.
     rotation
@@ -62,15 +63,15 @@ class Joint:
     translation
         Origin of the joint frame in the frame of the link that carries it, m.
     rotor_inertia
-        Inertia of the drive seen at the joint (gear ratio squared), kg·m² or kg.
+        Inertia of the drive as seen at the joint (gear ratio squared), kg·m² or kg.
     lower, upper
-        Position limits, rad or m; infinite where there are none.
+        Position limits, rad or m; infinite if there are none.
     velocity, acceleration
-        Largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite where unknown.
+        Largest magnitudes, rad/s and rad/s² or m/s and m/s²; infinite if unknown.
     effort
-        Largest magnitude of the joint torque or force, N·m or N; infinite where unknown.
+        Largest magnitude of the joint torque or force, N·m or N; infinite if unknown.
     friction
-        What its drive must give besides, a law of its velocity; None: no friction.
+        Friction as a law of the velocity; None for no friction.
     parent
         The joint whose link carries it, by name, or ``""`` for the base; None: the joint before it, if any.
     """
@@ -241,14 +242,18 @@ class Member:
 
 @dataclass(frozen=True)
 class Robot:
-    """A chain or tree on a fixed base: joint i carries link i.
+    """A chain or tree of joints on a fixed base: joint i carries link i.
 
     In a chain the last link carries the tip frame and, if given, a payload in that frame.
 
     Attributes
     ----------
+    name
+        Its name.
     joints, links
-        Those with a drive, one torque each.
+        The driven joints, one torque each, and the links they carry.
+    tip
+        The tip frame on the last link of a chain.
     followers
         Joints that are coupled to others.
     gravity
@@ -258,7 +263,7 @@ class Robot:
     source
         Where the numbers come from.
     allow_unphysical
-        Accept inertias that no rigid body has (published data do violate the laws).
+        Accept inertias that no rigid body has; published data sometimes contain such values.
     """
 
     name: str
@@ -343,11 +348,11 @@ class Robot:
 
     @property
     def serial(self) -> bool:
-        """Whether each joint sits on the link before it, and none follows another."""
+        """Whether each joint sits on the link before it and no joint follows another."""
         return not self.followers and all(joint.parent is None for joint in self.joints)
 
     def require_serial(self, what: str) -> None:
-        """Refuse a tree, or joints that follow others, in the name of what takes serial chains only."""
+        """Raise unless the robot is a serial chain; `what` names the feature that needs one."""
         if not self.serial:
             raise BddTorqueError(
                 f"{what} takes serial chains only, and robot '{self.name}' is a tree or has joints that follow others; "
@@ -366,7 +371,7 @@ class Robot:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """All joints with their links, followers too, each after the one that carries it."""
+        """All joints with their links, followers included, each after the joint that carries it."""
         parents = self._parents
         order = carried_order(parents, f"robot '{self.name}'")
         place = {BASE: -1} | {name: k for k, name in enumerate(order)}
@@ -401,7 +406,17 @@ class Robot:
     def with_payload(
         self, mass: float, centre_of_mass: Sequence[float] = ZERO, inertia: Sequence[Sequence[float]] = NO_INERTIA
     ) -> Robot:
-        """Return this robot with a body at its tip: kg, m and kg·m² in the tip frame."""
+        """Return this robot with a body at its tip.
+
+        Parameters
+        ----------
+        mass
+            Mass in kg.
+        centre_of_mass
+            x, y and z in m, in the tip frame.
+        inertia
+            kg·m² about the centre of mass, 3 rows of 3, in the axes of the tip frame; a point mass by default.
+        """
         return replace(self, payload=Link("payload", mass, centre_of_mass, inertia))  # type: ignore[arg-type]
 
     @property
@@ -410,7 +425,7 @@ class Robot:
         return any(joint.friction is not None for joint in self.joints)
 
     def with_friction(self, friction: Mapping[str, Any]) -> Robot:
-        """Return this robot with other friction of some joints, by name: what `joint_friction` reads, or None."""
+        """Return this robot with other friction for some joints, by name; None removes the friction of a joint."""
         for name in friction:
             if name not in self.joint_names:
                 raise BddTorqueError(f"robot '{self.name}', friction: {unknown('joint', name, self.joint_names)}")

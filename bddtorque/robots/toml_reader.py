@@ -39,12 +39,17 @@ def load_toml(path: str | PathLike[str]) -> Robot:
     Parameters
     ----------
     path
-        Str or path A file in the schema of docs/robots.md.
+        A file in the schema of docs/robots.md.
+
+    Returns
+    -------
+    Robot
+        The robot, checked.
 
     Raises
     ------
     BddTorqueError
-        One line that says what was expected, what was found, and where.
+        The file is wrong; one line says what and where.
     """
     return from_toml(read_text(path, LARGEST_TOML, "a robot file"), one_line(str(path)), Path(path).parent)
 

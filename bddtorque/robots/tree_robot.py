@@ -20,26 +20,27 @@ DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
 
 
 class TreeOptions(TypedDict, total=False):
-    """What can be asked of the readers of robot files and models; an option that is None counts as not given.
+    """Options of the readers of robot files and models; None counts as not given.
 
     Attributes
     ----------
-    base, tip
-        `base` is the link that is held still, the root of the tree unless given. With `tip`, the chain between the two
-        moves; without it, all joints beyond the base do.
+    base
+        The link that is held still; by default the root of the tree.
+    tip
+        The last link: only the chain from `base` to `tip` moves. Without it, all joints beyond the base move.
     lock
-        Dict or "others" Joints to hold still, by name, with their positions in rad or m; their bodies are folded there.
-        "others" holds every joint off the chain at zero. Joints that mimic a locked one follow it.
+        Joints to hold still, by name with their positions in rad or m; the bodies they carry are fixed there.
+        ``"others"`` holds every joint off the chain at zero. Joints that mimic a locked joint follow it.
     gravity
-        Sequence of 3 floats m/s² in the axes of `base`. Else that of the file: 9.81 along -z of the root, where it says
-        nothing.
+        Free fall in m/s², x, y and z in the axes of `base`; by default that of the file, or 9.81 along -z of the
+        root if it states none.
     snap
-        Rotations that carry a coordinate axis onto another to within this are made exact (1e-9 unless given); 0 leaves
-        all as they are.
+        Rotations that carry a coordinate axis onto another to within this are made exact (default 1e-9); 0 leaves all
+        as they are.
     ignore_friction
         Leave damping and friction out of the torques.
     allow_massless
-        Accept moving bodies without an inertial, or with one of zero.
+        Accept moving bodies that have no inertial element or zero inertia.
     allow_unphysical
         Accept inertias that no rigid body has.
     """

@@ -38,15 +38,20 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robo
     Parameters
     ----------
     path
-        Str or path A URDF file, or a xacro file, which is expanded first (needs xacrodoc: ``pip install
-        "bddtorque[xacro]"``).
+        A URDF file, or a xacro file, which is expanded first (this needs xacrodoc:
+        ``pip install "bddtorque[xacro]"``).
     **options
         `TreeOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
+
+    Returns
+    -------
+    Robot
+        The robot, checked.
 
     Raises
     ------
     BddTorqueError
-        One line that says what was expected, what was found, and where.
+        The file is wrong; one line says what and where.
     """
     where = one_line(str(path))
     robot = from_urdf(urdf_data(Path(path), where), where, **options)

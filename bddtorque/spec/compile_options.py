@@ -18,11 +18,10 @@ RangeOption = End | Sequence[End | Sequence[End]] | Mapping[str, End | Sequence[
 
 
 class CompileOptions(TreeOptions, total=False):
-    """What can be asked of a compilation besides, or instead of, what its specification says.
+    """Options of `compile` and `Spec.with_options`. They override the specification; None counts as not given.
 
-    The attributes of `Spec` but `ranges` and `joints`, for which ``position``, ``velocity``, ``acceleration`` and
-    ``torque`` stand: they take the place of whatever the spec says, for every joint, or for the joints that they name.
-    An option that is None counts as not given.
+    The names are the attributes of `Spec`, where each option is described. ``position``, ``velocity``,
+    ``acceleration`` and ``torque`` replace its `ranges` and `joints`, for every joint or for the joints they name.
     """
 
     robot: str | None

@@ -158,13 +158,16 @@ class Spec(Record):
         object.__setattr__(self, "where", self.where or f"spec of '{self.robot:.60}'")
 
     def at(self, name: str) -> str:
-        """Return where a key stands, to end a message: `` (arm.toml, key 'bits')``; nothing for an option."""
+        """Return the place of a key as the end of a message, `` (arm.toml, key 'bits')``; empty for an option."""
         return "" if name in self.overridden else f" ({self.where}, key '{name}')"
 
     def with_options(self, **options: Unpack[CompileOptions]) -> Spec:
-        """Return this spec with some values replaced; options that are None are left as they are.
+        """Return a copy with some values replaced.
 
-        See `CompileOptions` for what there is.
+        Parameters
+        ----------
+        **options
+            See `CompileOptions`; None leaves a value unchanged.
         """
         given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         for name in given:
@@ -186,32 +189,32 @@ class Spec(Record):
         return replace(self, **given, ranges=ranges, joints=joints, overridden=overridden)
 
     def resolve(self, robot: Robot) -> Spec:
-        """Return this spec with nothing left open: bits, ranges and names of every joint of `robot`."""
+        """Return a copy with bits, ranges and names filled in for every joint of `robot`."""
         return resolve(self, robot)
 
     def formats(self, robot: Robot) -> Formats:
-        """Return the words of every input and torque of `robot`; refuse where nobody gives a range."""
+        """Return the words of every input and torque of `robot`; raise if a range is unknown."""
         return formats_of(self, robot)
 
     @property
     def ranges_needed(self) -> tuple[str, ...]:
-        """The ranges of joints that the quantity reads or gives, by their keys."""
+        """The ranges of joints that the quantity reads or returns, by their keys."""
         return QUANTITIES[self.quantity].ranges
 
     @property
     def is_torque(self) -> bool:
-        """Whether the torques of positions, velocities and accelerations are asked for, and nothing else."""
+        """Whether the quantity is the torque as a function of position, velocity and acceleration."""
         return self.quantity == "torque" and not isinstance(self.payload, PayloadBox)
 
     def with_friction(self, robot: Robot) -> Robot:
-        """Return the robot with the friction that this spec gives its joints, if it gives any."""
+        """Return the robot with the friction that this spec gives to its joints, if any."""
         waiting = any(isinstance(joint.friction, SampledFriction) for joint in self.joints)
         said = zip(robot.joint_names, (joints_said if waiting else matched)(self, robot), strict=True)
         friction = {name: joint.friction for name, joint in said if joint.friction is not None}
         return robot.with_friction(friction) if friction else robot
 
     def with_drives(self, robot: Robot) -> Robot:
-        """Return the robot with the rotor inertias of the drives that this spec gives its joints, if it gives any."""
+        """Return the robot with the rotor inertias of the drives that this spec gives to its joints, if any."""
         joints = list(robot.joints)
         for place, said in enumerate(matched(self, robot)):
             inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].revolute)
@@ -227,7 +230,7 @@ class Spec(Record):
         return str(self.directory / self.robot)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""
+        """Return numbers, strings, lists and dicts only, in a fixed order; unset values are left out."""
         plain = super().to_plain()
         if isinstance(self.lock, tuple):
             plain["lock"] = dict(self.lock)

@@ -49,12 +49,17 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     ----------
     source
         The name of a spec that comes with the package (``"planar2r"``), or a path: a spec in TOML, or a robot file
-        (URDF or TOML), for which everything but the robot is left at its default.
+        (URDF or TOML), for which everything but the robot keeps its default.
+
+    Returns
+    -------
+    Spec
+        The specification, checked.
 
     Raises
     ------
     BddTorqueError
-        One line that says what was expected, what was found, and where.
+        The name is unknown, or the file is wrong.
     """
     text = str(source)
     if isinstance(source, str) and not is_path(text):
@@ -84,7 +89,14 @@ def from_toml(text: str, where: str = "spec", directory: Path | None = None) -> 
 def save_spec(spec: Spec, path: str | PathLike[str], notes: Iterable[str] = ()) -> None:
     """Write a specification as TOML; a robot's path is written relative to the new file's folder.
 
-    `notes` are put before it as comments.
+    Parameters
+    ----------
+    spec
+        The specification.
+    path
+        The file; an existing one is replaced.
+    notes
+        Comment lines for the start of the file.
     """
     target = Path(path)
     if is_path(spec.robot) and not Path(spec.robot).is_absolute():

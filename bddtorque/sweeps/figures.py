@@ -20,13 +20,14 @@ ERRORS = ("tables", "inputs", "total")
 
 @dataclass(frozen=True)
 class ErrorFigures:
-    """Figures of |error| over the states drawn at random, or along the trajectory, in units of the last bit.
+    """Statistics of |error| over the random states or along the trajectory, in units of the last bit.
 
     Attributes
     ----------
     largest, rms
+        The largest and the root mean square error.
     percentiles
-        At `PERCENTILES`, each at most 1.1 % too large.
+        The percentiles `PERCENTILES`, each at most 1.1 % too large.
     """
 
     largest: float
@@ -41,7 +42,7 @@ class ErrorFigures:
 
 @dataclass(frozen=True)
 class JointSweep:
-    """What was found of one torque.
+    """What a sweep found for one torque.
 
     Attributes
     ----------
@@ -50,17 +51,17 @@ class JointSweep:
     proved
         The bound of the certificate, in units.
     tables, inputs, total
-        The errors of `measuring`, in units.
+        The errors of the tables, of the input words, and of both, in units.
     corner_largest
         Largest error of the tables on corner states, in units.
     search_largest
-        Largest error of the tables that the search for it came to, in units; 0 if there was none.
+        Largest error of the tables that the search found, in units; 0 if there was no search.
     saturated
-        How many states need a torque beyond the words.
+        Number of states that need a torque beyond the words.
     worst
         Words of q, qd, qdd where the error of the tables was largest.
     picture
-        Counts of the signed error of the tables in even bins from -proved to proved.
+        Histogram of the signed error of the tables, in even bins from -proved to proved.
     """
 
     joint: str
@@ -136,22 +137,21 @@ class Sweep:
     Attributes
     ----------
     robot, digest
-        Of the model.
+        Name and digest of the model.
     states, corners, searched
-        How many random states (or states of the trajectory), corner states, and states tried by the search for the
-        worst.
+        Number of random states (or states of the trajectory), of corner states, and of states tried by the search.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     joints
-        From base to tip.
+        One `JointSweep` per joint from base to tip.
     along
         The name of the trajectory, or ``""`` for random states.
     outside
-        How many positions, velocities and accelerations of the trajectory were out of range.
+        Number of positions, velocities and accelerations of the trajectory that were out of range.
     label
-        What this model is called beside others.
+        The name of this model in a comparison with others.
     cost, terms, traces
-        Size and speed, errors by term, torques along the trajectory; where they were asked for.
+        Size and speed, errors by term, torques along the trajectory; if they were asked for.
     """
 
     robot: str
@@ -170,7 +170,7 @@ class Sweep:
 
     @property
     def exceeding(self) -> tuple[JointSweep, ...]:
-        """The torques of which more was found than proved: none, or there is a bug."""
+        """The torques whose error exceeds the proved bound: none, unless there is a bug."""
         return tuple(joint for joint in self.joints if joint.exceeds)
 
     @property

@@ -27,7 +27,7 @@ CORNER_SHARE = 8
 
 @dataclass(frozen=True)
 class OutputSweep:
-    """What was found of one output word.
+    """What a sweep found for one output word.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class OutputSweep:
     found, rms
         The largest and the root mean square error, in units.
     saturated
-        How many states need a value beyond the words.
+        Number of states that need a value beyond the words.
     worst
         Words of every input array where the error was largest.
     """
@@ -65,7 +65,17 @@ class OutputSweep:
 
 @dataclass(frozen=True)
 class QuantitySweep:
-    """What a sweep of a quantity found."""
+    """What a sweep of a quantity found.
+
+    Attributes
+    ----------
+    name, quantity, digest
+        Name of the robot, its compiled quantity, and the digest of the model.
+    states, corners, seed
+        Number of random states and of corner states, and the seed.
+    outputs
+        One `OutputSweep` per output word.
+    """
 
     name: str
     quantity: str
@@ -77,7 +87,7 @@ class QuantitySweep:
 
     @property
     def exceeding(self) -> list[OutputSweep]:
-        """Outputs of which more was found than proved: none, unless there is a bug."""
+        """Outputs whose error exceeds the proved bound: none, unless there is a bug."""
         return [output for output in self.outputs if output.exceeds]
 
     def to_plain(self) -> dict[str, Any]:
@@ -99,18 +109,30 @@ class QuantitySweep:
 def sweep_quantity(
     model: Model, states: int = 100_000, seed: int = 0, *, evaluator: str = "words", progress: Progress | None = None
 ) -> QuantitySweep:
-    """Compare a compiled quantity with its true values: on random words, and on words at the ends of their ranges.
+    """Compare a compiled quantity with its true values, on random words and on words at the ends of their ranges.
 
     Parameters
     ----------
+    model
+        A robot compiled for a quantity other than ``"torque"``.
     states
-        How many random states; for each eight there is a corner state.
+        Number of random states; one corner state is added for every eight.
     seed
         The same seed gives the same states.
     evaluator
         Which evaluator to run; all give the same words.
     progress
-        Told of every finished part.
+        Receives a call for every finished part.
+
+    Returns
+    -------
+    QuantitySweep
+        The errors found per output, beside the proved bound.
+
+    Raises
+    ------
+    BddTorqueError
+        An argument is wrong, or the model is no such quantity.
     """
     source = model.source
     if not isinstance(source, QuantitySource):

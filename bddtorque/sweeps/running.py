@@ -70,38 +70,51 @@ def sweep(
     cache: Cache | Literal["default"] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Compare a compiled model with float Newton-Euler: on random states, corner states, and the worst it can find.
+    """Compare a compiled model with float64 Newton-Euler on random states, corner states, and the worst it can find.
 
     Parameters
     ----------
+    model
+        A robot compiled for the quantity ``"torque"``; for others use `sweep_quantity`.
     states
-        How many random states; for each eight there is a corner state. With a built-in trajectory, how many of it.
+        Number of random states; one corner state is added for every eight. With a built-in trajectory: the number of
+        its states.
     seed
         The same seed gives the same states, whatever the number of workers.
     evaluator
         Which evaluator to run; all give the same words.
     trajectory
-        States to sweep along in place of random ones: ``"quintic"``, ``"sine"``, or given ones. There are no corners
-        then, and no search unless asked for.
+        States to use in place of random ones: ``"quintic"``, ``"sine"``, or a `Trajectory`. There are then no corner
+        states, and no search unless `searched` asks for one.
     searched
-        How many states to try in search of the worst, over all torques; by default one for every eight, and at most
-        `MOST_SEARCHED`.
+        How many states to try in the search for the worst error, over all torques; by default one for every eight
+        random states, up to `MOST_SEARCHED`.
     terms
-        Measure each term by itself as well.
+        Measure each term separately as well.
     cost
         Measure size and speed as well.
     label
-        What the model is called beside others.
+        The name of the model in a comparison with others.
     workers
-        Threads; by default one for a short sweep, else all processors. With `executor`, how many parts it is given at a
-        time.
+        Number of threads; by default one for a short sweep, else all processors. With `executor`: how many parts to
+        submit at a time.
     executor
-        Any `concurrent.futures.Executor` to sweep on instead: processes, a cluster
-        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit; the executor stays open.
+        Any `concurrent.futures.Executor` to sweep on instead: processes or a cluster
+        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit. The executor stays open.
     cache
-        Where a long sweep keeps what it has found so far, so that it may be interrupted.
+        Where a long sweep keeps its intermediate results, so that it can be interrupted and resumed.
     progress
-        Told of every finished part.
+        Receives a call for every finished part.
+
+    Returns
+    -------
+    Sweep
+        The errors found per joint, beside the proved bound.
+
+    Raises
+    ------
+    BddTorqueError
+        An argument is wrong, or the model has no torques.
     """
     if model.named_arrays is not None:
         raise BddTorqueError(f"'{model.name:.60}' is compiled for {model.quantity_name}: use bt.sweep_quantity(model)")

@@ -31,18 +31,18 @@ QUINTIC_SPEED, QUINTIC_ACCELERATION = 15 / 8, 10 / math.sqrt(3)
 
 @dataclass(frozen=True)
 class Trajectory:
-    """States one after another.
+    """A sequence of states.
 
     Attributes
     ----------
     name
         ``"quintic"``, ``"sine"``, or the file it was read from.
     time
-        (N,), s; the number of the state where no time is known.
+        Times, shape (N,), in s; the number of the state if no time is known.
     timed
         Whether `time` is in s.
     q, qd, qdd
-        (N, n), rad or m, per s and s².
+        States, shape (N, n), rad or m, per s and s².
     """
 
     name: str

@@ -65,10 +65,10 @@ class Format:
     bits
         Word length, 2 to 32.
     low, high
-        Ends of the raw value, in `unit`. For angles they are limits: values beyond them are counted and not changed;
-        infinite where there are none.
+        Ends of the raw value, in `unit`. For angles these are limits: values beyond them are counted but not changed.
+        Infinite if there are none.
     sign, offset
-        Value at the joint = sign · raw + offset; sign is +1 or -1.
+        Value at the joint = sign · raw + offset; the sign is +1 or -1.
     name
         What the word holds, for messages: ``"position of joint 'elbow'"``.
     unit
@@ -128,23 +128,42 @@ class Format:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The smallest and largest value at the joint over all words, in `unit`, each to float rounding."""
+        """The smallest and largest value at the joint over all words, in `unit`, up to float rounding."""
         ends = [float(value) for value in self.dequantise([self.lowest, self.highest])]
         return min(ends), max(ends)
 
     def quantise(self, x: npt.ArrayLike) -> Words:
-        """Return the nearest words (ties away from zero) of values at the joint.
+        """Return the nearest words of values at the joint; ties round away from zero.
 
-        Angles wrap, ranges saturate. `x` in `unit`, any shape; NaN and infinity are refused. Angles may be up to 2^24
-        turns from zero.
+        Angles wrap, ranges saturate.
+
+        Parameters
+        ----------
+        x
+            Values in `unit`, of any shape. NaN and infinity are rejected, and so are angles beyond 2^24 turns.
+
+        Returns
+        -------
+        array of int64
+            The words.
         """
         return self.quantise_counted(x)[0]
 
     def quantise_counted(self, x: npt.ArrayLike) -> tuple[Words, int]:
-        """Return the words of `x`, and how many values were out of range.
+        """Return the words of values, and how many values were out of range.
 
-        Out of range is what lies more than half a unit beyond the lowest or highest word, and so is saturated; for
-        angles, what lies beyond the limits.
+        A value is out of range if it lies more than half a unit beyond the lowest or highest word, or, for angles,
+        beyond the limits.
+
+        Parameters
+        ----------
+        x
+            Values in `unit`, of any shape.
+
+        Returns
+        -------
+        tuple
+            The words and the count.
         """
         raw = self.sign * (self._checked(x) - self.offset)
         if self.kind == "angle":
@@ -159,7 +178,15 @@ class Format:
     def dequantise(self, words: npt.ArrayLike) -> Floats:
         """Return the values at the joint of words, in `unit`.
 
-        Any integers are taken as an evaluator takes them: angle words are masked to `bits`, others are clamped.
+        Parameters
+        ----------
+        words
+            Any integers. As in an evaluator, angle words are masked to `bits` and others are clamped.
+
+        Returns
+        -------
+        array of float64
+            The values.
         """
         held = self.held(words)
         # lsb of an angle is TURN over a power of two: one rounding, that of the product
@@ -167,19 +194,19 @@ class Format:
         return values
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON; infinite limits are None."""
+        """Return plain data for JSON; infinite limits are None."""
         return {key: None if value in (math.inf, -math.inf) else value for key, value in asdict(self).items()}
 
     def units(self, x: Any) -> Any:
-        """Return values at the joint, in `unit`, as units of the word, neither rounded nor clamped."""
+        """Return values at the joint, given in `unit`, as units of the word, without rounding or clamping."""
         return (self.sign * (x - self.offset) - self.centre) / self.lsb
 
     def value(self, units: Any) -> Any:
-        """Return the values at the joint of units of the word, which need not be whole: the inverse of `units`."""
+        """Return the values at the joint of units of the word, which need not be integers: the inverse of `units`."""
         return self.sign * (self.centre + units * self.lsb) + self.offset
 
     def held(self, words: npt.ArrayLike) -> Words:
-        """Return integers as this format holds them: angle words masked to `bits`, others clamped to the ends."""
+        """Return integers as this format holds them: angle words masked to `bits`, others clamped."""
         given = np.asarray(words)
         if given.dtype.kind not in "iu":
             raise BddTorqueError(f"{self.name}: words must be integers, got {given.dtype}")

@@ -24,16 +24,16 @@ QUANTITIES = {"q": "positions", "qd": "velocities", "qdd": "accelerations", "tau
 
 @dataclass(frozen=True)
 class JointFormats:
-    """The formats of one quantity, one per joint from base to tip: a sequence of `Format`, indexed by name too.
+    """The formats of one quantity, one `Format` per joint from base to tip; indexed by number or joint name.
 
     Attributes
     ----------
     name
         The quantity, for messages: ``"velocities"``.
     joints
-        n formats.
+        The formats, one per joint.
     joint_names
-        What the joints are called, in an arm's `Formats`.
+        The names of the joints.
     """
 
     name: str
@@ -104,17 +104,17 @@ class JointFormats:
         return np.stack([each.held(given[..., joint]) for joint, each in enumerate(self.joints)], axis=-1)
 
     def kernel(self) -> Callable[..., int]:
-        """Return a compiled function that quantises in an njit loop of your own.
+        """Return a compiled function that quantises in your own `numba.njit` loop.
 
-        outside = kernel(values, words) reads `values` (n,) in the joints' units, as an encoder or a command has them
-        at the joint, writes `words` (n,) and returns how many values were out of range. It gives the words of
-        `quantise`, allocates nothing and releases the GIL; ValueError for NaN, infinity and arrays of another length.
+        ``outside = kernel(values, words)`` reads `values` (n,) in the joints' units, writes `words` (n,) and returns
+        how many values were out of range. It returns the words of `quantise`, allocates nothing and releases the GIL.
+        NaN, infinity and arrays of another length raise ValueError.
         """
         made: Callable[..., int] = import_module(_KERNELS).quantiser(self)
         return made
 
     def inverse_kernel(self) -> Callable[..., None]:
-        """Return a compiled function kernel(words, values) that does what `dequantise` does; see `kernel`."""
+        """Return a compiled function ``kernel(words, values)`` that does what `dequantise` does; see `kernel`."""
         made: Callable[..., None] = import_module(_KERNELS).dequantiser(self)
         return made
 
@@ -131,7 +131,7 @@ class JointFormats:
 
 @dataclass(frozen=True)
 class Formats:
-    """The words of an arm with n joints.
+    """The formats of all words of an arm with n joints.
 
     Attributes
     ----------
@@ -164,11 +164,11 @@ class Formats:
 
     @property
     def inputs(self) -> tuple[JointFormats, JointFormats, JointFormats]:
-        """The formats of what an evaluator takes: positions, velocities, accelerations."""
+        """The formats of the input words: positions, velocities, accelerations."""
         return self.q, self.qd, self.qdd
 
     def to_plain(self) -> dict[str, Any]:
-        """Return numbers, strings, lists and dicts only, fit for JSON; infinite limits are None."""
+        """Return plain data for JSON; infinite limits are None."""
         plain: dict[str, Any] = {"joint_names": list(self.joint_names)}
         for quantity in QUANTITIES:
             plain[quantity] = [each.to_plain() for each in getattr(self, quantity)]

@@ -87,14 +87,14 @@ class Cache:
     Parameters
     ----------
     directory
-        Made when the first result is kept.
+        The folder; created when the first result is kept.
     size
-        Bytes; beyond it the results that were used longest ago go.
+        Most bytes it may take; beyond that the least recently used results are removed.
 
     Attributes
     ----------
     hits, misses
-        How often `get` found something, and did not.
+        How often `get` found something, and how often it did not.
     """
 
     def __init__(self, directory: str | os.PathLike[str], size: int = DEFAULT_SIZE) -> None:

@@ -97,20 +97,29 @@ def run_sent(environment: str, sent: bytes) -> Any:
 
 @contextlib.contextmanager
 def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> Iterator[ClusterExecutor]:
-    """Connect to the Dask scheduler at an address and give its cluster as an executor.
+    """Connect to a Dask scheduler and give its cluster as an executor, in a `with` statement.
+
+    Machines trust one another: whoever reaches the scheduler can run code on its workers.
 
     Parameters
     ----------
     address
-        Such as ``"tcp://scheduler.lab:8786"``.
+        The scheduler's address, such as ``"tcp://scheduler.lab:8786"``.
     timeout
-        Seconds within which the scheduler must answer, and a first worker be there.
+        Seconds within which the scheduler must answer and have a first worker.
     name
-        What the user wrote the address after.
+        The option that the user wrote the address after, for messages.
 
-    A scheduler that does not answer, a cluster without workers, and machines with other versions of Python,
-    bddtorque, NumPy or Numba are refused in one line. Machines trust one another: whoever reaches the scheduler can
-    run code on its workers.
+    Yields
+    ------
+    ClusterExecutor
+        An executor for `compile`, `verify` and `sweep`.
+
+    Raises
+    ------
+    BddTorqueError
+        The scheduler does not answer, has no workers, or its machines have other versions of Python, bddtorque,
+        NumPy or Numba.
     """
     distributed = _distributed()
     found = ADDRESS.fullmatch(address) if isinstance(address, str) else None

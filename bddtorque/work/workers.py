@@ -19,16 +19,16 @@ from bddtorque.work.tasks import Task
 
 
 class Progress(Protocol):
-    """Who wants to know how far the work is."""
+    """A protocol for progress reports."""
 
     def start(self, what: str, total: float) -> None:
-        """Work begins: what it is called, and the sum of the costs of its tasks."""
+        """Begin work: its name, and the total cost of its tasks."""
 
     def advance(self, name: str, cost: float, cached: bool) -> None:
-        """Say that one task is done, or was found in the cache."""
+        """Count a task that is done or was found in the cache."""
 
     def finish(self) -> None:
-        """Say that the work is over, whether it was completed or not."""
+        """End the work, whether it was completed or not."""
 
 
 class NoProgress:
@@ -53,6 +53,10 @@ def step(progress: Progress, what: str, total: float = 0.0) -> Iterator[None]:
 class Workers:
     """Something that runs tasks; a context manager that ends its processes.
 
+    A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
+    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a
+    foreign executor refuses or cancels is handed to it again, see `lending`.
+
     Parameters
     ----------
     count
@@ -64,10 +68,6 @@ class Workers:
         Where finished results are kept, so that a later run, or one after Ctrl-C, goes on from there; None for none.
     progress
         Told of every finished task.
-
-    A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
-    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a
-    foreign executor refuses or cancels is handed to it again, see `lending`.
     """
 
     def __init__(

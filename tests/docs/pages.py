@@ -59,12 +59,17 @@ def prose(name: str) -> str:
 
 
 def anchors(name: str) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub and MkDocs make them."""
-    found: set[str] = set()
+    """Return the anchors of a page's headings, as GitHub and MkDocs make them, and of its generated reference."""
+    found = set(directives(name))
     for heading in re.findall(r"^#+ +(.+?) *#*$", _FENCE.sub("", text_of(name)), re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
         found.add(slug)
     return found
+
+
+def directives(name: str) -> list[str]:
+    """Return what mkdocstrings documents on a page: names of Python objects."""
+    return re.findall(r"^::: (\S+)$", text_of(name), re.MULTILINE)
 
 
 def links(name: str) -> list[str]:
