@@ -29,6 +29,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.sweeps.states import random_words
+from bddtorque.work import NoProgress, Progress
 
 Words = npt.NDArray[np.int64]
 
@@ -73,7 +74,7 @@ class Contender:
     tau: Words | None = None
 
 
-def contenders(model: Model, states: int, seed: int) -> list[Contender]:
+def contenders(model: Model, states: int, seed: int, progress: Progress | None = None) -> list[Contender]:
     """Return all contenders; every one that is proved returns the same words, which is checked here.
 
     `states` must be a multiple of 64, the tile of the vector peer.
@@ -82,8 +83,9 @@ def contenders(model: Model, states: int, seed: int) -> list[Contender]:
         raise BddTorqueError(f"states must be a multiple of {TILE}, got {states}")
     words = random_words(model.formats, states, seed)
     found = [*_own(model, words), *_float_peers(model, words)]
-    expected = _expected(model, words)
+    expected, told = _expected(model, words), progress or NoProgress()
     for each in found:
+        told.advance(each.name, 1.0, False)
         returned = each.run()  # compiled, and in the cache
         given = returned if each.tau is None else each.tau
         if each.proved and not np.array_equal(given, expected[: each.states]):

@@ -18,6 +18,7 @@ from bddtorque.bench.latency import Latency, latency
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.model.model import Model
 from bddtorque.sweeps.states import random_words
+from bddtorque.work import NoProgress, Progress, step
 
 LONG = 0.005
 """Seconds of a run beyond which it is not repeated."""
@@ -102,32 +103,48 @@ class Report:
         return asdict(self)
 
 
-def measure(model: Model, states: int, rounds: int, seed: int = 0, with_latency: bool = False) -> Report:
+def measure(
+    model: Model,
+    states: int,
+    rounds: int,
+    seed: int = 0,
+    with_latency: bool = False,
+    progress: Progress | None = None,
+) -> Report:
     """Measure a model: evaluators beside peers, calls from Python and, if asked for, the latency of single calls.
 
     Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler and pinocchio,
     which go from floats to floats.
     """
+    told = progress or NoProgress()
+    with step(told, f"preparing {model.robot.name} and its peers"):
+        beside = contenders(model, states, seed, told)
+    with step(told, f"timing {model.robot.name} and its peers", rounds):
+        timings = interleaved(beside, rounds, told)
+        calls = python_calls(model, rounds=10 * rounds, seed=seed)
+        calls_alone = latency(model, seed=seed) if with_latency else None
     return Report(
         model.robot.name,
         model.plan.target,
         model.plan.source,
         model.formats.tau.bits,
         max(model.certificate.bounds),
-        tuple(interleaved(contenders(model, states, seed), rounds)),
-        tuple(python_calls(model, rounds=10 * rounds, seed=seed)),
-        latency(model, seed=seed) if with_latency else None,
+        tuple(timings),
+        tuple(calls),
+        calls_alone,
     )
 
 
-def interleaved(given: list[Contender], rounds: int) -> list[Timing]:
+def interleaved(given: list[Contender], rounds: int, progress: Progress | None = None) -> list[Timing]:
     """Return the timings of contenders; both baselines run right beside each: what slows one slows the other."""
+    told = progress or NoProgress()
     known = {each.name: each for each in given}
     baselines = known[BASELINE], known[VECTOR_BASELINE]
     seconds: dict[str, list[tuple[float, ...]]] = {each.name: [] for each in given}
-    for _ in range(rounds):
+    for k in range(rounds):
         for each in given:
             seconds[each.name].append(tuple(_seconds(one) for one in (each, *baselines)))
+        told.advance(f"round {k + 1}", 1.0, False)
     timings = []
     for each in given:
         own, beside, vector = (np.array(column) for column in zip(*seconds[each.name], strict=True))

@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal without · and ± is no reason to fail
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    handler = logging.StreamHandler()
+    handler = ToStandardError()
     handler.setFormatter(logging.Formatter("bddtorque: %(message)s"))
     logging.getLogger("bddtorque").addHandler(handler)
     try:
@@ -215,6 +215,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _interrupted()
     finally:
         logging.getLogger("bddtorque").removeHandler(handler)
+
+
+class ToStandardError(logging.Handler):
+    """Writes to what standard error is at the time: above the bar, while one is drawn."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        sys.stderr.write(f"{self.format(record)}\n")
 
 
 class ClosedOutput(io.TextIOBase):

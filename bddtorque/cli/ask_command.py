@@ -11,11 +11,12 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.answer_rows import answer_rows
-from bddtorque.cli.console import ShownProgress, output, plain_table, write_json
+from bddtorque.cli.console import output, plain_table, write_json
 from bddtorque.cli.options import JsonOption
+from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
-    from bddtorque.questions import Answer, Work
+    from bddtorque.questions import Answer
 
 INTERRUPTED = 130
 MOST_WORK = 1e9
@@ -74,7 +75,9 @@ def ask_command(
     smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds two that are not.
     """
     from bddtorque.model.model import load
+    from bddtorque.questions import Work
     from bddtorque.questions.asking import answers
+    from bddtorque.work import step
 
     if not 0 < work <= MOST_WORK:
         raise BddTorqueError(f"--work must be above 0 and at most {MOST_WORK:g} million steps, got {work:g}")
@@ -93,9 +96,15 @@ def ask_command(
     }
     wanted = {name: value for name, value in asked.items() if value is not None and value is not False}
     other = None if equal is None else load(equal)
-    found, stopped = answers(
-        model, list(of or ()), wanted, other, lambda what: _shown(what, work, limit), list(where or ()), within_limits
-    )
+    with ShownProgress("ask") as progress:
+
+        @contextmanager
+        def told(what: str, place: int, count: int) -> Iterator[Work]:
+            progress.part(what, place, count)
+            with step(progress, "", work):
+                yield Work(work, limit, told=lambda steps: progress.advance("", steps / 1e6, False))
+
+        found, stopped = answers(model, list(of or ()), wanted, other, told, list(where or ()), within_limits)
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
     else:
@@ -104,19 +113,6 @@ def ask_command(
         raise typer.Exit(INTERRUPTED)
     if any(getattr(answer, "equal", True) is False for answer in found):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _shown(what: str, millions: float, limit: float | None) -> Iterator[Work]:
-    """Give the work of one answer, and show how much of it is done."""
-    from bddtorque.questions import Work
-
-    progress = ShownProgress()
-    progress.start(what, millions)
-    try:
-        yield Work(millions, limit, told=lambda steps: progress.advance("", steps / 1e6, False))
-    finally:
-        progress.finish()
 
 
 def _show(file: Path, found: list[Answer]) -> None:

@@ -9,6 +9,7 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -69,8 +70,14 @@ def bench_command(
     from bddtorque.bench.timing import machine, measure
 
     variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
-    models = opt.models(source_file, variants, no_cache, workers=workers)
-    found = [measure(model, states, rounds, seed, latency) for model in models]
+    variants = variants[:1] if opt.is_compiled(source_file) else variants
+    found = []
+    with ShownProgress("bench", {**COMPILE, "preparing": 10.0, "timing": 20.0}, quiet=True) as progress:
+        for place, variant in enumerate(variants, 1):
+            name = source_file if len(variants) == 1 else f"target {variant['target']}"
+            progress.part(name, place, len(variants))
+            (model,) = opt.models(source_file, [variant], no_cache, progress, workers=workers)
+            found.append(measure(model, states, rounds, seed, latency, progress=progress))
     if plot is not None:
         from bddtorque.bench.bench_figure import draw
 
@@ -96,15 +103,21 @@ def _bench_chips(
 ) -> None:
     """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
     from bddtorque.export.chip_bench import STATES, bench_chips, recommendations
+    from bddtorque.work import step
 
     if chosen["target"] == "integer":
         groups = [([name], {**chosen, "chip": name}) for name in chips]
     else:
         groups = [(chips, chosen)]
     found = []
-    for names, choice in groups:
-        for model in opt.models(source, [choice], no_cache=False, workers=workers):
-            found += [(model, each) for each in bench_chips(model, names, STATES, seed, io)]
+    with ShownProgress("bench", {**COMPILE, "emulating": 30.0}) as progress:
+        for place, (names, choice) in enumerate(groups, 1):
+            progress.part(" and ".join(names), place, len(groups))
+            (model,) = opt.models(source, [choice], False, progress, workers=workers)
+            with step(progress, f"emulating {', '.join(names)}", len(names)):
+                for each in bench_chips(model, names, STATES, seed, io):
+                    found.append((model, each))
+                    progress.advance(f"{each.chip}, {each.way}", float(each.way == "F"), False)
     if as_json:
         figures = [{"target": model.plan.target, **each.to_plain()} for model, each in found]
         advice = recommendations(found)
@@ -147,13 +160,19 @@ def _bench_fpgas(
     """Print what a model takes on FPGAs; a robot is compiled in integers, for logic, unless told otherwise."""
     from bddtorque.bench.fpga_tools import device_named
     from bddtorque.export.fpga_bench import bench_fpga
+    from bddtorque.work import step
 
     for name in fpgas:  # before anything is compiled
         device_named(name)
     target = chosen["target"] or "integer"
     choice = {**chosen, "target": target, **({"chip": "fpga"} if target == "integer" else {})}
-    (model,) = opt.models(source, [choice], no_cache=False, workers=workers)
-    found = list(bench_fpga(model, fpgas, share, seed=seed))
+    with ShownProgress("bench", {**COMPILE, "synthesising": 60.0}) as progress:
+        (model,) = opt.models(source, [choice], False, progress, workers=workers)
+        found = []
+        with step(progress, f"synthesising {model.name} for {', '.join(fpgas)}", len(fpgas)):
+            for each in bench_fpga(model, fpgas, share, seed=seed):
+                found.append(each)
+                progress.advance(f"{each.fpga}, {each.way}", 0.5, False)
     if as_json:
         figures = [each.to_plain() for each in found]
         write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})

@@ -10,9 +10,12 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, grid, output, write_json
+from bddtorque.cli.console import grid, output, write_json
+from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
+    from bddtorque.bench.target_costs import TargetCost
+    from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
 
 _WORD = (
@@ -82,7 +85,10 @@ def compile_command(
     path = out or Path(f"{Path(spec).stem}.bdt")
     opt.check_outputs({"-o": path, "--write-spec": write_spec}, [plan])
     how = {"engine": engine, "workers": workers, "cache": None if no_cache else "default", "plan": plan, **chosen}
-    model, report = timed_compile(spec, dask, **how)
+    started = time.perf_counter()
+    with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
+        model, report = timed_compile(spec, dask, progress, started, **how)
+        ranges, costs = _estimates(model, progress)
     model.save(path)
     report |= {"file": str(path), "file_bytes": path.stat().st_size}
     if write_spec is not None:
@@ -93,10 +99,6 @@ def compile_command(
     if not model.spec.is_torque:
         _show_quantity(model, report, as_json)
         return
-    from bddtorque.bench.target_costs import target_costs
-    from bddtorque.compiler.range_facts import torque_ranges
-
-    ranges, costs = torque_ranges(model.robot_source(), model.certificate), target_costs(model)
     if as_json:
         proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
         write_json({**model.summary(), "report": report, **proved, "targets": [cost.to_plain() for cost in costs]})
@@ -114,6 +116,18 @@ def compile_command(
     console.print(str(model.certificate), soft_wrap=True)
     console.print()
     console.print(cost_table(costs))
+
+
+def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange], list[TargetCost]]:
+    """Return the ranges of the torques and the costs by target; none for other quantities."""
+    if not model.spec.is_torque:
+        return [], []
+    from bddtorque.bench.target_costs import target_costs
+    from bddtorque.compiler.range_facts import torque_ranges
+    from bddtorque.work import step
+
+    with step(progress, "estimating ranges and the cost of other targets"):
+        return list(torque_ranges(model.robot_source(), model.certificate)), list(target_costs(model))
 
 
 def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:
@@ -141,9 +155,10 @@ def check_source(spec: str) -> None:
         raise BddTorqueError(f"SPEC must be a specification or a robot (.toml, .urdf), but {spec} is {said[suffix]}")
 
 
-def timed_compile(spec: str, dask: str | None, **how: Any) -> tuple[Model, dict[str, Any]]:
+def timed_compile(
+    spec: str, dask: str | None, progress: ShownProgress, started: float, **how: Any
+) -> tuple[Model, dict[str, Any]]:
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
-    started = time.perf_counter()
     from numba.core import event
 
     from bddtorque.compiler.compiling import compile as compile_model
@@ -151,8 +166,7 @@ def timed_compile(spec: str, dask: str | None, **how: Any) -> tuple[Model, dict[
 
     ready = time.perf_counter()
     with event.install_recorder("numba:compile") as recorder, opt.cluster(dask) as executor:
-        processors = (how["workers"] or usable_processors()) if executor is None else executor.threads
-        progress = ShownProgress(processors=processors)
+        progress.processors = (how["workers"] or usable_processors()) if executor is None else executor.threads
         model = compile_model(spec, executor=executor, progress=progress, **how)
     depth, cold = 0, 0.0
     for moment, each in recorder.buffer:  # functions are compiled within functions: only the outermost count
@@ -193,13 +207,15 @@ def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any
             raise BddTorqueError(f"--word must name a column of {file} ({', '.join(columns)}), got {name!r:.60}")
     chosen = {name: asked.get(name, (DEFAULT_BITS,)) for name in columns}
     value = columns[-1]
-    model = compile_samples(
-        str(file),
-        inputs={name: chosen[name] for name in columns[:-1]},
-        output={value: chosen[value]},
-        engine=engine,
-        **{name: rule for name, rule in rules.items() if rule is not None},
-    )
+    with ShownProgress("compile", COMPILE) as progress:
+        progress.start(f"compiling {file.stem}", 0.0)
+        model = compile_samples(
+            str(file),
+            inputs={name: chosen[name] for name in columns[:-1]},
+            output={value: chosen[value]},
+            engine=engine,
+            **{name: rule for name, rule in rules.items() if rule is not None},
+        )
     model.save(path)
     report = {**model.report, "file": str(path), "file_bytes": path.stat().st_size}
     if as_json:

@@ -1,4 +1,4 @@
-"""What people and programs see: tables on standard output, progress on standard error, JSON."""
+"""What people and programs see: tables on standard output, remarks on standard error, JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import TaskID
     from rich.table import Table
 
 _UNSEEN = re.compile(
@@ -85,82 +84,3 @@ def write_json(value: Any) -> None:
 def say(line: str) -> None:
     """Say something beside the result, on standard error."""
     sys.stderr.write(f"bddtorque: {line}\n")
-
-
-class ShownProgress:
-    """Shows how far the work is and what is left, on standard error and only on a terminal; see `work.Progress`.
-
-    Parameters
-    ----------
-    processors
-        How many share the work, where costs are about the seconds of one; tells what is left before anything is done.
-        Without, nothing is known of the time before the first tasks are finished.
-
-    Attributes
-    ----------
-    cached, done
-        How many tasks were found in the cache, and how many were finished in all.
-    """
-
-    def __init__(self, processors: int | None = None) -> None:
-        self.cached = self.done = 0
-        self._processors = processors
-        self._made = 0.0
-        self._bar: Any = None
-        self._task: TaskID | None = None
-
-    def start(self, what: str, total: float) -> None:
-        """Draw the bar."""
-        self._made = 0.0
-        if not sys.stderr.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            SpinnerColumn,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}", markup=False),
-            TextColumn("{task.fields[last]}", markup=False),
-        )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._bar.start()
-        # a step without parts has no end that is known: its bar only moves
-        self._task = self._bar.add_task(what, total=total or None, last="", left=self._left(total, 0.0))
-
-    def advance(self, name: str, cost: float, cached: bool) -> None:
-        """Move the bar on."""
-        self.done += 1
-        self.cached += cached
-        if self._bar is not None:
-            self._bar.update(self._task, advance=cost, last=name)
-            shown = self._bar.tasks[0]
-            self._made += 0.0 if cached else cost
-            left = self._left((shown.total or 0.0) - shown.completed, shown.elapsed or 0.0)
-            self._bar.update(self._task, left=left)
-
-    def _left(self, cost: float, elapsed: float) -> str:
-        """Say how long the rest takes: at the pace so far, before there is one at that of the estimate."""
-        if self._made and elapsed:
-            seconds = cost * elapsed / self._made
-        elif self._processors and cost:
-            seconds = cost / self._processors
-        else:
-            return ""
-        return f"about {max(seconds, 0.0):.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
-
-    def finish(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None

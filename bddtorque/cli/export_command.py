@@ -10,6 +10,7 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import grid, output, write_json
 from bddtorque.cli.options import JsonOption, check_outputs, refuse_flags
+from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
     from bddtorque.export import Exported
@@ -129,31 +130,33 @@ def export_command(
     from bddtorque.model.model import load
 
     model = load(file)
-    logic = _export_logic(model, pla, blif, force)
-    if verilog is not None:
-        circuits = {"dsp": None if dsp is None else dsp == "yes", "share": share, "bits_network": bits_network}
-        logic |= _export_verilog(model, verilog, bitstream, as_json, name=name, force=force, **circuits)
+    with ShownProgress(f"export {model.name} to logic"):
+        logic = _export_logic(model, pla, blif, force)
+        if verilog is not None:
+            circuits = {"dsp": None if dsp is None else dsp == "yes", "share": share, "bits_network": bits_network}
+            logic |= _export_verilog(model, verilog, bitstream, as_json, name=name, force=force, **circuits)
     if c is None:
         if as_json:
             write_json({"file": str(file), **logic})
         else:
             output().print(grid([*logic.items()]))
         return
-    exported = export_c(
-        model,
-        c,
-        name=name,
-        term=term,
-        form=form,
-        flash=flash,
-        floats=floats,
-        vectors=vectors,
-        force=force,
-        compiler=cc,
-        chip=chip,
-        io=io,
-        package=package,
-    )
+    with ShownProgress(f"export {model.name} to C"):
+        exported = export_c(
+            model,
+            c,
+            name=name,
+            term=term,
+            form=form,
+            flash=flash,
+            floats=floats,
+            vectors=vectors,
+            force=force,
+            compiler=cc,
+            chip=chip,
+            io=io,
+            package=package,
+        )
     if as_json:
         write_json(
             {

@@ -10,6 +10,7 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,8 +62,9 @@ def machines_command(
     opt.check_outputs({"--plot": plot}, [file])
     from bddtorque.machines.machine_torques import run_machines
 
-    model = _model(file, chosen, workers, no_cache)
-    findings = run_machines(model, _cost_model(model, costs), states, seed)
+    with ShownProgress("machines", {**COMPILE, "running": 10.0}) as progress:
+        model = _model(file, chosen, workers, no_cache, progress)
+        findings = run_machines(model, _cost_model(model, costs), states, seed, progress)
     title = f"{model.robot.name}, tables of {'/'.join(map(str, dict.fromkeys(model.formats.tau.bits)))} bits"
     if plot is not None:
         from bddtorque.machines.machine_figure import draw
@@ -75,22 +77,21 @@ def machines_command(
     else:
         console = output()
         console.print(_table(findings, title, costs.value))
-        for each in findings:
-            if each.error is None:
-                console.print(f"{each.machine.name}: {each.machine.note}", soft_wrap=True)
+        for note in _notes(findings):
+            console.print(note, soft_wrap=True)
         if plot is not None:
             console.print(f"written: {plot}", soft_wrap=True)
     if any(each.agrees is False for each in findings):
         raise typer.Exit(1)
 
 
-def _model(file: str, chosen: dict[str, Any], workers: int | None, no_cache: bool) -> Model:
+def _model(file: str, chosen: dict[str, Any], workers: int | None, no_cache: bool, progress: ShownProgress) -> Model:
     """Return the compiled model of a file, or compile one for the target `tables`."""
     if opt.is_compiled(file):
         opt.refuse_choices(file, chosen)
     elif chosen["target"] not in (None, "tables"):
         raise BddTorqueError(f"--target must be 'tables', whose operations are counted, got {chosen['target']!r}")
-    [model] = opt.models(file, [{**chosen, "target": "tables"}], no_cache, workers=workers)
+    [model] = opt.models(file, [{**chosen, "target": "tables"}], no_cache, progress, workers=workers)
     if model.plan.target != "tables":
         raise BddTorqueError(f"{file} was compiled for target '{model.plan.target}': compile it for 'tables'")
     return model
@@ -114,21 +115,28 @@ def _cost_model(model: Model, costs: Costs) -> CostModel:
 
 def _table(findings: list[Finding], title: str, costs: str) -> Table:
     table = plain_table(
-        f"{title}: {costs} steps from a state to its torques, and from one torque set to the next; messages of one set "
-        "between processors; error as a part of the largest torque; distance from the compiled words in units"
+        f"{title}: P processors; {costs} steps from a state to its torques, and from one torque set to the next; messages "
+        "of one set between processors; error as a part of the largest torque; distance from the compiled words in units",
+        *("machine", ">P", ">steps", ">interval", ">messages", ">error", ">units"),
     )
-    table.add_column("machine", no_wrap=True)
-    for name in ("processors", "steps", "interval", "messages", "error", "units"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
     for each in findings:
         machine = each.machine
         if each.error is None or each.units is None or machine.time is None or machine.interval is None:
-            table.add_row(machine.name, *["-"] * 6, "cannot run this arm")
+            table.add_row(machine.name, *["-"] * 6)
             continue
-        verdict = "differs" if each.agrees is False else machine.note
         table.add_row(
             machine.name, f"{machine.processors:,}", f"{machine.time:,.0f}", f"{machine.interval:,.0f}",
-            f"{machine.messages:,}", f"{each.error:.1e}", f"{each.units:.2f}", verdict,
+            f"{machine.messages:,}", f"{each.error:.1e}", f"{each.units:.2f}",
         )  # fmt: skip
     return table
+
+
+def _notes(findings: list[Finding]) -> list[str]:
+    """Return what else there is to say, machines of the same remark together."""
+    said: dict[str, list[str]] = {}
+    for each in findings:
+        note = f"cannot run this arm: {each.machine.note}" if each.error is None else each.machine.note
+        note = "the torques differ" if each.agrees is False else note
+        if note:
+            said.setdefault(note, []).append(each.machine.name)
+    return [f"{'; '.join(names)}: {note}" for note, names in said.items()]

@@ -19,9 +19,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.overwriting import will_write
 from bddtorque.base.plain import decimal
 from bddtorque.base.reading import opened
-from bddtorque.cli.console import ShownProgress
 
 if TYPE_CHECKING:
+    from bddtorque.cli.progress import ShownProgress
     from bddtorque.model.model import Model
     from bddtorque.work.cluster import ClusterExecutor
 
@@ -200,7 +200,9 @@ def robot_model(file: str | Path, any_quantity: bool = False) -> Model:
     return model
 
 
-def models(source: str, variants: Sequence[dict[str, Any]], no_cache: bool, **how: Any) -> Iterator[Model]:
+def models(
+    source: str, variants: Sequence[dict[str, Any]], no_cache: bool, progress: ShownProgress, **how: Any
+) -> Iterator[Model]:
     """Give what is compiled already, or compiled for each variant; one after the other, so that only one is held."""
     if is_compiled(source):
         yield robot_model(source, any_quantity=True)
@@ -209,7 +211,7 @@ def models(source: str, variants: Sequence[dict[str, Any]], no_cache: bool, **ho
 
     cache = None if no_cache else "default"
     for chosen in variants:
-        yield compile_model(source, cache=cache, progress=ShownProgress(), **how, **chosen)
+        yield compile_model(source, cache=cache, progress=progress, **how, **chosen)
 
 
 @contextmanager

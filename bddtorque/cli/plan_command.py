@@ -10,7 +10,8 @@ import typer
 
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
-from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.console import output, write_json
+from bddtorque.cli.progress import ShownProgress
 
 MOST_WORDS = 60
 """Words that are listed without being asked for."""
@@ -46,9 +47,9 @@ def plan_command(
     from bddtorque.work import step
 
     given, robot, notes = spec_and_robot(spec, chosen)
-    with step(ShownProgress(), f"planning {robot.name}"):
+    with ShownProgress("plan") as progress, step(progress, f"planning {robot.name}"):
         draft = draft_of_robot(given, robot)
-    plan, bounds = draft.plan, draft.bounds()
+        plan, bounds = draft.plan, draft.bounds()
     plain = plan_to_plain(plan, robot.name, bounds)
     if out is not None:
         save_plan(plain, out)

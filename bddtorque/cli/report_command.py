@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.cli.console import ShownProgress, grid, output, say, write_json
+from bddtorque.cli.console import grid, output, say, write_json
 from bddtorque.cli.options import JsonOption, check_outputs, is_compiled, robot_model
+from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -39,7 +40,8 @@ def report_command(
     from bddtorque.report import write_report
 
     model = robot_model(file)
-    report = write_report(model, path, progress=ShownProgress())
+    with ShownProgress("report", {"report": 1.0}) as progress:
+        report = write_report(model, path, progress=progress)
     if as_json:
         write_json(
             {

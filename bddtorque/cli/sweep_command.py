@@ -11,20 +11,16 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, output, plain_table, say, write_json
+from bddtorque.cli.console import say, write_json
+from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bddtorque.model.model import Model
-    from bddtorque.sweeps import ErrorFigures, QuantitySweep, Sweep, Trajectory
+    from bddtorque.sweeps import QuantitySweep, Sweep, Trajectory
 
 BUILT_IN = ("quintic", "sine")
-ERRORS = {
-    "tables": "The tables, at the exact values of the input words: proved, and found",
-    "inputs": "What the input words themselves cost, before any table",
-    "total": "Both together: compiled torques against true ones at the states",
-}
+STEPS = {"preparing": 2.0, "sweeping": 6.0, "searching": 2.0, "measuring": 2.0}
+"""What follows a compilation, and about how long each takes."""
 
 
 @opt.takes(chosen=opt.CHOICES)
@@ -45,6 +41,9 @@ def sweep_command(
         str | None,
         typer.Option(metavar="NAME|FILE", help="Sweep along it: quintic, sine, or a .csv or .npy file of states."),
     ] = None,
+    joints: Annotated[
+        bool, typer.Option("--joints", help="Also the errors of each joint: root mean square and percentiles.")
+    ] = False,
     terms: Annotated[bool, typer.Option("--terms", help="Also the error of each term by itself.")] = False,
     cost: Annotated[
         bool, typer.Option("--cost", help="Also size and speed; several models are always compared by them.")
@@ -81,49 +80,60 @@ def sweep_command(
     from bddtorque.sweeps import sweep, sweep_quantity
 
     several = len(sources) > 1 or len(lengths or ()) > 1
-    progress = ShownProgress()
     stems = [Path(source).stem for source in sources]
     labels = stems if len(set(stems)) == len(stems) else sources
     variants = [{**chosen, "bits": length} for length in lengths or (None,)]
+    jobs = [
+        (label, source, variant)
+        for label, source in zip(labels, sources, strict=True)
+        for variant in (variants[:1] if opt.is_compiled(source) else variants)
+    ]
     found: list[Sweep] = []
     others: list[QuantitySweep] = []
-    with opt.cluster(dask) as executor:
-        for label, source in zip(labels, sources, strict=True):
-            for model in opt.models(source, variants, no_cache, workers=workers, executor=executor, engine=engine):
-                if model.named_arrays is not None:
-                    flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
-                    why = f"cannot be given for {model.quantity_name}, which is swept on random and corner words"
-                    opt.refuse_flags({**flags, "plot": plot}, why)
-                    others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))
-                    continue
-                found.append(
-                    sweep(
-                        model,
-                        states,
-                        seed,
-                        evaluator=evaluator,
-                        trajectory=_trajectory(trajectory, model),
-                        searched=search,
-                        terms=terms,
-                        cost=cost or several,
-                        label=label if len(sources) > 1 else "",
-                        workers=workers,
-                        executor=executor,
-                        cache=None if no_cache else "default",
-                        progress=progress,
-                    )
+    steps = {**(COMPILE if any(not opt.is_compiled(source) for source in sources) else {}), **STEPS}
+    with opt.cluster(dask) as executor, ShownProgress("sweep", steps) as progress:
+        for place, (label, source, variant) in enumerate(jobs, 1):
+            name = " ".join([label] * (len(sources) > 1) + [f"{variant['bits']} bits"] * (variant["bits"] is not None))
+            progress.part(name or label, place, len(jobs))
+            how = {"workers": workers, "executor": executor, "engine": engine}
+            (model,) = opt.models(source, [variant], no_cache, progress, **how)
+            if model.named_arrays is not None:
+                flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
+                why = f"cannot be given for {model.quantity_name}, which is swept on random and corner words"
+                opt.refuse_flags({**flags, "plot": plot}, why)
+                others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))
+                continue
+            found.append(
+                sweep(
+                    model,
+                    states,
+                    seed,
+                    evaluator=evaluator,
+                    trajectory=_trajectory(trajectory, model),
+                    searched=search,
+                    terms=terms,
+                    cost=cost or several,
+                    label=label if len(sources) > 1 else "",
+                    workers=workers,
+                    executor=executor,
+                    cache=None if no_cache else "default",
+                    progress=progress,
                 )
+            )
+        if found and not others:
+            written = _written(found, csv_file, plot)
     if others:
         if found:
             raise BddTorqueError("torques and other quantities cannot be swept together: sweep them one by one")
-        _show_quantities(others, csv_file, as_json)
+        _tell_quantities(others, csv_file, as_json)
         return
-    written = _written(found, csv_file, plot)
     exceeding = [joint for each in found for joint in each.exceeding]
     if as_json:
         write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
     else:
-        _show(found, written)
+        from bddtorque.cli.sweep_tables import show_sweeps
+
+        show_sweeps(found, written, joints)
     for joint in exceeding:
         say(
             f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
@@ -133,7 +143,7 @@ def sweep_command(
         raise typer.Exit(1)
 
 
-def _show_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_json: bool) -> None:
+def _tell_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_json: bool) -> None:
     """Show or write what sweeps of quantities found; exit code 1 if anything is larger than proved."""
     if csv_file is not None:
         from bddtorque.base.writing import write_whole
@@ -144,14 +154,9 @@ def _show_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_j
     if as_json:
         write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
     else:
-        for each in found:
-            title = f"{each.name}, {each.quantity}: {each.states:,} random and {each.corners:,} corner states"
-            columns = ("|output", ">bits", ">proved", ">found", ">rms", ">found", "unit", ">saturated")
-            table = plain_table(f"{title}, seed {each.seed}; errors in units of the last bit", *columns)
-            for one in each.outputs:
-                figures = (f"{one.proved:.4f}", f"{one.found:.4f}", f"{one.rms:.4f}", f"{one.found * one.lsb:.3g}")
-                table.add_row(one.output, str(one.bits), *figures, one.unit, f"{one.saturated:,}")
-            output().print(table)
+        from bddtorque.cli.sweep_tables import show_quantities
+
+        show_quantities(found)
     for each, one in exceeding:
         say(
             f"found more than proved: {one.output} of {each.name}, {one.found:.6g} units found, {one.proved:.6g} "
@@ -217,93 +222,3 @@ def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: di
                 spec_and_robot(source, {name: value for name, value in chosen.items() if value is not None})
             elif not Path(source).is_file():
                 raise BddTorqueError(f"{source}: there is no such file")
-
-
-def _show(found: Sequence[Sweep], files: Sequence[Path]) -> None:
-    """Show what sweeps found: one table per kind of error, then terms, then size and speed."""
-    first = found[0]
-    console = output()
-    names = ", ".join(dict.fromkeys(sweep.name for sweep in found))
-    console.print(f"{names}: {_states(first)}, seed {first.seed}, against float Newton-Euler", soft_wrap=True)
-    for kind, title in ERRORS.items():
-        console.print()
-        console.print(_errors(found, kind, title))
-    for sweep in (each for each in found if each.terms):
-        console.print()
-        console.print(_terms(sweep))
-    if any(each.cost for each in found):
-        console.print()
-        console.print(_costs(found))
-    saturated = sum(joint.saturated for each in found for joint in each.joints)
-    if saturated:
-        console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
-    outside = sum(each.outside for each in found)
-    if outside:
-        console.print(f"values of the trajectory out of range: {outside:,} (angles wrap, others were saturated)")
-    for path in files:
-        console.print(f"written: {path}", soft_wrap=True)
-
-
-def _states(sweep: Sweep) -> str:
-    searched = f", {sweep.searched:,} more in search of the worst" if sweep.searched else ""
-    if sweep.along:
-        return f"{sweep.states:,} states of the trajectory {sweep.along}{searched}"
-    return f"{sweep.states:,} random and {sweep.corners:,} corner states{searched}"
-
-
-def _errors(found: Sequence[Sweep], kind: str, title: str) -> Table:
-    """Return one kind of error, two rows per joint: in units of the last bit, and in N·m or N."""
-    proved = kind == "tables"
-    several = len({sweep.name for sweep in found}) > 1
-    numbers = (">bits", *([">proved"] if proved else []), ">found", ">rms", ">p50", ">p99", ">p99.9")
-    table = plain_table(title, "joint", *numbers, "|")
-    for each in found:
-        if several:
-            table.add_row(f"{each.name}:")
-        for joint in each.joints:
-            figures: ErrorFigures = getattr(joint, kind)
-            largest = joint.found if proved else figures.largest
-            units = [
-                *([joint.proved] if proved else []),
-                largest,
-                figures.rms,
-                *(figures.to_plain()[name] for name in ("p50", "p99", "p99.9")),
-            ]
-            verdict = (", EXCEEDS" if joint.exceeds else ", within") if proved else ""
-            table.add_row(joint.joint, str(joint.bits), *(f"{v:.3f}" for v in units), f"units{verdict}")
-            table.add_row("", "", *(f"{value * joint.lsb:.2g}" for value in units), joint.unit)
-    return table
-
-
-def _terms(sweep: Sweep) -> Table:
-    """Return the terms of each torque, the largest error first, and what rounding their sums adds."""
-    table = plain_table(
-        f"{sweep.name}, {sweep.bits} bits: error of each term by itself, in units of the torque's last bit",
-        *("joint", "term", ">largest value", ">found", ">rms", ""),
-    )
-    for k, joint in enumerate(sweep.joints):
-        own = sorted((term for term in sweep.terms if term.torque == k), key=lambda term: -term.largest)
-        for place, term in enumerate(own):
-            values = [f"{term.value:.2f}" if term.value else "", f"{term.largest:.4f}", f"{term.rms:.4f}"]
-            table.add_row("" if place else joint.joint, term.name, *values, "dropped" if term.dropped else "")
-    return table
-
-
-def _costs(found: Sequence[Sweep]) -> Table:
-    """Return one row per model: bound, what was found, size, speed."""
-    table = plain_table(
-        "Size and speed: worst torque; bytes; processor time of a state in a batch, and of float Newton-Euler's",
-        *("model", ">bits", ">proved", ">found", ">file", ">tables", ">nodes", ">ns", ">of float"),
-    )
-    for each in found:
-        if each.cost is not None:
-            table.add_row(
-                each.name,
-                each.bits,
-                f"{max(joint.proved for joint in each.joints):.4f}",
-                f"{max(joint.found for joint in each.joints):.4f}",
-                *(f"{number:,}" for number in (each.cost.file_bytes, each.cost.table_bytes, each.cost.nodes)),
-                f"{each.cost.nanoseconds:,.0f}",
-                f"{each.cost.ratio:.2f}",
-            )
-    return table

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.console import ShownProgress, output, write_json
+from bddtorque.cli.console import output, write_json
 from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, check_outputs, cluster
+from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bddtorque.compiler.verify import Check
     from bddtorque.independent import Finding
+
+
+STEPS = {"planning": 3.0, "verifying": 10.0, "proving": 1.0}
+"""What is done again, and about how long each takes."""
 
 
 def verify_command(
@@ -60,7 +65,8 @@ def verify_command(
         from bddtorque.base.writing import write_whole
 
         check_outputs({"--gappa-script": gappa_script, "--coq": coq}, [file])
-        proof = prove_with_gappa(file, ShownProgress(), coq is not None)
+        with ShownProgress("verify", {"": 1.0}) as progress:
+            proof = prove_with_gappa(file, progress, coq is not None)
         checks = proof.checks
         more["gappa"] = {"lemmas": proof.lemmas, "outputs": [asdict(bound) for bound in proof.bounds]}
         for path, text in ((gappa_script, proof.script), (coq, proof.theorem)):
@@ -69,18 +75,25 @@ def verify_command(
     elif independent:
         from bddtorque.independent import check_file
 
-        checks = check_file(file, None if as_json else _show)
+        with ShownProgress("verify, independently") as progress:
+
+            def tell(finding: Finding) -> None:  # at once, but for a terminal with a bar
+                progress.advance(finding.name, 0.0, False)
+                if not (as_json or progress.drawn):
+                    _show(finding)
+
+            checks = check_file(file, tell)
     else:
         from bddtorque.compiler.verify import verify
 
-        with cluster(dask) as executor:
-            checks = verify(file, workers=workers, progress=ShownProgress(), executor=executor)
+        with cluster(dask) as executor, ShownProgress("verify", STEPS) as progress:
+            checks = verify(file, workers=workers, progress=progress, executor=executor)
     passed = all(check.passed for check in checks)
     if as_json:
         plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
         write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain, **more})
     else:
-        for check in () if independent else checks:  # the others were shown as they came
+        for check in () if independent and not progress.drawn else checks:  # the others were shown as they came
             _show(check)
         output().print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
     if not passed:

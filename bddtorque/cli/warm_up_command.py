@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import ShownProgress, output
+from bddtorque.cli.console import output
+from bddtorque.cli.progress import COMPILE, ShownProgress
 
 
 @opt.takes(chosen=opt.CHOICES)
@@ -26,7 +27,11 @@ def warm_up_command(
     """
     if opt.is_compiled(source_file):
         opt.refuse_choices(source_file, chosen)
-    for model in opt.models(source_file, [chosen], no_cache, workers=workers):
-        progress = ShownProgress()
+    code = {"compiling code": 20.0}
+    steps = code if opt.is_compiled(source_file) else {**COMPILE, **code}
+    with ShownProgress("warm-up", steps) as progress:
+        (model,) = opt.models(source_file, [chosen], no_cache, progress, workers=workers)
+        before = progress.done
         model.warm_up(progress)
-        output().print(f"{model.name} is ready: {progress.done} parts of its code compiled or found", soft_wrap=True)
+    parts = progress.done - before
+    output().print(f"{model.name} is ready: {parts} parts of its code compiled or found", soft_wrap=True)

@@ -34,7 +34,7 @@ from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.certificate import Certificate
 from bddtorque.spec.loading import as_specified
-from bddtorque.work import Progress, Task, WorkError, Workers
+from bddtorque.work import Progress, Task, WorkError, Workers, step
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def verify(
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
     try:
-        with within_floats(model.source.kind, model.name):
+        with step(team.progress, f"planning {model.name} again"), within_floats(model.source.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
@@ -112,7 +112,7 @@ def verify(
     try:
         found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-        with within_floats(model.source.kind, model.name):
+        with step(team.progress, f"proving {model.name} again"), within_floats(model.source.kind, model.name):
             certificate = certify(draft, facts, model.tables)
     except WorkError:  # says nothing of the file
         raise
@@ -175,7 +175,7 @@ def _checked_blocks(model: Model, team: Workers) -> list[dict[str, Any]]:
             Task(check_block, (block, table.values, diagram.arrays(), half), name=f"block {k}", cost=len(table.values))
             for k, (block, table, diagram) in enumerate(blocks)
         ]
-        return team.run(tasks, "verifying")
+        return team.run(tasks, f"verifying {model.name}")
 
 
 def check_block(block: Block, values: Any, arrays: dict[str, Any], memory: int) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from bddtorque.machines.table_machines import table_machines
 from bddtorque.robots.robot import Robot
 from bddtorque.schedule.scheduling import list_schedule
 from bddtorque.sweeps.states import random_words
+from bddtorque.work import NoProgress, Progress, step
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -75,7 +76,9 @@ class Finding:
         return {**asdict(self.machine), "error": self.error, "units": self.units, "agrees": self.agrees}
 
 
-def run_machines(model: Model, costs: CostModel, states: int, seed: int = 0) -> list[Finding]:
+def run_machines(
+    model: Model, costs: CostModel, states: int, seed: int = 0, progress: Progress | None = None
+) -> list[Finding]:
     """Return every machine of the literature and the model itself on its arm, each run on the same random words.
 
     Bit by bit and word by word the model must give the same words.
@@ -83,22 +86,26 @@ def run_machines(model: Model, costs: CostModel, states: int, seed: int = 0) -> 
     robot, formats = model.robot, model.formats
     if robot.has_friction:
         raise BddTorqueError(f"robot '{robot.name}' has friction, which no machine of the literature computes")
+    told = progress or NoProgress()
     given = random_words(formats, states, seed)
     motion = [kind.dequantise(each) for kind, each in zip(formats.inputs, given, strict=True)]
     truth = _Truth(model, inverse_dynamics(robot, *motion), model.torque_words(*given))
     runs = torque_runs(robot, max(formats.q.bits))
     done: dict[str, tuple[float, float, bool]] = {}
     findings = []
-    for machine in literature(robot, costs, expanded_terms(robot)):
-        if machine.time is None:
-            findings.append(Finding(machine, None, None, None))
-            continue
-        name = machine.name if machine.name in runs else machine.name.split(",")[0]
-        if name not in done:
-            done[name] = truth.compare(runs[name](*motion))
-        error, units, inside = done[name]
-        rounds = name == "Horn-Raibert"
-        findings.append(Finding(machine, error, units, None if rounds else error <= CLOSE and inside))
+    machines = literature(robot, costs, expanded_terms(robot))
+    with step(told, f"running {robot.name} on the machines", len(machines)):
+        for machine in machines:
+            told.advance(machine.name, 1.0, False)
+            if machine.time is None:
+                findings.append(Finding(machine, None, None, None))
+                continue
+            name = machine.name if machine.name in runs else machine.name.split(",")[0]
+            if name not in done:
+                done[name] = truth.compare(runs[name](*motion))
+            error, units, inside = done[name]
+            rounds = name == "Horn-Raibert"
+            findings.append(Finding(machine, error, units, None if rounds else error <= CLOSE and inside))
     error, _, _ = truth.compare(formats.tau.dequantise(truth.words))
     _, units, inside = truth.compare(truth.torques)
     same = {

@@ -23,7 +23,8 @@ QUESTIONS = get_args(Question)
 UNASKED: tuple[Question, ...] = ("largest", "smallest", "saturation")
 """What is asked where nobody asks anything."""
 
-Told = Callable[[str], AbstractContextManager[Work]]
+Told = Callable[[str, int, int], AbstractContextManager[Work]]
+"""Gives the work of an answer: what it is called, which of how many it is."""
 """Gives the work of one answer, by what it is: ``"largest of tau1"``."""
 
 
@@ -86,7 +87,7 @@ def ask(
     """
 
     @contextmanager
-    def told(what: str) -> Iterator[Work]:
+    def told(what: str, place: int, count: int) -> Iterator[Work]:
         yield work_of(work, limit)
 
     counted = {"at least": at_least, "at most": at_most}
@@ -132,16 +133,18 @@ def answers(
     names = [subject.name for subject in subjects(model, of)]
     words_within(model, where, within_limits)  # what is wrong is said before any work
     found: list[Answer] = []
+    place, count = 0, len(names) * len(wanted) + (equal is not None)
     try:
         for name in names if wanted else ():
             for what in wanted:
-                with told(f"{what} of {name}") as work:
+                place += 1
+                with told(f"{what} of {name}", place, count) as work:
                     answer = ways[what](name, work)
                 found += answer if isinstance(answer, list) else [answer]
                 if found[-1].interrupted:
                     return found, True
         if equal is not None:
-            with told("comparing") as work:
+            with told("comparing", count, count) as work:
                 compared = equality(model, equal, work=work)
             found += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:

@@ -27,7 +27,7 @@ from bddtorque.sweeps.states import BATCH, CORNER_SHARE, Batch, Part, batches, p
 from bddtorque.sweeps.term_errors import term_errors
 from bddtorque.sweeps.trajectories import BUILT_IN, Trajectory
 from bddtorque.sweeps.true_torques import float_error
-from bddtorque.work import Cache, Progress, Task, Workers, cache_named, step
+from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64
 """Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
@@ -131,13 +131,20 @@ def sweep(
             kind.quantise(values)  # refuses what is not finite
         parts = pieces(path.q, path.qd, path.qdd)
     long = states + corners + searched >= ALONE
-    job = to_bytes(model), evaluator, _form(model, evaluator, states), states >= STRAIGHT, seed
-    if job[3]:
-        _check_code(job, parts[0], model.plan.target)
+    told = progress or NoProgress()
+    with step(told, f"preparing {model.robot.name}"):  # code is compiled here, and checked
+        job = to_bytes(model), evaluator, _form(model, evaluator, states), states >= STRAIGHT, seed
+        if job[3]:
+            _check_code(job, parts[0], model.plan.target)
+        subject_from(*job[:4])  # made once, before threads ask for it
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
     with _team(1 if alone else workers, executor, kept, progress) as team:
         found = _spread(job, model, parts, searched, team)
+    with step(told, "measuring terms, size and speed"):
+        of_terms = tuple(term_errors(model, _term_words(model, path, seed))) if terms else ()
+        of_cost = cost_of(model, len(job[0])) if cost else None
+        traces = None if path is None else _traces(job, path)
     return Sweep(
         model.robot.name,
         model.digest,
@@ -149,9 +156,9 @@ def sweep(
         along="" if path is None else path.name,
         outside=int(found["outside"].sum()),
         label=label,
-        terms=tuple(term_errors(model, _term_words(model, path, seed))) if terms else (),
-        cost=cost_of(model, len(job[0])) if cost else None,
-        traces=None if path is None else _traces(job, path),
+        terms=of_terms,
+        cost=of_cost,
+        traces=traces,
     )
 
 
@@ -222,7 +229,6 @@ def _spread(job: Job, model: Model, parts: Sequence[Part], searched: int, team: 
         own = tuple(parts[first : first + size])
         cost = sum(part.count for part in own)
         tasks.append(Task(measure, (*job, own), name=f"states from {first * BATCH:,}", cost=cost))
-    subject_from(*job[:4])  # made once, before threads ask for it
     found: dict[str, Any] = {}
     with step(team.progress, f"sweeping {model.robot.name}", sum(task.cost for task in tasks)):
         at_a_time = max(MOST_TASKS, team.count)

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numba
 import pytest
 
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import help_text
 from bddtorque.cli.app import COMMANDS
-from bddtorque.cli.console import ShownProgress
+from bddtorque.cli.progress import NUMBA, ShownProgress
+from bddtorque.work import step
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -130,31 +132,59 @@ class Terminal(io.StringIO):
 def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
     for stream, drawn in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
-        progress = ShownProgress()
-        progress.start("compiling [b]arm[/b]", 3.0)
-        progress.advance("cos(q1)", 1.0, cached=False)
-        progress.advance("sin(q1)", 2.0, cached=True)
-        progress.finish()
-        progress.finish()
-        assert (progress.done, progress.cached) == (2, 1)
+        with ShownProgress("compile") as progress:
+            progress.start("compiling [b]arm[/b]", 3.0)
+            progress.advance("cos(q1)", 1.0, cached=False)
+            progress.advance("sin(q1)", 2.0, cached=True)
+            progress.finish()
+            progress.finish()
+        assert (progress.done, progress.cached, progress.drawn) == (2, 1, drawn)
         assert ("compiling [b]arm[/b]" in stream.getvalue()) == drawn
 
 
 def test_progress_says_how_long_it_will_take(monkeypatch):
     monkeypatch.setattr("sys.stderr", stream := Terminal())
-    progress = ShownProgress(processors=2)
-    progress.start("planning arm", 0.0)  # a step without parts: nothing is known of its time
-    progress.finish()
-    assert "left" not in stream.getvalue()
-    progress.start("compiling arm", 90.0)
-    progress.finish()
+    with ShownProgress("compile", quiet=True) as progress:
+        progress.processors = 2
+        progress.start("planning arm", 0.0)  # a step without parts: nothing is known of its time
+        progress.finish()
+        assert "left" not in stream.getvalue()
+        progress.start("compiling arm", 90.0)
+        progress.finish()
     assert "about 45 s left" in stream.getvalue()  # before anything is done, by the estimate
     monkeypatch.setattr("sys.stderr", stream := Terminal())
-    progress.start("compiling arm", 1000.0)
-    progress.advance("cos(q1)", 1e-9, cached=False)
-    progress.finish()
+    with ShownProgress("compile", quiet=True) as progress:
+        progress.start("compiling arm", 1000.0)
+        progress.advance("cos(q1)", 1e-9, cached=False)
     assert "min left" in stream.getvalue()  # at the pace so far
     assert progress.done == 1
+
+
+def test_one_bar_goes_through_all_parts_of_a_job(monkeypatch):
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    shares = []
+    with ShownProgress("sweep", {"planning": 1.0, "sweeping": 3.0}, quiet=True) as progress:
+        for place, bits in enumerate((10, 11), 1):
+            progress.part(f"{bits} bits", place, 2)
+            for what, total in (("planning arm", 0.0), ("proving arm", 0.0), ("sweeping arm", 2.0)):
+                with step(progress, what, total):
+                    shares.append(progress._bar.tasks[0].completed)
+                    if total:
+                        progress.advance("states", 1.0, False)
+                        shares.append(progress._bar.tasks[0].completed)
+        assert progress._bar.tasks[0].completed == 1.0
+    eighths = [0, 1, 1, 2.5]  # of a part: a step that nobody foresaw does not move the bar
+    assert shares == [place / 2 + share / 8 for place in range(2) for share in eighths]
+    assert "sweep 10 bits, 1 of 2: sweeping" in stream.getvalue()
+    assert "sweep 11 bits, 2 of 2: planning" in stream.getvalue()
+
+
+def test_progress_tells_of_numba(monkeypatch):
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    with ShownProgress("bench", quiet=True):
+        numba.njit(lambda x: x + 1)(1)
+        assert f"bench: {NUMBA}" in stream.getvalue()
+    numba.njit(lambda x: x + 2)(1)  # nobody listens any more
 
 
 def test_our_own_mistakes_are_not_hidden(monkeypatch, run):

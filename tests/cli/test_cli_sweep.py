@@ -26,10 +26,32 @@ def test_found_is_within_proved(run, model, model_file):
         assert 0.4 < joint["found"]["units"] <= joint["proved"]["units"] == bound
 
 
+def test_the_summary_comes_first_and_every_joint_on_request(run, model, model_file):
+    short = run("sweep", model_file, *QUICK).out
+    lines = short.splitlines()
+    assert lines[1] == "Every error found is within its proved bound (2 torques)"
+    assert len(lines) < 16
+    assert all(sum(name in line for line in lines) == 1 for name in model.formats.joint_names)
+    assert "p99.9" not in short
+    whole = run("sweep", model_file, *QUICK, "--joints").out
+    assert whole.splitlines()[:8] == lines[:8]
+    assert whole.count("p99.9") == 3  # one table per kind of error
+    assert "--joints" not in whole
+
+
+def test_several_models_are_one_row_each(run, model_file, tmp_path):
+    copy = tmp_path / "copy.bdt"
+    copy.write_bytes(model_file.read_bytes())
+    lines = run("sweep", model_file, copy, "--workers", "1", "--no-cache", *QUICK).out.splitlines()
+    assert lines[1] == "Every error found is within its proved bound (4 torques)"
+    for name in ("small", "copy"):  # in the summary, and with size and speed
+        assert sum(line.split()[:1] == [name] for line in lines) == 2
+
+
 @pytest.mark.parametrize("command", ["info", "sweep"])
 def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
-    ran = run(command, model_file, *(QUICK if command == "sweep" else []))
+    ran = run(command, model_file, *([*QUICK, "--joints"] if command == "sweep" else []))
     assert "…" not in ran.out
 
 
@@ -43,6 +65,7 @@ def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
     monkeypatch.setattr("bddtorque.sweeps.sweep", broken)
     ran = run("sweep", model_file, *QUICK)
     assert ran.code == 1
+    assert ran.out.splitlines()[1] == "1 of 2 torques EXCEED the proved bound"
     assert "EXCEEDS" in ran.out
     assert ran.err.startswith("bddtorque: found more than proved: torque of 'shoulder' at 6 bits")
     assert ran.err.count("\n") == 1
