@@ -115,8 +115,9 @@ def _cost_model(model: Model, costs: Costs) -> CostModel:
 
 def _table(findings: list[Finding], title: str, costs: str) -> Table:
     table = plain_table(
-        f"{title}: P processors; {costs} steps from a state to its torques, and from one torque set to the next; messages "
-        "of one set between processors; error as a part of the largest torque; distance from the compiled words in units",
+        f"{title}: P processors; {costs} steps from a state to its torques, and from one torque set to the next; "
+        "messages of one set between processors; error as a part of the largest torque; distance from the compiled "
+        "words in units",
         *("machine", ">P", ">steps", ">interval", ">messages", ">error", ">units"),
     )
     for each in findings:
