@@ -13,13 +13,16 @@ from itertools import pairwise
 from bddtorque.diagrams.forms.classes import split_at
 from bddtorque.diagrams.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
 from bddtorque.diagrams.forms.lockstep import LANES, LEVELS
-from bddtorque.diagrams.loads import Candidate, latency, load_cost, pick
+from bddtorque.diagrams.loads import Candidate, load_cost, pick
 from bddtorque.diagrams.rows import digit_cuts
 from bddtorque.plan.blocks import Block, output_format
+from bddtorque.plan.load_latency import latency
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import partial_look_ups
 from bddtorque.plan.table import word_dtype
 from bddtorque.plan.wires import Product
 from bddtorque.planner.builder import WIDEST_SQUARE
+from bddtorque.planner.piece_bits import piece_bits, piece_table_bytes
 
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""
@@ -124,16 +127,15 @@ def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
         return []
     widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
     together, widest = sum(widths), max(widths)
-    limb = wire.limb_bits or min(plan.block_bits // 2, -(-widest // 2))
-    left, right = (-(-max(width - 1, 1) // limb) for width in widths)
+    ranges = plan.range_of(wire.left), plan.range_of(wire.right)
+    limb = wire.limb_bits or piece_bits([ranges], plan.block_bits)
     found = [
-        ("blocks", 1 << together, 1, 1, _why_block(plan, wire, together)),
-        ("squares", 1 << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
-        ("partial", 1 << (2 * limb), left * right, 1, _why_partial(wire, limb)),
+        ("blocks", TABLE_WORD_BYTES << together, 1, 1, _why_block(plan, wire, together)),
+        ("squares", TABLE_WORD_BYTES << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
+        ("partial", piece_table_bytes(limb), partial_look_ups(*ranges, limb), 1, _why_partial(wire, limb)),
     ]
     candidates = []
-    for name, rows, loads, depth, reason in found:
-        size = rows * TABLE_WORD_BYTES
+    for name, size, loads, depth, reason in found:
         cost = depth * latency(size) + loads - depth
         constant = name != "partial"  # as many pieces as the words at hand need
         candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.way, reason))

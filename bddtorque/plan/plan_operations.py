@@ -6,6 +6,7 @@ from collections import Counter
 
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Lookup, Output, Product, Sum
+from bddtorque.words.integer_range import Range
 
 SQUARE_SUMS = 3
 """Sums of a product by quarter squares: a + b, a − b, and the difference of their squares."""
@@ -26,8 +27,12 @@ def product_look_ups(plan: Plan, wire: Product) -> int:
     """Return the look-ups of a product taken by tables."""
     if wire.method in ("block", "squares"):
         return 1 if wire.method == "block" else 2
-    left, right = (-(-plan.range_of(side).magnitude.bit_length() // wire.limb_bits) for side in wire.sources)
-    return left * right
+    return partial_look_ups(plan.range_of(wire.left), plan.range_of(wire.right), wire.limb_bits)
+
+
+def partial_look_ups(left: Range, right: Range, bits: int) -> int:
+    """Return the look-ups of a product of two words in pieces of so many bits, at most."""
+    return -(-left.magnitude.bit_length() // bits) * -(-right.magnitude.bit_length() // bits)
 
 
 def additions(plan: Plan) -> int:

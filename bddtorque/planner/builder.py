@@ -12,6 +12,7 @@ from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBloc
 from bddtorque.plan.plan import ExactSum
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Product, Wire
 from bddtorque.planner.angles import Combination
+from bddtorque.planner.piece_bits import piece_bits
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Interval
 from bddtorque.words.integer_range import Range, word_range
@@ -137,15 +138,18 @@ class PlanBuilder:
         """Return wires and blocks, with one table of quarter squares and one of partial products for all products."""
         self._check_products()
         products = [wire for wire in self.wires if isinstance(wire, Product)]
-        widths = {wire: max(self.range_of(each).bits for each in wire.sources) for wire in products}
         squared = [wire for wire in products if wire.method == "squares"]
         others = [wire for wire in products if wire.method == "limbs"]
-        square = self.block(SquareBlock(max(widths[wire] for wire in squared) + 1)) if squared else -1
-        limb = min(self.block_bits // 2, -(-max((widths[wire] for wire in others), default=2) // 2))
+        widest = max((word.bits for wire in squared for word in self._words_of(wire)), default=0)
+        square = self.block(SquareBlock(widest + 1)) if squared else -1
+        limb = piece_bits([self._words_of(wire) for wire in others], self.block_bits) if others else 0
         limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
         taken: dict[Wire, Wire] = {wire: replace(wire, block=square) for wire in squared}
         taken |= {wire: replace(wire, block=limbs, limb_bits=limb) for wire in others}
         return tuple(taken.get(wire, wire) for wire in self.wires), tuple(self.blocks)
+
+    def _words_of(self, wire: Product) -> tuple[Range, Range]:
+        return self.range_of(wire.left), self.range_of(wire.right)
 
     def _check_products(self) -> None:
         """Refuse a way to multiply that the widest words do not fit, and name them."""

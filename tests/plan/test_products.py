@@ -12,10 +12,15 @@ import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
+from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Product
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.cover import Choices, cover
+from bddtorque.planner.piece_bits import partial_cost, piece_bits
+from bddtorque.robots.library import builtin_names
+from bddtorque.words.integer_range import word_range
 
+MOST_ROWS = 1 << 14
 WAYS = ("blocks", "squares", "partial")
 
 
@@ -107,3 +112,21 @@ def test_the_paper_takes_partial_products_where_two_words_fit_no_block():
     assert ways_of(model.plan) == {"partial"}
     words = random_words(model, 5000)
     assert (found_errors(model, words, model.torque_words(*words)) <= model.certificate.bounds).all()
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_no_recursion_needs_a_large_table(name):
+    spec = bt.load_spec(name).with_options(bits=12, input_bits=12, source="recursive", target="tables")
+    plan = draft_of_robot(spec, bt.load_robot(name)).plan
+    assert plan.source == "recursive" and "partial" in ways_of(plan)
+    assert max(1 << sum(block.input_widths) for block in plan.blocks) <= MOST_ROWS
+    products = plan.counts()["products"]
+    assert sum(look_ups(plan, native=False).values()) <= 12 * products
+
+
+@pytest.mark.parametrize(("bits", "block_bits"), [(14, 20), (16, 20), (20, 20), (21, 20), (24, 28), (20, 8), (2, 4)])
+def test_pieces_have_the_length_that_costs_least(bits, block_bits):
+    words = [(word_range(bits), word_range(bits)), (word_range(max(bits - 8, 2)), word_range(bits))]
+    taken = piece_bits(words, block_bits)
+    costs = {tried: partial_cost(words, tried) for tried in range(1, block_bits // 2 + 1)}
+    assert costs[taken] == min(costs.values()) and 1 << (2 * taken) <= MOST_ROWS
