@@ -28,6 +28,8 @@ RUN_SCRIPT = (
     "(s,) = e(group='console_scripts', name='{}'); sys.exit(s.load()())"
 )
 """Runs a script that a package brings."""
+FORGET = "setattr -unset reprocess_after a:reprocess_after"
+"""Lets Yosys keep modules around cells of a vendor that have parameters: it would read them anew once they are gone."""
 PACKAGE = "pip install 'bddtorque[fpga]'"
 
 
@@ -39,6 +41,8 @@ class Device:
     ----------
     name, part
         What we call it, and what it is.
+    family
+        Of the chip: it names files that are made for it.
     synthesis
         The command of Yosys.
     router
@@ -57,6 +61,7 @@ class Device:
 
     name: str
     part: str
+    family: str
     synthesis: str
     router: str = ""
     flags: tuple[str, ...] = ()
@@ -70,7 +75,7 @@ class Device:
 
 
 _ECP5: dict[str, Any] = {
-    "synthesis": "synth_ecp5", "router": "nextpnr-ecp5", "packer": "ecppack",
+    "family": "ecp5", "synthesis": "synth_ecp5", "router": "nextpnr-ecp5", "packer": "ecppack",
     "luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1}, "memories": {"DP16KD": 1},
     "multipliers": {"MULT18X18D": 1},
 }  # fmt: skip
@@ -78,14 +83,14 @@ DEVICES: Mapping[str, Device] = MappingProxyType({
     device.name: device
     for device in (
         Device(
-            "ice40", "iCE40 HX8K, ct256", "synth_ice40", "nextpnr-ice40",
+            "ice40", "iCE40 HX8K, ct256", "ice40", "synth_ice40", "nextpnr-ice40",
             ("--hx8k", "--package", "ct256", "--router", "router2"), "icepack", 206, False,
             {"ICESTORM_LC": 1}, {"SB_DFF": 1}, {"ICESTORM_RAM": 1}, {"SB_MAC16": 1},
         ),
         Device("ecp5", "ECP5 LFE5U-85F, CABGA756", flags=("--85k", "--package", "CABGA756"), pins=365, **_ECP5),
         Device("ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381"), pins=197, **_ECP5),
         Device(
-            "xc7", "7 series, synthesis only", "synth_xilinx -family xc7 -noiopad",
+            "xc7", "7 series, synthesis only", "xc7", "synth_xilinx -family xc7 -noiopad",
             luts={"LUT": 1, "SRL": 1}, flip_flops={"FD": 1}, memories={"RAMB36": 1, "RAMB18": 0.5},
             multipliers={"DSP48E1": 1},
         ),
@@ -201,11 +206,14 @@ def build(
     netlist, counts = f"build/{top}_{device.name}.json", f"build/{top}_{device.name}_cells.json"
     steps = [
         f"read_verilog {' '.join(sources)}",
+        f"hierarchy -top {top}",
+        FORGET,
         f"{device.synthesis} -top {top}",
         f"write_json {netlist}",
         f"tee -q -o {counts} stat -json",
     ]
-    _run("yosys", ["-q", "-p", "; ".join(steps)], folder, device)
+    log = f"build/{top}_{device.name}.log"
+    _run("yosys", ["-q", "-l", log, "-p", "; ".join(steps)], folder, device, folder / log)
     cells = json.loads((folder / counts).read_text())["design"]["num_cells_by_type"]
     if not device.router:
         return Built(device, cells, {})
@@ -224,7 +232,8 @@ def build(
     return Built(device, cells, used, fastest, packed)
 
 
-def _run(tool: str, arguments: Sequence[str], folder: Path, device: Device) -> None:
+def _run(tool: str, arguments: Sequence[str], folder: Path, device: Device, log: Path | None = None) -> None:
+    """Run a tool. What is wrong is taken from its log where it writes one, else from what it prints."""
     command = find_tool(tool) or [tool]
     try:
         subprocess.run(
@@ -237,7 +246,8 @@ def _run(tool: str, arguments: Sequence[str], folder: Path, device: Device) -> N
             timeout=SECONDS,
         )
     except subprocess.CalledProcessError as problem:
-        lines = (problem.stderr + "\n" + problem.stdout).splitlines()
+        text = log.read_text(errors="replace") if log is not None and log.is_file() else ""
+        lines = "\n".join((text, problem.stderr, problem.stdout)).splitlines()
         said = next((line for line in lines if "ERROR" in line), "failed")
         raise BddTorqueError(one_line(f"fpga '{device.name}', {tool}: {said}")) from None
     except subprocess.TimeoutExpired:

@@ -182,9 +182,9 @@ def _export_verilog(model: Model, folder: Path, bitstream: str | None, as_json: 
     written: dict[str, Any] = {"verilog": made.to_plain()}
     built = None
     if bitstream is not None:
-        built = build(
-            folder, [*made.sources, f"{made.name}_serial.v"], f"{made.name}_serial", bitstream, bitstream=True
-        )
+        device = device_named(bitstream)
+        sources = [*made.sources_for(device.family), f"{made.name}_serial.v"]
+        built = build(folder, sources, f"{made.name}_serial", device, bitstream=True)
         written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
     if as_json:
         return written

@@ -114,7 +114,7 @@ def _measured(model: Model, made: VerilogFiles, device: Device, way: str, seed: 
     pins = made.ports.input_bits + made.ports.output_bits + CONTROL_PINS
     serial = bool(device.pins) and pins > device.pins
     top = f"{made.facts.name}_serial" if serial else made.facts.name
-    sources = [*made.facts.sources, *([f"{top}.v"] if serial else [])]
+    sources = [*made.facts.sources_for(device.family), *([f"{top}.v"] if serial else [])]
     with scratch_folder() as folder:
         for name, text in made.files.items():
             (folder / name).write_text(text, encoding="ascii")

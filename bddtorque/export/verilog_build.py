@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bddtorque.bench.fpga_tools import FORGET
 from bddtorque.export.verilog_text import Ports
 
 ICE40 = "--hx8k --package ct256"
@@ -57,8 +58,8 @@ endmodule
 """
 
 
-def makefile_text(name: str, sources: Sequence[str]) -> str:
-    """Return the Makefile: simulation, lint, and bit streams."""
+def makefile_text(name: str, sources: Sequence[str], ecp5: Sequence[str]) -> str:
+    """Return the Makefile: simulation, lint, and bit streams; `ecp5` are the sources for that family."""
     return f"""\
 # Written by bddtorque: `make check` simulates, `make lint` lints, `make ice40` and `make ecp5` make a bit stream in
 # build/ of {name}_serial.v, which needs seven pins. Pins are chosen freely unless PCF or LPF names a file of yours.
@@ -70,6 +71,7 @@ ECP5 ?= {ECP5}
 MHZ ?= 100
 CORE = {" ".join(sources)}
 SOURCES = $(CORE) {name}_serial.v
+SOURCES_ECP5 = {" ".join(ecp5)} {name}_serial.v
 PINS_ICE40 = $(if $(PCF),--pcf $(PCF),--pcf-allow-unconstrained)
 PINS_ECP5 = $(if $(LPF),--lpf $(LPF),--lpf-allow-unconstrained)
 
@@ -95,9 +97,9 @@ build/{name}_ice40.bin: build/{name}_ice40.json
 \t$(TOOLS)nextpnr-ice40 $(ICE40) --json $< --asc build/{name}_ice40.asc --freq $(MHZ) $(PINS_ICE40)
 \t$(TOOLS)icepack build/{name}_ice40.asc $@
 
-build/{name}_ecp5.json: $(SOURCES)
+build/{name}_ecp5.json: $(SOURCES_ECP5)
 \tmkdir -p build
-\t$(TOOLS)yosys -q -p "read_verilog $(SOURCES); synth_ecp5 -top $(TOP) -json $@"
+\t$(TOOLS)yosys -q -p "read_verilog $(SOURCES_ECP5); hierarchy -top $(TOP); {FORGET}; synth_ecp5 -top $(TOP) -json $@"
 
 build/{name}_ecp5.bit: build/{name}_ecp5.json
 \t$(TOOLS)nextpnr-ecp5 $(ECP5) --json $< --textcfg build/{name}_ecp5.config --freq $(MHZ) $(PINS_ECP5)

@@ -19,12 +19,13 @@ from bddtorque.export.exporter import MOST_VECTORS
 from bddtorque.export.folder import check_folder, write_folder
 from bddtorque.export.stage_times import Times, stage_times
 from bddtorque.export.verilog_build import makefile_text, serial_text
+from bddtorque.export.verilog_cells import CELLS, ecp5_text
 from bddtorque.export.verilog_datapath import Multiply, datapath
 from bddtorque.export.verilog_networks import network_text
 from bddtorque.export.verilog_stages import Circuit
-from bddtorque.export.verilog_tables import memory_blocks
+from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
 from bddtorque.export.verilog_testbench import testbench_text, vectors_text
-from bddtorque.export.verilog_text import ModuleWriter, Ports, is_block, memory_text
+from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 
@@ -59,8 +60,8 @@ class ExportedVerilog:
         The folder; None if nothing was written.
     name
         The name of the module.
-    sources
-        The files of the module.
+    sources, ecp5_sources
+        The files of the module, for any chip and for the Lattice ECP5.
     files
         Names of all files, and the bytes of each.
     latency
@@ -80,6 +81,7 @@ class ExportedVerilog:
     directory: Path | None
     name: str
     sources: tuple[str, ...]
+    ecp5_sources: tuple[str, ...]
     files: Mapping[str, int]
     latency: int
     interval: int
@@ -89,12 +91,17 @@ class ExportedVerilog:
     register_bits: int
     bound: float
 
+    def sources_for(self, family: str) -> tuple[str, ...]:
+        """Return the files of the module for a family of chips: those that are made for it where there are such."""
+        return self.ecp5_sources if family == "ecp5" else self.sources
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
             **vars(self),
             "directory": str(self.directory),
             "sources": list(self.sources),
+            "ecp5_sources": list(self.ecp5_sources),
             "files": dict(self.files),
         }
 
@@ -200,16 +207,20 @@ def verilog_files(
         for block in circuit.networks()
     }
     roms = {f"{top}_rom{k}.hex": memory for k, memory in enumerate(circuit.memories) if is_block(memory)}
-    sources = (f"{top}.v", *networks)
+    cells = {f"{top}_{cell}.v": CELLS[cell](top) for cell in sorted(writer.cells)}
+    ecp5 = {f"{top}_ecp5.v": ecp5_text(top)} if cells else {}
+    sources = ((f"{top}.v", *networks, *cells), (f"{top}.v", *networks, *ecp5))
     facts = _facts(model, top, sources, circuit, times, writer)
     files = {
         f"{top}.v": f"{_header(model, interface, ports, facts)}\n{module}",
         **networks,
+        **cells,
+        **ecp5,
         **{file: memory_text(memory) for file, memory in roms.items()},
         f"{top}_tb.v": testbench_text(top, ports, vectors),
         f"{top}_vectors.hex": vectors_text(model, interface, ports, vectors),
         f"{top}_serial.v": serial_text(top, ports),
-        "Makefile": makefile_text(top, sources),
+        "Makefile": makefile_text(top, *sources),
     }
     manifest = {
         "written_by": f"bddtorque {__version__}",
@@ -257,13 +268,14 @@ def ports_of(interface: Interface) -> Ports:
 
 
 def _facts(
-    model: Model, top: str, sources: tuple[str, ...], circuit: Circuit, times: Times, writer: ModuleWriter
-) -> ExportedVerilog:
+    model: Model, top: str, sources: tuple[tuple[str, ...], tuple[str, ...]], circuit: Circuit, times: Times,
+    writer: ModuleWriter,
+) -> ExportedVerilog:  # fmt: skip
     products = [stage for stage in circuit.stages if stage.kind == "product"]
     read = [circuit.memories[stage.place] for stage in circuit.stages if stage.kind == "memory"]
     blocks = [memory for memory in read if is_block(memory)]
     return ExportedVerilog(
-        None, top, sources, {}, times.latency, times.interval,
+        None, top, *sources, {}, times.latency, times.interval,
         len(set(times.units.values())) if times.units else len(products),
         sum(len(memory.words) * memory.bits for memory in blocks),
         sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),

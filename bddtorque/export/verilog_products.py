@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from bddtorque.export.verilog_cells import MULTIPLIER_BITS, MULTIPLIER_CLOCKS
 from bddtorque.export.verilog_stages import Circuit, Stage, literal, register_bits
 from bddtorque.export.verilog_sums import sum_stage
 from bddtorque.words.integer_range import Range
-
-MULTIPLIER_BITS = 18
-"""Of the signed words that one multiplier takes: on the ECP5 18 by 18, on the 7 series 18 by 25."""
-MULTIPLIER_CLOCKS = 3
-"""Registers before, inside and behind a multiplier."""
 
 
 def multiplied(circuit: Circuit, left: int, right: int) -> int:
@@ -28,10 +24,7 @@ def multiplied(circuit: Circuit, left: int, right: int) -> int:
             parts = [(multiplied(circuit, high, other), 1 << cut), (multiplied(circuit, low, other), 1)]
             return sum_stage(circuit, parts, 0, 0, _reach(circuit, left, right))
     reach = _reach(circuit, left, right)
-    width = register_bits(reach)
-    texts = [f"$signed({circuit.operand(k, word, width)})" for k, word in enumerate((left, right))]
-    stage = Stage((left, right), " * ".join(texts), reach, "product", latency=MULTIPLIER_CLOCKS)
-    return circuit.add(stage)
+    return circuit.add(Stage((left, right), "", reach, "product", latency=MULTIPLIER_CLOCKS))
 
 
 def _signed_bits(stage: Stage) -> int:

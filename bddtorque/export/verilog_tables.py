@@ -138,3 +138,23 @@ def _folded(circuit: Circuit, table: Table, word: int, fold: Sequence[int]) -> i
     turned, negated = f"{literal(0, width)} - {own}", literal(-last, width)
     fixed = constant if last == 0 else f"(@2[0] ? {negated} : {constant})"
     return circuit.logic((rom, special, flip), f"@1[0] ? {fixed} : (@2[0] ? {turned} : {own})", result)
+
+
+def case_function(name: str, memory: Memory) -> list[str]:
+    """Return a small ROM as a function."""
+    address, bits = memory.address_bits, memory.bits
+    lines = [f"function [{bits - 1}:0] {name};", f"    input [{address - 1}:0] x;", "    case (x)"]
+    lines += [f"        {address}'d{place}: {name} = {bits}'h{word:x};" for place, word in enumerate(memory.words[:-1])]
+    lines += [f"        default: {name} = {bits}'h{memory.words[-1]:x};", "    endcase", "endfunction"]
+    return lines
+
+
+def memory_text(memory: Memory) -> str:
+    """Return what a ROM holds, as `$readmemh` reads it."""
+    digits = -(-memory.bits // 4)
+    return "".join(f"{word:0{digits}x}\n" for word in memory.words)
+
+
+def is_block(memory: Memory) -> bool:
+    """Whether a ROM is in block memory."""
+    return memory.address_bits > SMALL_ADDRESS

@@ -112,4 +112,4 @@ def test_the_straightforward_circuit_is_right(tmp_path):
     assert (other.facts.multipliers, other.facts.interval) == (own.facts.multipliers, 1)
     for name, text in other.files.items():
         (tmp_path / name).write_text(text)
-    assert simulate(tmp_path, "dut_tb.v", "dut.v")[-1] == "OK: 200 states"
+    assert simulate(tmp_path, "dut_tb.v", *other.facts.sources)[-1] == "OK: 200 states"

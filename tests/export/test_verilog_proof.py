@@ -30,6 +30,7 @@ read_verilog {sources} top.v
 hierarchy -top top
 proc
 flatten
+opt_expr
 opt_clean
 techmap -map wires.v
 opt_clean
