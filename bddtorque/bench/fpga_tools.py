@@ -74,6 +74,8 @@ class Device:
     multipliers: Mapping[str, float] = field(default_factory=dict)
 
 
+ROUTER = ("--router", "router2")
+"""The older router of nextpnr takes hours for a hundred multipliers."""
 _ECP5: dict[str, Any] = {
     "family": "ecp5", "synthesis": "synth_ecp5", "router": "nextpnr-ecp5", "packer": "ecppack",
     "luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1}, "memories": {"DP16KD": 1},
@@ -84,11 +86,15 @@ DEVICES: Mapping[str, Device] = MappingProxyType({
     for device in (
         Device(
             "ice40", "iCE40 HX8K, ct256", "ice40", "synth_ice40", "nextpnr-ice40",
-            ("--hx8k", "--package", "ct256", "--router", "router2"), "icepack", 206, False,
+            ("--hx8k", "--package", "ct256", *ROUTER), "icepack", 206, False,
             {"ICESTORM_LC": 1}, {"SB_DFF": 1}, {"ICESTORM_RAM": 1}, {"SB_MAC16": 1},
         ),
-        Device("ecp5", "ECP5 LFE5U-85F, CABGA756", flags=("--85k", "--package", "CABGA756"), pins=365, **_ECP5),
-        Device("ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381"), pins=197, **_ECP5),
+        Device(
+            "ecp5", "ECP5 LFE5U-85F, CABGA756", flags=("--85k", "--package", "CABGA756", *ROUTER), pins=365, **_ECP5
+        ),
+        Device(
+            "ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381", *ROUTER), pins=197, **_ECP5
+        ),
         Device(
             "xc7", "7 series, synthesis only", "xc7", "synth_xilinx -family xc7 -noiopad",
             luts={"LUT": 1, "SRL": 1}, flip_flops={"FD": 1}, memories={"RAMB36": 1, "RAMB18": 0.5},

@@ -18,6 +18,7 @@ verilog_stages    a circuit: one register a stage
 verilog_sums, verilog_products, verilog_tables, verilog_networks    sums, products and tables as stages
 verilog_datapath    the wires of a plan as stages
 stage_times    when each stage runs
+verilog_cells    multipliers and delay lines, plain and for the ECP5
 verilog_text, verilog_testbench, verilog_build    the files
 verilog_exporter    `export_verilog`, which puts all of it together
 """

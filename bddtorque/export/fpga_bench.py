@@ -1,8 +1,8 @@
 """Measure a model on FPGAs: what Yosys and nextpnr make of its circuit, beside a straightforward one.
 
-The straightforward circuit computes the same torques within the same bound as a programmer would write them down: words
-as a processor of 32 bits has them (chip ``generic32``), a multiplication for every product and every constant factor,
-whole tables, and every operation as soon as its operands are there.
+The straightforward circuit computes the same torques within the same bound as one would write them down: one length for
+all words, the shortest that keeps the bound (chip ``uniform``), a multiplication for every product and every constant
+factor, whole tables, and every operation as soon as its operands are there.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def bench_fpga(
 
 
 def straightforward_model(model: Model) -> Model:
-    """Return the same torques in words of a processor of 32 bits."""
-    spec = replace(model.spec, target="integer", chip="generic32", source="auto", products="auto", precision=None)
+    """Return the same torques in words of one length."""
+    spec = replace(model.spec, target="integer", chip="uniform", source="auto", products="auto", precision=None)
     draft = draft_of_robot(spec, model.robot)
     return finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
 

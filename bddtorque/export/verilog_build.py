@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bddtorque.bench.fpga_tools import FORGET
+from bddtorque.bench.fpga_tools import DEVICES, FORGET
 from bddtorque.export.verilog_text import Ports
 
-ICE40 = "--hx8k --package ct256"
-ECP5 = "--25k --package CABGA381"
+ICE40, ECP5 = (" ".join(DEVICES[name].flags) for name in ("ice40", "ecp5-25"))
 
 
 def serial_text(name: str, ports: Ports) -> str:

@@ -98,7 +98,7 @@ class AreaModel(CycleModel):
 
 def cost_model(chip: Chip) -> CycleModel:
     """Return what a chip is planned by."""
-    return AreaModel(chip) if chip.model == "area" else CycleModel(chip)
+    return AreaModel(chip) if chip.model in ("area", "uniform") else CycleModel(chip)
 
 
 def plan_cycles(plan: Plan, chip: Chip) -> float:

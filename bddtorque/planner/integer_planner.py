@@ -22,6 +22,7 @@ from bddtorque.planner.integer_sizing import PRODUCT_TOLERANCE, Sizer, is_power
 from bddtorque.planner.layout import Layout, Part
 from bddtorque.planner.network import Network
 from bddtorque.planner.sizing import Sizes
+from bddtorque.planner.uniform_words import UniformWords
 from bddtorque.spec.chips import Chip
 from bddtorque.words.argument import Argument
 from bddtorque.words.rounding import half_up
@@ -135,7 +136,7 @@ def _planned(
     """Return a plan of a network whose bound is below what is `wanted`."""
     scales = {name: argument.scale for name, argument in arguments.items()}
     sizer = Sizer(network, [each.lsb for each in targets], wanted - 0.5)
-    search = WordSearch(sizer, cost_model(chip))
+    search = UniformWords(sizer) if chip.model == "uniform" else WordSearch(sizer, cost_model(chip))
     allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
     choice = search.start(allowed)
     for _ in range(MOST_TRIES):

@@ -63,6 +63,10 @@ class Sizer:
         By word: log2 of its largest magnitude, in its unit.
     multiplied
         The sums that are rounded, for something multiplies them.
+    offsets
+        By sum: the largest exponent that its constant is a multiple of.
+    finest_table
+        The smallest exponent of a table.
     """
 
     def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:
@@ -117,10 +121,10 @@ class Sizer:
         halves = [self.adjoints[node] * float(self.units[node]) / 2 for node in self.live]
         self._halves = np.array(halves).reshape(len(self.live), len(units))
         self._weight = {node: math.log2(half.max() * 2) for node, half in zip(self.live, self._halves, strict=True)}
-        self._offsets = {node: self._offset(node) for node in self.live if node in network.sums}
+        self.offsets = {node: self._offset(node) for node in self.live if node in network.sums}
         self._is_table = [node in network.tables for node in self.live]
         widest = max((self.sizes[node] for node in self.tables), default=0.0)
-        self._finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS
+        self.finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS
 
     def exponents(self, share: float, moved: Mapping[int, int]) -> dict[int, int]:
         """Return by node: one step of a word is its unit times 2^exponent.
@@ -132,7 +136,7 @@ class Sizer:
         allowed = math.log2(2 * share)
         if self.tables:
             finest = min(math.floor(allowed - self._weight[node]) for node in self.tables) + moved.get(TABLES, 0)
-            exponents |= dict.fromkeys(self.tables, max(finest, self._finest_table))
+            exponents |= dict.fromkeys(self.tables, max(finest, self.finest_table))
         for node in self.live:
             if node in exponents:
                 continue
@@ -140,14 +144,14 @@ class Sizer:
             exact = node not in self.multiplied and self.reach[node] - finest <= EXACT_BITS
             wanted = math.floor(allowed - self._weight[node]) + moved.get(node, 0)
             exponents[node] = finest if exact else max(finest, wanted)
-            if exponents[node] > self._offsets[node]:  # an exact sum whose constant would be rounded too far
-                exponents[node] = max(min(exponents[node], wanted), self._offsets[node])
+            if exponents[node] > self.offsets[node]:  # an exact sum whose constant would be rounded too far
+                exponents[node] = max(min(exponents[node], wanted), self.offsets[node])
         return exponents
 
     def errors(self, exponents: Mapping[int, int]) -> Floats:
         """Return what rounding costs each output, to first order in units: by live word, then by sum of `inexact`."""
         rounded = [
-            self._is_table[k] or exponents[node] > min(self.finest(node, exponents), self._offsets[node])
+            self._is_table[k] or exponents[node] > min(self.finest(node, exponents), self.offsets[node])
             for k, node in enumerate(self.live)
         ]
         steps = np.array([exponents[node] for node in self.live])

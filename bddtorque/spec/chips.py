@@ -82,7 +82,8 @@ class Chip:
     packages
         Debian packages that bring its compiler and its C library.
     model
-        Of its cycles: ``"avr"``, or a model of `bench.cycle_models`.
+        Of its cycles: ``"avr"``, or a model of `bench.cycle_models`; else ``"area"``, where every bit costs, or
+        ``"uniform"``, where all words have one length.
     part
         What simavr calls it.
     code_per_cycle

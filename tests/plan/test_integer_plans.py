@@ -55,7 +55,7 @@ def planned(sample: Sample, accuracy: float = 1.0, chip: str = "generic32") -> P
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(samples(), st.sampled_from([0.6, 1.0, 2.0]), st.sampled_from(["cortex-m0", "avr"]))
+@given(samples(), st.sampled_from([0.6, 1.0, 2.0]), st.sampled_from(["cortex-m0", "avr", "uniform"]))
 def test_no_state_errs_more_than_proved(sample: Sample, accuracy: float, chip: str) -> None:
     """Any function, on every state: within the composed bound, and that within the accuracy asked for."""
     try:
@@ -153,6 +153,14 @@ def test_a_chip_is_served_best_by_its_own_plan() -> None:
         assert plan_cycles(plan, chip_named(chip)) <= min(
             plan_cycles(other, chip_named(chip)) for other in plans.values()
         )
+
+
+@pytest.mark.parametrize(("chip", "uniform"), [("uniform", True), ("fpga", False)])
+def test_all_words_that_are_rounded_have_one_length(chip: str, uniform: bool) -> None:
+    """Chip ``uniform`` is what circuits are compared with."""
+    plan = integer_plan(arm(8, target="integer", chip=chip))
+    rounded = {plan.range_of(k).bits for k, wire in enumerate(plan.wires) if isinstance(wire, Sum) and wire.shift}
+    assert (len(rounded) == 1) is uniform
 
 
 def test_the_cheaper_source_is_taken() -> None:
