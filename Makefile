@@ -22,7 +22,7 @@ help:
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
 	@echo "make figures    measure again, and rewrite, the tables of figures in README.md and docs/ (minutes)"
-	@echo "make docs       build the pages of docs/ into site/, strictly"
+	@echo "make docs       build the pages of docs/ into site/, strictly, and the reports of the gallery"
 	@echo "make clean      remove the environment and what was made"
 
 $(BASE): pyproject.toml
@@ -95,6 +95,7 @@ figures: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+	$(BIN)/python docs/gallery.py site/reports
 
 clean:
 	rm -rf $(VENV) out build dist site

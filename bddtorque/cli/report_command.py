@@ -1,4 +1,4 @@
-"""``bddtorque report``: a compiled robot as one page."""
+"""``bddtorque report``: a compiled model as one page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.cli.console import grid, output, say, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, is_compiled, robot_model
+from bddtorque.cli.options import JsonOption, check_outputs, is_compiled
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def report_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled robot, .bdt.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -27,19 +27,20 @@ def report_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write one page about a compiled robot that needs no network.
+    """Write one page about a compiled model that needs no network.
 
     You can move the arm; the page computes its torques from the compiled tables and shows them beside their bounds,
-    with maps of torque, margin, gravity load and error. Cost, plan and diagrams follow. Exit code 1 if an error above
-    the proved bound is found.
+    with maps of torque, margin, gravity load and error. Functions, measured data and other quantities have sliders for
+    their inputs, and curves. Cost, plan and diagrams follow. Exit code 1 if an error above the proved bound is found.
     """
     path = out or Path(f"{file.stem}.html")
     check_outputs({"-o": path}, [file])
     if is_compiled(str(path)):
         raise BddTorqueError(f"-o must name a page such as {path.stem}.html, but .bdt is for models: {path}")
+    from bddtorque.model.model import load
     from bddtorque.report import write_report
 
-    model = robot_model(file)
+    model = load(file)
     with ShownProgress("report", {"report": 1.0}) as progress:
         report = write_report(model, path, progress=progress)
     if as_json:
@@ -55,9 +56,9 @@ def report_command(
     else:
         output().print(grid(report_lines(model, report, path)))
     exceeding = [
-        torque.joint
-        for torque, found in zip(model.certificate.torques, report.largest_found, strict=True)
-        if found > torque.bound
+        output.name
+        for output, found in zip(model.certificate.outputs, report.largest_found, strict=False)
+        if found > output.bound
     ]
     if exceeding:  # as sweep does: more was found than proved
         say(one_line(f"{file}: errors beyond the proved bound were found for {', '.join(exceeding)}"))
@@ -73,10 +74,17 @@ def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, st
         if report.live
         else "left out: the tables are too large for a page"
     )
+    robot = model.source.kind == "robot"
+    size = counted(model.robot.degrees_of_freedom, "joints") if robot else counted(len(model.source.words), "inputs")
+    found = (
+        f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"
+        if report.states
+        else "not compared: only the function itself knows its values"
+    )
     return [
-        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
-        ("torques", live),
-        ("errors", f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"),
+        (model.source.kind, f"{model.name}, {size}"),
+        ("torques" if robot else "values", live),
+        ("errors", found),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),
     ]

@@ -64,7 +64,7 @@ def _labels(joints: Sequence[Placed], view: View) -> list[Markup]:
         else:
             near[2].append(joint.number)
     return [
-        element("text", ", ".join(map(str, places)), x=right + 12.0, y=down - 10.0, class_="joint-name")
+        element("text", ", ".join(map(str, places)), x=right + 15.0, y=down - 14.0, class_="joint-name")
         for right, down, places in groups
     ]
 

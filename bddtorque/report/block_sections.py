@@ -38,7 +38,7 @@ def plan_section(plan: Plan, chip: str | None) -> Markup:
     return element(
         "section",
         element("h2", "Plan"),
-        element("p", f"How input words become torques: {steps}."),
+        element("p", f"How input words become output words: {steps}."),
         details("Show the plan", element("p", alike), element("figure", plan_picture(plan))),
         *([details("Show the bits of products and sums", _register_table(plan, chip))] if chip else []),
         id="plan",
@@ -70,7 +70,7 @@ def operations_section(model: Model) -> Markup:
         element("h2", "Plan"),
         element(
             "p",
-            "How input words become torques: in IEEE floats, with every operation rounded to nearest, so that the "
+            "How input words become output words: in IEEE floats, with every operation rounded to nearest, so that the "
             "words are the same on every machine.",
         ),
         details("Show the operations", table("Operations of one state", ["operation", "count"], rows)),
@@ -109,7 +109,7 @@ def blocks_section(model: Model) -> Markup:
             "Each block is a truth table, stored as a reduced decision diagram whose output bits share nodes.",
         ),
         details(
-            f"Show all {len(rows)} blocks",
+            f"Show all {len(rows)} blocks" if len(rows) > 1 else "Show the block",
             element(
                 "p",
                 "The bars are the nodes of each level, top first. Rails are wires across a cut between two levels.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from bddtorque.base.sizes import format_size
+from bddtorque.base.sizes import counted, format_size
 from bddtorque.bench.target_costs import TargetCost, target_costs
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import Choice, candidate, choose_forms
@@ -28,23 +28,37 @@ def costs_section(model: Model, told: Progress) -> Markup:
     """Return what one state costs: by target, by chip where the plan is one of machine integers, and block by block."""
     forms = []
     if model.plan.target == "tables":
-        choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.spec.memory)
+        choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.memory)
         for k, (words, diagram, choice) in enumerate(zip(model.tables, model.diagrams, choices, strict=True)):
             forms.append((block_forms(words, diagram), choice))
             told.advance(f"forms of block {k}", 1.0, False)
-    heads = ["target", "look-ups", "sums", "products", "tables (ROM)", "on a PC, × float", "microcontrollers"]
-    rows = [_target_row(cost) for cost in target_costs(model)]
     return element(
         "section",
         element("h2", "Cost"),
-        element("p", "Operations and tables of one state. * is what was compiled; the others are estimates. ",
-                element("code", "bddtorque bench"), " measures time on this computer, and cycles with ",
-                element("code", "--chip"), "."),
-        table("Cost of one state by target", heads, rows),
+        *(_targets(model) if model.source.kind == "robot" else [_own_cost(model)]),
         _cycles(model.plan) if isinstance(model.plan, Plan) and model.plan.target == "integer" else Markup(""),
         _forms(forms) if forms else Markup(""),
         id="costs",
     )  # fmt: skip
+
+
+def _targets(model: Model) -> list[Markup]:
+    """Return what one state of a robot costs by target."""
+    heads = ["target", "look-ups", "sums", "products", "tables (ROM)", "on a PC, × float", "microcontrollers"]
+    rows = [_target_row(cost) for cost in target_costs(model)]
+    how = ("Operations and tables of one state. * is what was compiled; the others are estimates. ",
+           element("code", "bddtorque bench"), " measures time on this computer, and cycles with ",
+           element("code", "--chip"), ".")  # fmt: skip
+    return [element("p", *how), table("Cost of one state by target", heads, rows)]
+
+
+def _own_cost(model: Model) -> Markup:
+    """Return the operations and the table bytes of one evaluation, as compiled."""
+    counts = model.plan.counts()
+    named = {"lookups": "look-ups", "products": "products", "sums": "sums", "sines": "sines", "fused": "multiply-adds"}
+    done = ", ".join(counted(counts[key], name) for key, name in named.items() if counts.get(key))
+    size = format_size(sum(words.values.nbytes for words in model.tables))
+    return element("p", f"One evaluation, target {model.plan.target}: {done or 'no operation'}; tables of {size}.")
 
 
 def _target_row(cost: TargetCost) -> list[object]:

@@ -9,6 +9,7 @@ import numpy as np
 from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.evaluate.program import limits
 from bddtorque.model.model import Model
+from bddtorque.proof.certificate import ProvedBound
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
@@ -74,7 +75,7 @@ def live_section(
                 element("figcaption", "Drag the picture or use the arrow keys to turn the view."),
                 class_="arm",
             ),
-            element("div", *(_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
+            element("div", *(_joint_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
             class_="stage",
         ),
         element(
@@ -84,23 +85,29 @@ def live_section(
         ),
         _torques(model, start, ranges, tables=too_large is None),
         element("p", said, id="live-said", class_="note needs-script", role="status"),
-        _live_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),
+        _joint_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),
         id="arm-section",
     )
 
 
-def _sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
-    """Return the sliders of one quantity, from one limit of the joint to the other; all words where there are none.
+def _joint_sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
+    """Return the sliders of one quantity of all joints."""
+    labels = [(f"{symbol}{j} ", name) for j, name in enumerate(model.formats.joint_names, 1)]
+    return sliders(quantity, title, labels, list(getattr(model.formats, quantity)))
 
-    All words end one word beyond the highest: there angles wrap, others stop.
+
+def sliders(quantity: str, title: str, labels: Sequence[tuple[str, str]], words: Sequence[Format]) -> Markup:
+    """Return one slider per word, from one limit of the joint to the other; all words where there are none.
+
+    All words end one word beyond the highest: there angles wrap, others stop. `labels` are symbols and names.
     """
     rows = []
-    for j, (name, word) in enumerate(zip(model.formats.joint_names, getattr(model.formats, quantity), strict=True), 1):
+    for j, ((symbol, name), word) in enumerate(zip(labels, words, strict=True), 1):
         identifier = f"{quantity}{j}"
         rows.append(
             element(
                 "div",
-                element("label", f"{symbol}{j} ", element("span", name), for_=identifier),
+                element("label", symbol, element("span", name), for_=identifier),
                 element(
                     "input",
                     type="range",
@@ -133,27 +140,60 @@ def _torques(model: Model, start: Sequence[Sequence[int]], ranges: Sequence[Torq
     values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     units = subject.truth(*values)[0]
     compiled = model.torque_words(*words)[0]
-    rows = []
-    for j, (proved, word) in enumerate(zip(model.certificate.torques, model.formats.tau, strict=True)):
-        inside = float(np.clip(units[j], word.lowest, word.highest))
-        difference = float(compiled[j]) - inside
-        true = _value(word, float(units[j]))
-        name = f"tau{j + 1}"
-        said = [str(int(compiled[j])), f"{float(word.dequantise(int(compiled[j]))):.5g}", f"{difference:+.3f}"]
-        shown = [each.replace("-", "−") for each in (said if tables else ["–"] * 3)]
-        cells = [
-            element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g} {proved.unit}"),
-            element("span", element("span", f"{true:.6g}".replace("-", "−"), id=f"{name}-true"), f" {proved.unit}"),
-            element("span", shown[0], id=f"{name}-word"),
-            element("span", shown[2], id=f"{name}-difference"),
-            _gauge(name, difference / proved.bound if tables and proved.bound else 0.0, proved.bound),
-            f"{ranges[j].effective_bits:.1f}",
-            element("span", "", id=f"{name}-note", class_="note"),
-        ]
-        # where the screen is narrow every cell is a line of its own and says what it is
-        said_cells = [element("td", cell, data_name=head) for head, cell in zip(TORQUE_HEADS[1:], cells, strict=True)]
-        rows.append([f"τ{j + 1} {proved.joint}", *said_cells])
+    rows = [
+        output_row(
+            j, f"τ{j} {proved.joint}", proved, word, compiled[j - 1] if tables else None, true, bits.effective_bits
+        )
+        for j, (proved, word, true, bits) in enumerate(
+            zip(model.certificate.torques, model.formats.tau, units, ranges, strict=True), 1
+        )
+    ]
     return table("Torques of this state", TORQUE_HEADS, rows, class_="torques")
+
+
+def output_row(
+    place: int,
+    title: str,
+    proved: ProvedBound,
+    word: Format,
+    compiled: int | None,
+    true: float | None,
+    bits: float,
+    heads: Sequence[str] = TORQUE_HEADS,
+) -> list[object]:
+    """Return the row of one output, by the names under which the script goes on with it.
+
+    Parameters
+    ----------
+    compiled
+        The output word of the first state; None if the page has no tables.
+    true
+        The true value in units; None if nobody knows it.
+    bits
+        Effective bits.
+    heads
+        What the columns are called.
+    """
+    name, unit = f"tau{place}", f" {proved.unit}"
+    said, difference = ["–"] * 3, 0.0
+    if compiled is not None:
+        said = [str(int(compiled)), f"{float(word.dequantise(int(compiled))):.5g}", "–"]
+        if true is not None:
+            difference = float(compiled) - float(np.clip(true, word.lowest, word.highest))
+            said[2] = f"{difference:+.3f}"
+    shown = [each.replace("-", "−") for each in said]
+    value = "–" if true is None else f"{_value(word, float(true)):.6g}".replace("-", "−")
+    cells = [
+        element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g}{unit}"),
+        element("span", element("span", value, id=f"{name}-true"), unit if true is not None else ""),
+        element("span", shown[0], id=f"{name}-word"),
+        element("span", shown[2], id=f"{name}-difference"),
+        _gauge(name, difference / proved.bound if proved.bound else 0.0, proved.bound),
+        f"{bits:.1f}",
+        element("span", "", id=f"{name}-note", class_="note"),
+    ]
+    # where the screen is narrow every cell is a line of its own and says what it is
+    return [title, *(element("td", cell, data_name=head) for head, cell in zip(heads[1:], cells, strict=True))]
 
 
 def _value(word: Format, units: float) -> float:
@@ -181,23 +221,42 @@ def map_axes(joints: int) -> tuple[Axis, Axis]:
     return ((0, 0), (0, 1)) if joints == 2 else ((0, 1), (0, 2))
 
 
-def _live_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
-    """Return the canvas of the map that the script draws, and the menus for it."""
+def _joint_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
+    """Return the map of torques over two joints' words."""
     names = model.formats.joint_names
     symbols = [symbol for _, _, symbol in QUANTITIES]
     axes = [(f"{k} {j}", f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
+    outputs = [(str(j), f"τ{j + 1} {name}") for j, name in enumerate(names)]
     first, second = (f"{kind} {joint}" for kind, joint in taken)
+    return live_map(MAPS, outputs, axes, (str(min(1, len(names) - 1)), first, second))
+
+
+def live_map(
+    shown: Sequence[tuple[str, str]],
+    outputs: Sequence[tuple[str, str]],
+    axes: Sequence[tuple[str, str]],
+    taken: tuple[str, str, str],
+) -> Markup:
+    """Return the canvas of the map or curve that the script draws, and the menus for it.
+
+    Parameters
+    ----------
+    shown, outputs, axes
+        What the menus offer: values and what they are called.
+    taken
+        Output, axis across and axis up that it begins with; no axis up is a curve.
+    """
     menus = (
-        ("show", "Show", MAPS, "torque"),
-        ("torque", "of", [(str(j), f"τ{j + 1} {name}") for j, name in enumerate(names)], str(min(1, len(names) - 1))),
-        ("across", "Across", axes, first),
-        ("up", "Up", axes, second),
+        ("show", "Show", shown, shown[0][0]),
+        ("torque", "of", outputs, taken[0]),
+        ("across", "Across", axes, taken[1]),
+        ("up", "Up", [*(axes if len(axes) > 1 else ()), ("", "nothing: a curve")], taken[2]),
         ("words", "Words", [("whole", "of the whole range"), ("near", "next to this state")], "whole"),
     )
     return element(
         "div",
-        element("h3", "Map"),
-        element("p", "Over two words, with everything else as the sliders have it."),
+        element("h3", "Map" if len(axes) > 1 else "Curve"),
+        element("p", "Over the words you choose, with everything else as the sliders have it."),
         element("div", *(_menu(*menu) for menu in menus), class_="choices"),
         element(
             "figure",

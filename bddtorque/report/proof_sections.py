@@ -9,7 +9,7 @@ from bddtorque.base.version import __version__
 from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.proof.certificate import Certificate, Parts, ProvedBound
+from bddtorque.proof.certificate import QUANTITY, RELATIVE_TO, ROBOT, Certificate, Parts, ProvedBound
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
@@ -36,10 +36,15 @@ def head(model: Model, ranges: Sequence[TorqueRange]) -> Markup:
     statement = (
         f"For every input, each compiled torque word is proved to be {bound} of its last bit from the true torque."
     )
+    return header(model.robot.name, statement, facts)
+
+
+def header(name: str, statement: str, facts: Sequence[tuple[str, str]]) -> Markup:
+    """Return a title, a statement, and a few figures."""
     return element(
         "header",
         element("p", "bddtorque report", class_="kicker"),
-        element("h1", model.robot.name),
+        element("h1", name),
         element("p", statement, class_="lead"),
         element(
             "dl", *(element("div", element("dt", name), element("dd", said)) for name, said in facts), class_="facts"
@@ -64,7 +69,7 @@ def file_section(model: Model) -> Markup:
     facts += [
         ("tables", f"{figures['blocks']:,} with {figures['rows']:,} rows"),
         *([("diagram nodes", f"{figures['nodes']:,}")] if model.diagrams else []),
-        *([("robot", model.robot.source)] if model.robot.source else []),
+        *([("robot", model.robot.source)] if model.source.kind != "function" and model.robot.source else []),
         ("bddtorque", __version__),
     ]
     rows = [[name, element("td", said, class_="text")] for name, said in facts]
@@ -77,7 +82,7 @@ def file_section(model: Model) -> Markup:
 
 
 def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange]) -> Markup:
-    """Return what is proved, by parts, and whether torques can saturate."""
+    """Return what is proved, by parts, and whether torques can saturate; without ranges, of any other outputs."""
     torques = certificate.torques
     rows: list[list[object]] = [
         [shown, *(f"{getattr(torque.parts, name):.3g}" for torque in torques)] for name, shown in PART_NAMES.items()
@@ -87,36 +92,45 @@ def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange])
         ["bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in torques)],
         ["one unit of the last bit", *(f"{torque.lsb:.5g} {torque.unit}" for torque in torques)],
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
-        ["no torque lies below", *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
-        ["no torque lies above", *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques)],
-        ["range of the words", *(f"{each.shown_range()} {each.unit}".replace("-", "−") for each in ranges)],
-        ["largest torque", *(f"{each.reached:.4g} to {each.at_most:.4g} {each.unit}" for each in ranges)],
-        ["effective bits: log₂(largest / bound)", *(f"{each.effective_bits:.1f}" for each in ranges)],
-        ["saturation", *(_saturation(torque) for torque in torques)],
+        [
+            f"no {_what(ranges)} lies below",
+            *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques),
+        ],
+        [
+            f"no {_what(ranges)} lies above",
+            *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques),
+        ],
     ]
-    witnesses = [
-        element("li", f"{t.joint}: q {list(t.witness[0])}, q̇ {list(t.witness[1])}, q̈ {list(t.witness[2])}")
-        for t in torques
-        if t.witness is not None
-    ]
+    if ranges:
+        rows += [
+            ["range of the words", *(f"{each.shown_range()} {each.unit}".replace("-", "−") for each in ranges)],
+            ["largest torque", *(f"{each.reached:.4g} to {each.at_most:.4g} {each.unit}" for each in ranges)],
+            ["effective bits: log₂(largest / bound)", *(f"{each.effective_bits:.1f}" for each in ranges)],
+        ]
+    rows.append(["saturation", *(_saturation(torque) for torque in torques)])
+    witnesses = [element("li", f"{t.name}: {_witness(t)}") for t in torques if t.witness is not None]
     return element(
         "section",
         element("h2", "What is proved"),
         element(
             "p",
-            "For every input word, |compiled − true torque| is at most the bound below. The true torque is the "
-            "real-number function of the robot's parameters at the exact values of the input words, clamped to the "
-            "torque's range. ",
+            f"For every input word, |compiled − true {_what(ranges)}| is at most the bound below. The true "
+            f"{_what(ranges)} is {_truth(torques[0])}, clamped to the range of the output words. ",
             element("code", "bddtorque verify"),
-            " proves it again from the file.",
+            " checks that table, diagrams and digests agree."
+            if torques[0].relative_to == "float"
+            else " proves it again from the file.",
         ),
-        element("figure", _bars(torques), element("figcaption", "The bound of each torque by its parts.")),
+        element("figure", _bars(torques), element("figcaption", f"The bound of each {_what(ranges)} by its parts.")),
         details(
             "Show the certificate",
-            table("Certificate, in units of the last bit", ["part", *(torque.joint for torque in torques)], rows),
+            table("Certificate, in units of the last bit", ["part", *(torque.name for torque in torques)], rows),
         ),
         *(
-            [element("p", "Words of states that saturate a torque:"), element("ul", *witnesses, class_="witnesses")]
+            [
+                element("p", f"Words of states that saturate a {_what(ranges)}:"),
+                element("ul", *witnesses, class_="witnesses"),
+            ]
             if witnesses
             else []
         ),
@@ -126,14 +140,21 @@ def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange])
 
 def words_section(model: Model) -> Markup:
     """Return what the words stand for."""
+    if model.source.kind == "robot":
+        symbols = (("q", "q"), ("qd", "q̇"), ("qdd", "q̈"), ("tau", "τ"))
+        words = {
+            f"{symbol}{place} {model.formats.joint_names[place - 1]}": word
+            for quantity, symbol in symbols
+            for place, word in enumerate(getattr(model.formats, quantity), 1)
+        }
+    else:
+        words = {**model.source.words, **model.source.outputs}
     rows = []
-    for quantity, symbol in (("q", "q"), ("qd", "q̇"), ("qdd", "q̈"), ("tau", "τ")):
-        for place, word in enumerate(getattr(model.formats, quantity), 1):
-            low, high = word.span
-            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-            joint = model.formats.joint_names[place - 1]
-            said = [f"{value:.6g}" for value in (word.lsb, low, high)]
-            rows.append([f"{symbol}{place} {joint}", kind, str(word.bits), *said, word.unit])
+    for name, word in words.items():
+        low, high = word.span
+        kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
+        said = [f"{value:.6g}" for value in (word.lsb, low, high)]
+        rows.append([name, kind, str(word.bits), *said, word.unit])
     return element(
         "section",
         element("h2", "Words"),
@@ -146,6 +167,27 @@ def words_section(model: Model) -> Markup:
     )
 
 
+def _what(ranges: Sequence[TorqueRange]) -> str:
+    return "torque" if ranges else "value"
+
+
+def _truth(proved: ProvedBound) -> str:
+    """Say what an output is compared with."""
+    what = {
+        ROBOT: "the real-number function of the robot's parameters at the exact values of the input words",
+        QUANTITY: "the real-number function of the robot's parameters at the exact values of the input words",
+    }
+    return what.get(proved.relative_to) or RELATIVE_TO[proved.relative_to]
+
+
+def _witness(proved: ProvedBound) -> str:
+    assert proved.witness is not None
+    if proved.relative_to != ROBOT:
+        return str(proved.witness)
+    q, qd, qdd = (list(each) for each in proved.witness)
+    return f"q {q}, q̇ {qd}, q̈ {qdd}"
+
+
 def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
     """Return the bounds as bars of parts beside the line of one unit."""
     longest = max(1.0, *(torque.bound for torque in torques))
@@ -153,12 +195,12 @@ def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
     shapes: list[Markup] = []
     for k, torque in enumerate(torques):
         y, x = k * BAR_ROW + 5.0, BAR_NAME
-        name = torque.joint if len(torque.joint) <= NAME_LETTERS else f"{torque.joint[: NAME_LETTERS - 1]}…"
+        name = torque.name if len(torque.name) <= NAME_LETTERS else f"{torque.name[: NAME_LETTERS - 1]}…"
         shapes.append(element("text", name, x=BAR_NAME - 8, y=y + 12, class_="bar-name"))
         for place, (part, shown) in enumerate(PART_NAMES.items()):
             size = getattr(torque.parts, part) * scale
             if size > 0.05:
-                title = element("title", f"{torque.joint}, {shown}: {getattr(torque.parts, part):.4g}")
+                title = element("title", f"{torque.name}, {shown}: {getattr(torque.parts, part):.4g}")
                 rect = element("rect", x=x, y=y, width=size, height=16.0, class_=f"part part{place}")
                 shapes.append(element("g", title, rect))
             x += size
@@ -170,7 +212,7 @@ def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
     shapes.append(element("line", x1=end, x2=end, y1=0.0, y2=height - 18, class_="one-unit"))
     shapes.append(element("text", "one unit", x=end, y=height - 5, class_="one-unit-name"))
     width = BAR_NAME + BAR_LENGTH + 56
-    bounds = ", ".join(f"{torque.joint} {torque.bound:.3f}" for torque in torques)
+    bounds = ", ".join(f"{torque.name} {torque.bound:.3f}" for torque in torques)
     picture = element(
         "svg",
         *shapes,

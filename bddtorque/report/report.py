@@ -1,4 +1,4 @@
-"""`write_report`: a compiled robot as one page that shows, moves and checks it."""
+"""`write_report`: a compiled model as one page that shows, moves and checks it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.block_sections import blocks_section, operations_section, plan_section
 from bddtorque.report.cost_section import costs_section
+from bddtorque.report.function_report import FunctionPage
 from bddtorque.report.live_section import STOPS, live_section
 from bddtorque.report.markup import Markup
 from bddtorque.report.packing import pack
 from bddtorque.report.page import whole_page
 from bddtorque.report.proof_sections import certificate_section, file_section, head, words_section
-from bddtorque.report.script_data import script_data
+from bddtorque.report.script_data import function_data, script_data
 from bddtorque.report.view import start_words, view_of
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.states import Batch, states_of
@@ -48,9 +49,9 @@ class Report:
     live
         Whether the page computes torques from the tables; False if these are too large for a page.
     states
-        Number of states on which the compiled torques were compared with Newton-Euler.
+        Number of states on which the compiled words were compared with true values; 0 if nobody knows these.
     largest_found
-        Largest error of each torque on those states, in units of the last bit.
+        Largest error of each output on those states, in units of the last bit; empty without states.
     """
 
     bytes: int
@@ -71,12 +72,14 @@ def write_report(
     progress: Progress | None = None,
     most_table_bytes: int = MOST_TABLE_BYTES,
 ) -> Report:
-    """Write one HTML page about a compiled robot; it needs no network and no other file.
+    """Write one HTML page about a compiled model; it needs no network and no other file.
+
+    A robot is drawn and moves; a function, measured data or another quantity of a robot has its inputs on sliders.
 
     Parameters
     ----------
     model
-        A compiled robot.
+        A compiled robot, quantity or function.
     path
         The file, usually ``.html``; an existing one is replaced.
     progress
@@ -96,7 +99,6 @@ def write_report(
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
-    model.robot_source("report")
     text, report = report_page(model, progress or NoProgress(), most_table_bytes)
     write_whole(path, text)
     return report
@@ -108,28 +110,56 @@ def report_page(
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
     told = progress or NoProgress()
     with step(told, "report", 3 + len(model.tables) * (1 + (model.plan.target == "tables"))):
-        start = start_words(model.formats)
-        q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
-        view = view_of(model.robot, q, [word.span for word in model.formats.q])
         packed, too_large = _packed(model, most_table_bytes, told)
-        largest = _largest_errors(model)
-        told.advance("compared with Newton-Euler", 1.0, False)
-        ranges = torque_ranges(model.robot_source(), model.certificate)
-        sections = [
-            ("Arm", "arm-section", live_section(model, start, view, ranges, too_large)),
-            ("Proved", "proved", certificate_section(model.certificate, ranges)),
-            ("Cost", "costs", costs_section(model, told)),
+        build = _robot_page if model.source.kind == "robot" else _function_page
+        header, sections, data, states, largest = build(model, packed, too_large, told)
+        told.advance("sections", 1.0, False)
+        sections += [
             *_plan_sections(model),
             ("Words", "words", words_section(model)),
             ("File", "file", file_section(model)),
         ]
-        told.advance("sections", 1.0, False)
-        data = {**script_data(model, packed, start, view), "stops": [list(stop) for stop in STOPS]}
-        text = whole_page(f"{model.robot.name} · bddtorque report", head(model, ranges), sections, data)
+        data["stops"] = [list(stop) for stop in STOPS]
+        text = whole_page(f"{model.name} · bddtorque report", header, sections, data)
         encoded = text.encode("utf-8", "backslashreplace")  # half a pair of a robot's name is no reason to fail
         told.advance("page", 1.0, False)
     held = sum(len(each["data"]) for each in packed or ())
-    return encoded, Report(len(encoded), held, packed is not None, sum(batch.count for batch in COMPARED), largest)
+    return encoded, Report(len(encoded), held, packed is not None, states, largest)
+
+
+Packed = list[dict[str, Any]] | None
+Parts = tuple[Markup, list[tuple[str, str, Markup]], dict[str, Any], int, tuple[float, ...]]
+"""Of a page: the head, the first sections, what the script reads, how many states were compared, largest errors."""
+
+
+def _robot_page(model: Model, packed: Packed, too_large: str | None, told: Progress) -> Parts:
+    """Return the parts of an arm's page."""
+    start = start_words(model.formats)
+    q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
+    view = view_of(model.robot, q, [word.span for word in model.formats.q])
+    largest = _largest_errors(model)
+    told.advance("compared with Newton-Euler", 1.0, False)
+    ranges = torque_ranges(model.robot_source(), model.certificate)
+    sections = [
+        ("Arm", "arm-section", live_section(model, start, view, ranges, too_large)),
+        ("Proved", "proved", certificate_section(model.certificate, ranges)),
+        ("Cost", "costs", costs_section(model, told)),
+    ]
+    data = script_data(model, packed, start, view)
+    return head(model, ranges), sections, data, sum(batch.count for batch in COMPARED), largest
+
+
+def _function_page(model: Model, packed: Packed, too_large: str | None, told: Progress) -> Parts:
+    """Return the parts of the page of anything else."""
+    page = FunctionPage(model)
+    told.advance("compared with true values", 1.0, False)
+    sections = [
+        ("Values", "values", page.live_section(too_large)),
+        ("Proved", "proved", certificate_section(model.certificate, ())),
+        ("Cost", "costs", costs_section(model, told)),
+    ]
+    data = function_data(model, packed, page.start, page.checks, page.truth)
+    return page.head(), sections, data, page.states, page.largest
 
 
 def _largest_errors(model: Model) -> tuple[float, ...]:
@@ -145,7 +175,9 @@ def _largest_errors(model: Model) -> tuple[float, ...]:
 
 def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
     """Return the plan, as a picture or as counts of operations in floats, and the tables if there are any."""
-    plan = operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model.plan, model.spec.chip)
+    plan = (
+        operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model.plan, model.source.chip)
+    )
     tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
     return [("Plan", "plan", plan), *tables]
 
@@ -168,6 +200,6 @@ def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any
 
 def _too_large(given: str, allowed: str) -> str:
     return (
-        f"The tables of this model are too large for a page ({given}; the limit is {allowed}), so the torques below "
-        "are those of Newton-Euler in floats. bddtorque eval computes the compiled ones."
+        f"The tables of this model are too large for a page ({given}; the limit is {allowed}), so what is below "
+        "are true values in floats. bddtorque eval computes the compiled ones."
     )

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine, WordWire
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -26,6 +27,8 @@ from bddtorque.sweeps.states import Batch, states_of
 from bddtorque.words import Format
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
 from bddtorque.words.integer_range import Range
+
+Integers = npt.NDArray[np.int64]
 
 EXACT = 1 << 53
 """Whole numbers up to here are exact in a float64."""
@@ -49,18 +52,58 @@ def script_data(
     data: dict[str, Any] = {
         "robot": robot_data(model.robot),
         "formats": {name: [_format(word) for word in getattr(formats, name)] for name in (*QUANTITIES, "tau")},
-        "bounds": list(model.certificate.bounds),
         "start": [list(map(int, words)) for words in start],
         "view": view.to_plain(),
-        "plan": None,
-        "tables": [],
-        "checks": None,
+        **compiled_data(model, packed),
     }
     if packed is not None:
-        plan = model.plan
-        data["plan"] = float_plan_data(plan) if isinstance(plan, FloatPlan) else plan_data(plan, model.tables)
-        data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
         data["checks"] = checks_of(model)
+    return data
+
+
+def function_data(
+    model: Model,
+    packed: Sequence[Mapping[str, Any]] | None,
+    start: Sequence[int],
+    checks: tuple[Integers, Integers],
+    truth: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the same for a function or a quantity: all its inputs stand where an arm has its positions.
+
+    Parameters
+    ----------
+    start
+        The input words that the page begins with.
+    checks
+        Input words (N, inputs) and the output words (N, outputs) that the evaluator gives for them.
+    truth
+        What the page computes the true outputs from; None if it cannot.
+    """
+    inputs, outputs = list(model.source.words.values()), list(model.source.outputs.values())
+    places = {name: (0, k) for k, name in enumerate(model.source.words)}
+    data: dict[str, Any] = {
+        "robot": None,
+        "formats": {"q": [_format(word) for word in inputs], "qd": [], "qdd": [], "tau": [_format(w) for w in outputs]},
+        "start": [list(map(int, start)), [], []],
+        "truth": truth,
+        **compiled_data(model, packed, places),
+    }
+    if packed is not None:
+        data["checks"] = {"states": [[row, [], []] for row in checks[0].tolist()], "words": checks[1].tolist()}
+    return data
+
+
+def compiled_data(
+    model: Model, packed: Sequence[Mapping[str, Any]] | None, places: Places | None = None
+) -> dict[str, Any]:
+    """Return bounds, plan and tables, and no test states yet."""
+    data: dict[str, Any] = {"bounds": list(model.certificate.bounds), "plan": None, "tables": [], "checks": None}
+    if packed is not None:
+        plan = model.plan
+        data["plan"] = (
+            float_plan_data(plan, places) if isinstance(plan, FloatPlan) else plan_data(plan, model.tables, places)
+        )
+        data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
     return data
 
 
@@ -90,21 +133,35 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     }
 
 
-def plan_data(plan: Plan, tables: Sequence[Table]) -> dict[str, Any]:
-    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
-    words = known_ranges(plan, tables)
+Places = Mapping[str, tuple[int, int]]
+"""Where the script finds inputs by name: which of its lists of words, and which word of it."""
+
+
+def _arm_places(plan: AnyPlan) -> Places:
+    """Return the places of an arm's inputs, which are called q1.., qd1.., qdd1.."""
+    kinds = {wire.name: wire.name.rstrip("0123456789") for wire in plan.wires if isinstance(wire, Input)}
+    return {name: (QUANTITIES.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
+
+
+def plan_data(plan: Plan, tables: Sequence[Table], places: Places | None = None) -> dict[str, Any]:
+    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them.
+
+    `places` says where the inputs are found, those of an arm unless given.
+    """
+    words, found = known_ranges(plan, tables), places or _arm_places(plan)
     return {
-        "wires": [_wire(plan, place, words) for place in range(len(plan.wires))],
+        "wires": [_wire(plan, place, words, found) for place in range(len(plan.wires))],
         "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],
     }
 
 
-def float_plan_data(plan: FloatPlan) -> dict[str, Any]:
+def float_plan_data(plan: FloatPlan, places: Places | None = None) -> dict[str, Any]:
     """Return the steps of a plan in floats likewise; `page/floats.js` reads them."""
+    found = places or _arm_places(plan)
     return {
         "precision": plan.precision.name,
         "factors": list(sine_factors(plan.precision)),
-        "wires": [_float_wire(plan, wire) for wire in plan.wires],
+        "wires": [_float_wire(plan, wire, found) for wire in plan.wires],
         "outputs": [[output.wire, output.low, output.high] for output in plan.outputs],
     }
 
@@ -138,22 +195,21 @@ def _table(table: Table, packed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _wire(plan: Plan, place: int, words: Sequence[Range]) -> list[Any]:
+def _wire(plan: Plan, place: int, words: Sequence[Range], places: Places) -> list[Any]:
     match plan.wires[place]:
         case Product() as product:
             return _product(product, words)
         case Sum() as total:
             return ["sum", *_summed(total, words)]
         case wire:
-            return _word_wire(wire, lambda source: words[source].magnitude)
+            return _word_wire(wire, lambda source: words[source].magnitude, places)
 
 
-def _word_wire(wire: WordWire, magnitude: Callable[[int], int]) -> list[Any]:
+def _word_wire(wire: WordWire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
     """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
     match wire:
         case Input(name=name, bits=bits, wraps=wraps):
-            kind = name.rstrip("0123456789")
-            return ["input", QUANTITIES.index(kind), int(name[len(kind) :]) - 1, bits, int(wraps)]
+            return ["input", *places[name], bits, int(wraps)]
         case AngleSum(bits=bits, parts=parts, constant=constant):
             reach = abs(constant) + sum(abs(factor << shift) * magnitude(source) for source, factor, shift in parts)
             wide = reach >= EXACT // 2
@@ -163,7 +219,7 @@ def _word_wire(wire: WordWire, magnitude: Callable[[int], int]) -> list[Any]:
             return ["lookup", block, list(wires)]
 
 
-def _float_wire(plan: FloatPlan, wire: FloatWire) -> list[Any]:
+def _float_wire(plan: FloatPlan, wire: FloatWire, places: Places) -> list[Any]:
     match wire:
         case Number(word=word):
             return ["number", word]
@@ -179,7 +235,7 @@ def _float_wire(plan: FloatPlan, wire: FloatWire) -> list[Any]:
         case Fused():
             return ["fused", *wire.sources, wire.product_sign, wire.addend_sign]
         case _:
-            return _word_wire(wire, lambda source: plan.range_of(source).magnitude)
+            return _word_wire(wire, lambda source: plan.range_of(source).magnitude, places)
 
 
 def _product(wire: Product, words: Sequence[Range]) -> list[Any]:

@@ -273,6 +273,22 @@ def test_it_prints(opened, tmp_path):
     assert page.run("getComputedStyle(document.getElementById('arm')).display") != "none"
 
 
+@needs_chromium
+def test_nothing_is_cut_off_on_paper(opened):
+    page = opened(written("ur5")[0], width=718, height=1000)  # A4 between its margins
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("[...document.querySelectorAll('details')].every((each) => each.open)")
+    assert page.run("document.documentElement.scrollWidth") <= 718
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["planar2r", "scara", "ur5"])
+def test_a_phone_shows_it_in_less_than_8000_pixels(opened, name):
+    page = opened(written(name)[0], width=390, height=844, phone=True)
+    assert page.run("document.documentElement.scrollHeight") < 8000
+
+
 def test_a_page_without_tables_says_so_and_moves(opened):
     data, report = report_page(compiled("planar2r"), most_table_bytes=100)
     assert not report.live

@@ -82,10 +82,10 @@ def test_more_found_than_proved_is_said(tmp_path, capsys):
     assert page.exists()
 
 
-def test_a_function_has_no_arm(tmp_path, capsys):
-    function = bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)})
+def test_a_function_has_a_page_too(tmp_path, capsys):
+    function = bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)}, name="square")
     function.save(tmp_path / "square.bdt")
-    said = refused(capsys, "report", tmp_path / "square.bdt", "-o", tmp_path / "page.html")
-    assert "square.bdt: 'function' is a compiled function, not a robot" in said
-    with pytest.raises(bt.BddTorqueError, match=r"report: 'function' is a compiled function, not a robot"):
-        bt.write_report(function, tmp_path / "page.html")
+    assert main(["report", str(tmp_path / "square.bdt"), "-o", str(tmp_path / "page.html")]) == 0
+    said = capsys.readouterr().out
+    assert "function  square, 1 input\n" in said and "units on 16 states" in said
+    assert b"Inputs and outputs" in (tmp_path / "page.html").read_bytes()

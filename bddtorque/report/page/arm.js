@@ -108,8 +108,8 @@ class ArmDrawing {
 
   label(x, y, text) {
     const node = document.createElementNS(this.svg.namespaceURI, "text");
-    node.setAttribute("x", (x + 12).toFixed(1));
-    node.setAttribute("y", (y - 10).toFixed(1));
+    node.setAttribute("x", (x + 15).toFixed(1));
+    node.setAttribute("y", (y - 14).toFixed(1));
     node.setAttribute("class", "joint-name");
     node.textContent = text;
     return { node, near: Infinity };

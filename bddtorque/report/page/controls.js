@@ -2,6 +2,7 @@
 
 const QUANTITIES = ["q", "qd", "qdd"];
 const MAP_POINTS = 48;
+const CURVE_POINTS = 480;
 const MAP_DELAY = 120;
 
 /** Reads and writes the sliders, one per quantity and joint. */
@@ -50,7 +51,7 @@ class Sliders {
   describe(input, output, format) {
     const word = held(Number(input.value), format.bits, format.wraps);
     const value = valueOf(format, word);
-    const degrees = format.wraps ? `${shown((value * 180) / Math.PI)}°` : `${shown(value)} ${format.unit}`;
+    const degrees = format.wraps ? `${shown((value * 180) / Math.PI)}°` : withUnit(value, format.unit);
     output.textContent = degrees;
     output.title = `word ${word}`;
     input.setAttribute("aria-valuetext", `${degrees}, word ${word}`);
@@ -78,13 +79,13 @@ class TorqueTable {
     }));
   }
 
-  /** `words` may be null: the page has no tables. */
+  /** `words` may be null: the page has no tables. `truth` may be too: only the function itself knows it. */
   show(words, truth) {
     this.rows.forEach((row, j) => {
       const format = this.formats[j];
-      const units = unitsOf(format, truth[j]);
+      const units = truth ? unitsOf(format, truth[j]) : words ? words[j] : 0;
       const inside = clampedUnits(format, units);
-      row.truth.textContent = shown(truth[j], 6);
+      row.truth.textContent = truth ? shown(truth[j], 6) : "–";
       const saturated = Math.abs(units - inside) > 0.5;
       row.note.textContent = saturated ? "beyond the range: clamped" : "";
       if (!words) {
@@ -96,7 +97,8 @@ class TorqueTable {
       const difference = words[j] - inside;
       row.word.textContent = String(words[j]).replace("-", "−");
       row.value.textContent = shown(valueOf(format, words[j]), 6);
-      row.difference.textContent = (difference < 0 ? "−" : "+") + Math.abs(difference).toFixed(3);
+      row.difference.textContent = truth ? (difference < 0 ? "−" : "+") + Math.abs(difference).toFixed(3) : "–";
+      if (!truth) row.mark.setAttribute("visibility", "hidden");
       const share = Math.max(-1, Math.min(1, difference / this.bounds[j] || 0));
       row.mark.setAttribute("cx", (46 * share).toFixed(1));
       row.mark.classList.toggle("outside", Math.abs(difference) > this.bounds[j]);
@@ -106,8 +108,8 @@ class TorqueTable {
 
 /** Draws one torque, its margin, its gravity load or its error over two words, the others as the sliders have them. */
 class LiveMap {
-  constructor(data, plan, sliders, rest) {
-    Object.assign(this, { data, plan, sliders, rest });
+  constructor(data, plan, sliders, rest, truth) {
+    Object.assign(this, { data, plan, sliders, rest, truth });
     const part = (name) => document.getElementById(name);
     [this.canvas, this.said, this.low, this.high] = ["live-map", "live-map-said", "map-low", "map-high"].map(part);
     this.choices = {};
@@ -129,6 +131,7 @@ class LiveMap {
     if (run !== this.run) return;
     const { formats } = this.data;
     const chosen = Object.fromEntries(Object.entries(this.choices).map(([name, menu]) => [name, menu.value]));
+    if (!chosen.up) return this.curve(chosen);
     const [across, up] = [chosen.across, chosen.up].map((axis) => axis.split(" ").map(Number));
     const torque = Number(chosen.torque);
     const words = this.sliders.words();
@@ -155,13 +158,41 @@ class LiveMap {
     step();
   }
 
+  /** Draw a curve over one word: what is compiled, and for errors the bound on either side. */
+  curve(chosen) {
+    const { formats, bounds } = this.data;
+    const words = this.sliders.words();
+    const [kind, j] = chosen.across.split(" ").map(Number);
+    const torque = Number(chosen.torque);
+    if (chosen.show === "gravity") [words[1], words[2]] = [[...this.rest[1]], [...this.rest[2]]];
+    const format = formats[QUANTITIES[kind]][j];
+    const across = mapWords(format, chosen.words === "near" ? words[kind][j] : null, CURVE_POINTS);
+    const values = across.map((word) => {
+      words[kind][j] = word;
+      return this.value(chosen.show, words, torque);
+    });
+    const bound = chosen.show === "error" ? bounds[torque] : null;
+    const ends = bound === null ? [Math.min(...values), Math.max(...values)] : [-bound, bound];
+    drawCurve(this.canvas, values, ends, chosen.show === "error");
+    const { unit } = formats.tau[torque];
+    const of = { error: "units of the last bit", margin: "of the range" }[chosen.show] ?? unit;
+    const [first, last] = [across[0], across[across.length - 1]].map((word) => valueOf(format, word));
+    [this.low.textContent, this.high.textContent] = [first, last].map((value) => withUnit(value, format.unit));
+    this.said.textContent =
+      bound === null
+        ? `From ${shown(ends[0])} to ${withUnit(ends[1], of)}, left to right from ${shown(first)} to ` +
+          `${withUnit(last, format.unit)}.`
+        : `Largest here: ${Math.max(...values.map(Math.abs)).toFixed(3)} units of the last bit; the dashed lines are ` +
+          `the proved bound, ${bound.toFixed(3)}.`;
+  }
+
   /** Return what a map shows of a state: N·m or N, the share of the range that is left, or units of the last bit. */
   value(show, words, torque) {
     const format = this.data.formats.tau[torque];
     const word = this.plan.torqueWords(...words)[torque];
     if (show === "margin") return 1 - Math.abs(word) / 2 ** (format.bits - 1);
     if (show !== "error") return valueOf(format, word);
-    const truth = trueTorques(this.data.robot, ...valuesOf(this.data.formats, words))[torque];
+    const truth = this.truth(...valuesOf(this.data.formats, words))[torque];
     return word - clampedUnits(format, unitsOf(format, truth));
   }
 
@@ -186,10 +217,11 @@ class LiveMap {
       ],
     }[show] ?? [
       (value) => value / largest || 0,
-      `−${shown(largest)} ${unit}`,
-      `${shown(largest)} ${unit}`,
-      `Here: ${shown(Math.min(...flat))} to ${shown(Math.max(...flat))} ${unit}.`,
+      `−${withUnit(largest, unit)}`,
+      withUnit(largest, unit),
+      `Here: ${shown(Math.min(...flat))} to ${withUnit(Math.max(...flat), unit)}.`,
     ];
+    this.canvas.classList.remove("curve");
     [this.canvas.width, this.canvas.height] = [values[0].length, values.length];
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(this.canvas.width, this.canvas.height);
@@ -213,8 +245,8 @@ class LiveMap {
 }
 
 /** Return every word of a format, or some of them: those about a word, or evenly spaced where there is none. */
-function mapWords(format, about) {
-  const count = Math.min(MAP_POINTS, 2 ** format.bits);
+function mapWords(format, about, most = MAP_POINTS) {
+  const count = Math.min(most, 2 ** format.bits);
   if (about !== null) {
     const first = Math.max(lowestWord(format), Math.min(about - count / 2, highestWord(format) + 1 - count));
     return Array.from({ length: count }, (_, k) => first + k);
@@ -222,4 +254,31 @@ function mapWords(format, about) {
   return Array.from({ length: count }, (_, k) =>
     lowestWord(format) + Math.floor(((2 * k + 1) * 2 ** format.bits) / (2 * count)),
   );
+}
+
+/** Draw values from left to right between two ends, as a line, or as points between dashed lines at the ends. */
+function drawCurve(canvas, values, [low, high], points) {
+  const [width, height, edge] = [960, 480, 16];
+  canvas.classList.add("curve");
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  const colour = (name) => getComputedStyle(canvas).getPropertyValue(name);
+  const x = (k) => edge + (k * (width - 2 * edge)) / Math.max(values.length - 1, 1);
+  const y = (value) => height - edge - ((value - low) / (high - low || 1)) * (height - 2 * edge);
+  const line = (...places) => {
+    context.beginPath();
+    places.forEach(([a, b], k) => (k ? context.lineTo(a, b) : context.moveTo(a, b)));
+    context.stroke();
+  };
+  context.lineWidth = 2;
+  context.strokeStyle = colour("--line");
+  if (low < 0 && high > 0) line([0, y(0)], [width, y(0)]);
+  context.setLineDash([10, 8]);
+  if (points) context.strokeStyle = colour("--bad");
+  for (const end of [low, high]) line([0, y(end)], [width, y(end)]);
+  context.setLineDash([]);
+  context.lineWidth = 3;
+  context.strokeStyle = context.fillStyle = colour("--accent");
+  if (!points) line(...values.map((value, k) => [x(k), y(value)]));
+  else values.forEach((value, k) => context.fillRect(x(k) - 2, y(value) - 2, 4, 4));
 }

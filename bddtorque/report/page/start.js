@@ -29,15 +29,16 @@ function say(identifier, text) {
 async function begin() {
   const data = JSON.parse(document.getElementById("data").textContent);
   document.documentElement.classList.add("script");
-  const arm = new ArmDrawing(document.getElementById("arm"), data.robot, data.view);
+  const arm = data.robot && new ArmDrawing(document.getElementById("arm"), data.robot, data.view);
+  const truth = data.robot ? (...values) => trueTorques(data.robot, ...values) : truthOf(data.truth);
   const torques = new TorqueTable(data);
   let plan = null;
   let map = null;
   const show = () => {
     const words = sliders.words();
     const values = valuesOf(data.formats, words);
-    arm.show(values[0]);
-    torques.show(plan && plan.torqueWords(...words), trueTorques(data.robot, ...values));
+    if (arm) arm.show(values[0]);
+    torques.show(plan && plan.torqueWords(...words), truth && truth(...values));
     if (map) map.later();
   };
   const sliders = new Sliders(data.formats, data.start, show);
@@ -45,12 +46,12 @@ async function begin() {
   const rest = [data.start[0], data.formats.qd.map(still), data.formats.qdd.map(still)];
   const buttons = { "set-start": () => data.start, "set-rest": () => rest, "set-random": () => sliders.random() };
   for (const [name, words] of Object.entries(buttons)) {
-    document.getElementById(name).addEventListener("click", () => {
+    document.getElementById(name)?.addEventListener("click", () => {
       sliders.set(words());
       show();
     });
   }
-  document.getElementById("set-view").addEventListener("click", () => arm.reset());
+  document.getElementById("set-view")?.addEventListener("click", () => arm.reset());
   show();
   for (const part of document.querySelectorAll(".zoom")) {
     const zoom = () => part.classList.toggle("zoomed");
@@ -58,7 +59,7 @@ async function begin() {
     part.addEventListener("keydown", (event) => event.key === "Enter" && zoom());
   }
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
-  const page = { data, arm, sliders, plan, show, valuesOf, trueTorques, placedJoints, Plan, fusedSingle, fusedDouble };
+  const page = { data, arm, sliders, plan, show, truth, valuesOf, trueTorques, placedJoints, Plan, fusedSingle, fusedDouble };
   globalThis.bddtorque = page;
   if (data.plan) {
     const checked = await readTables(data.tables);
@@ -69,10 +70,12 @@ async function begin() {
       ? "This model has no tables."
       : checked === null
         ? "This browser offers no SHA-256 here, so the keys of the tables were not checked."
-        : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
+        : data.tables.length === 1
+          ? "The table in this page has the SHA-256 that the digest covers."
+          : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
     if (equal !== all) throw new Error(`only ${equal} of ${all} states have the words of the evaluator`);
     say("live-said", `${keys} On all ${all} test states the page computes the evaluator's words.`);
-    map = new LiveMap(data, plan, sliders, rest);
+    map = new LiveMap(data, plan, sliders, rest, truth);
     page.plan = plan;
     page.map = map;
     show();

@@ -29,3 +29,8 @@ function shown(value, digits = 4) {
   const places = size === 0 ? digits - 1 : Math.max(0, Math.min(9, digits - 1 - Math.floor(Math.log10(size))));
   return value.toFixed(Math.min(places, digits + 1)).replace("-", "−");
 }
+
+/** Return a number with its unit, if it has one. */
+function withUnit(value, unit) {
+  return unit ? `${shown(value)} ${unit}` : shown(value);
+}
