@@ -79,4 +79,7 @@ def test_a_witness_reads_well():
     parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.5, 0.0)
     bound = ProvedBound("elbow", "N·m", 0.5, parts, -3.0, 4.0, "can", ((1, 2), (3, 4), (5, 6)))
     shown = str(bt.Certificate((bound,)))
-    assert "elbow: CAN saturate (witness words ((1, 2), (3, 4), (5, 6))); a range of -3 to 4 N·m would do" in shown
+    assert (
+        "elbow: CAN saturate (witness words ((1, 2), (3, 4), (5, 6))); a range of -3 to 4 N·m would be wide enough"
+        in shown
+    )

@@ -113,7 +113,7 @@ def prove_with_gappa(
     model = file if isinstance(file, Model) else load(file)
     plan = model.plan
     if any(isinstance(block, GivenBlock) for block in plan.blocks):
-        raise BddTorqueError("Gappa: the words of this model were given, so that nothing can be proved of them")
+        raise BddTorqueError("Gappa: the words of this model were given, so that nothing can be proved about them")
     if coq and isinstance(plan, FloatPlan):
         raise BddTorqueError("the theorem for Coq is of words: compile for target 'integer' or 'tables'")
     try:

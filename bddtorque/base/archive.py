@@ -72,7 +72,7 @@ def unpack(data: bytes, where: str) -> dict[str, bytes]:
                         f"{where}: not a .bdt file but another archive (its entries are not simply stored)"
                     )
                 if entry.filename in entries:
-                    raise BddTorqueError(f"{where}: damaged .bdt file: entry {entry.filename!r:.60} stands twice")
+                    raise BddTorqueError(f"{where}: damaged .bdt file: entry {entry.filename!r:.60} occurs twice")
                 entries[entry.filename] = archive.read(entry)
             return entries
     except BddTorqueError:

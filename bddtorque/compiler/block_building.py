@@ -83,7 +83,7 @@ def build_block(block: Block, given: Table | None, engine: str, memory: int) -> 
         raise BddTorqueError(
             f"memory: block {block_key(block)} of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "
             f"{table.output_bits} bits) does not fit: memory above {_rounded(2 * memory)}, of which half is for one "
-            f"block, block_bits below {sum(block.input_widths)} or fewer bits would do: {problem}"
+            f"block, block_bits below {sum(block.input_widths)} or fewer bits would work: {problem}"
         ) from None
     return {
         "values": np.asarray(table.values),

@@ -141,7 +141,7 @@ def check_accuracy(source: Source, certificate: Certificate) -> None:
                 what = f"{source.spec.quantity} of robot '{source.name:.60}', {output.name}"
             raise BddTorqueError(
                 f"{what}: the proved error of {output.parts.total:.4g} units is not below the accuracy of "
-                f"{source.accuracy:g} that was asked for; float arithmetic behind the tables takes "
+                f"{source.accuracy:g} requested; float arithmetic behind the tables takes "
                 f"{output.parts.arithmetic:.2g}: use fewer output bits or a larger accuracy"
             )
 

@@ -153,13 +153,13 @@ def _traced_as_it_is(function: Callable[..., Any], request: Request) -> Graph:
         graph = traced(function, tuple(request.inputs))
     except UntraceableError as problem:
         raise BddTorqueError(
-            f"{where} can only be traced through sums, products, whole powers, sines and cosines, found {problem}"
+            f"{where} can only be traced through sums, products, integer powers, sines and cosines, found {problem}"
         ) from None
     off = largest_off(function, graph, request.inputs, where)
     if off > 1e-6:
         raise BddTorqueError(
-            f"{where} does not do the same under trace as with floats: {off:.3g} of its size apart, since it looks at "
-            "what it is given; use trace = 'float'"
+            f"{where} gives other values when traced than with floats ({off:.3g} of its size apart), because it "
+            "inspects its arguments; use trace = 'float'"
         )
     return graph
 

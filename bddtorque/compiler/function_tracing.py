@@ -1,8 +1,8 @@
 """Functions under trace: what a user's function does to its arguments, recorded as a graph.
 
-The arguments are `Symbol`s. They know sums, products, whole powers, division by constants, and NumPy's sine and cosine;
-anything else raises `UntraceableError`, and the function is then compiled from its float values instead. So does a
-question such as ``x > 0``, whose answer would be that of one value only.
+The arguments are `Symbol`s. They support sums, products, integer powers, division by constants, and NumPy's sine and
+cosine. Anything else raises `UntraceableError`, and the function is then compiled from its float values instead. So
+does a test such as ``x > 0``, whose answer would be that of one value only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Symbol(Traced):
 
     def __truediv__(self, other: Any) -> Number:
         if isinstance(other, Symbol) or other == 0:
-            raise UntraceableError("division by what is no constant")
+            raise UntraceableError("division by a value that is not constant")
         return self * (1.0 / float(other))  # the rounding of the factor is charged with those of all constants
 
     def __pow__(self, power: Any) -> Number:
@@ -69,7 +69,7 @@ class Symbol(Traced):
         return self.tracer.cos(self)
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise UntraceableError("a question about a value")
+        raise UntraceableError("a test of a value")
 
     __bool__ = __float__ = __int__ = __index__ = __abs__ = __iter__ = __len__ = __getitem__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = _refuse

@@ -82,7 +82,7 @@ def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
         raise BddTorqueError(
             f"robot '{robot.name}' has {counts['harmonics']:,} harmonics in its {counts['terms']} terms "
             f"({counts['phases']:,} phases) and source 'terms' takes {MOST_HARMONICS:,} at most: "
-            'source = "recursive" would do (with accuracy "faithful")'
+            'source = "recursive" would work (with accuracy "faithful")'
         )
     return Origin(robot, "terms", trace_terms(terms, by_powers), terms)
 

@@ -39,5 +39,5 @@ def refuse_uncompilable(robot: Robot) -> None:
         if member.joint.revolute and member.multiplier != int(member.multiplier):
             raise BddTorqueError(
                 f"{where} with multiplier {member.multiplier:g}: words of positions wrap after a turn, so the "
-                "multiplier must be whole; lock it"
+                "multiplier must be an integer; lock it"
             )

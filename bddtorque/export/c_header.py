@@ -58,7 +58,7 @@ def _about(model: Model, prefix: str) -> Iterator[str]:
     source = model.source
     about = "a function of words" if isinstance(source, FunctionSource) else QUANTITIES[source.spec.quantity].about
     yield f"{prefix}.h: {about} {made}."
-    yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
+    yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield ""
     made_of, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
     yield f"Plan: source {made_of}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
@@ -172,9 +172,9 @@ def proved_lines(torque: ProvedBound) -> Iterator[str]:
         case "cannot":
             yield f"cannot saturate (proved: within {reach})"
         case "can":
-            yield f"CAN saturate; a range of {reach} would do"
+            yield f"CAN saturate; a range of {reach} would be wide enough"
         case _:
-            yield f"saturation not excluded; a range of {reach} would do"
+            yield f"saturation not excluded; a range of {reach} would be wide enough"
 
 
 def _function(model: Model, prefix: str, interface: Interface) -> str:

@@ -114,7 +114,7 @@ class SumWriter:
         total = total.common(Range(result.low << shift, ((result.high + 1) << shift) - 1))
         if max(total.magnitude, *(abs(term.factor) for term in terms), 0) > INT64.high:
             raise BddTorqueError(
-                f"export, {where}: arithmetic needs {total.magnitude.bit_length() + 1} bits and 64 are the most: "
+                f"export, {where}: arithmetic needs {total.magnitude.bit_length() + 1} bits, but the limit is 64: "
                 "use fewer bits"
             )
         drafts = list(self._drafts(terms, constant + half, shift, total, result))

@@ -186,7 +186,7 @@ class TermFunction:
         centre = f" + {float(self.torque.sign * self.torque.centre)!r}" if self.torque.centre else ""
         about = [
             f"{prefix}.h: term {self.name} of torque {self.summands.torque + 1} of an arm, from words to its word.",
-            f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it.",
+            f"Written by bddtorque {__version__} (`bddtorque export`): do not edit.",
             "",
             "Words, two's complement; bits above those of a word are ignored:",
             *(

@@ -153,7 +153,7 @@ def recommendations(found: Iterable[tuple[Model, ChipFigures]]) -> dict[str, str
 def _better(target: str, own: ChipFigures, other: ChipFigures) -> str:
     """Return which of two targets to take, and why."""
     if own.problem and other.problem:
-        return "neither tables nor integers can be had: fewer bits would do"
+        return "neither tables nor integers can be had: fewer bits would work"
     if other.problem or (own.mean <= other.mean and not own.problem):
         beside = other.problem or f"{other.mean:,.0f} cycles and {other.flash:,} bytes by {other.options}"
         return f"keep --target {target}: {own.mean:,.0f} cycles and {own.flash:,} bytes ({other.way}: {beside})"

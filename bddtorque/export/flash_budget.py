@@ -30,7 +30,7 @@ def within_flash(model: Model, asked: int | str | None, steps: Steps, chip: Chip
     except BudgetError as problem:
         raise BddTorqueError(
             f"flash must hold {problem.smallest:,} bytes of tables in their smallest forms and about "
-            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would do"
+            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would work"
         ) from None
 
 
@@ -39,5 +39,5 @@ def check_flash(taken: int, tables: int, flash: int | None, chip: Chip) -> None:
     if flash is not None and taken > flash:
         raise BddTorqueError(
             f"flash must be at least {taken:,} bytes on chip '{chip.name}', {tables:,} of them tables, got {flash:,}: "
-            "more flash or fewer bits would do"
+            "more flash or fewer bits would work"
         )

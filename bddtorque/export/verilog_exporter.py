@@ -290,7 +290,7 @@ def _header(model: Model, interface: Interface, ports: Ports, facts: ExportedVer
 def _header_lines(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
     robot = interface.result == "tau"
     yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
-    yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
+    yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield f"Model {model.digest}, target {model.plan.target}."
     yield ""
     every = "a state in every clock" if facts.interval == 1 else f"a state every {facts.interval} clocks"

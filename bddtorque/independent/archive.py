@@ -36,7 +36,7 @@ def entries_of(data: bytes) -> dict[str, bytes]:
     place, record = 0, start
     for _ in range(count):
         name, content, place, record = _entry(data, place, record, start)
-        require(name not in entries, f"expected each entry once, but {name!r:.60} stands twice")
+        require(name not in entries, f"expected each entry once, but {name!r:.60} occurs twice")
         entries[name] = content
     require(place == start, "expected entries up to the directory, but other bytes stand between")
     require(record == start + size, "expected a directory of its entries alone")

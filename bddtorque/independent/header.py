@@ -37,7 +37,7 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
     require(
         not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",
-        "plan: target 'host' is no longer read: make the file anew with `bddtorque compile ROBOT --target float`",
+        "plan: target 'host' is no longer read: compile it again with `bddtorque compile ROBOT --target float`",
     )
     package = header["package"]
     require(
@@ -83,4 +83,4 @@ def _whole(digits: str) -> int:
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")

@@ -149,7 +149,7 @@ def _header(cells: list[str] | None, names: Sequence[str] | None, where: str) ->
             raise BddTorqueError(f"{where}, line 1: the header must hold the names of the columns, got {column!r:.40}")
     if len(set(columns)) < len(columns):
         column = Counter(columns).most_common(1)[0][0]
-        raise BddTorqueError(f"{where}, line 1: column {column!r:.40} stands twice")
+        raise BddTorqueError(f"{where}, line 1: column {column!r:.40} occurs twice")
     for name in names or ():
         if name not in columns:
             raise BddTorqueError(

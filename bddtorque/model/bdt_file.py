@@ -145,13 +145,13 @@ def _plan(header: dict[str, Any], where: str) -> AnyPlan:
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
     """Return the header of a file as plain data: of our format, of a version we know, its arrays all there."""
     if next(iter(entries), None) != HEADER or len(entries[HEADER]) > LARGEST_HEADER:
-        raise BddTorqueError(f"{where} is no .bdt file: its first entry must be {HEADER} and not too large")
+        raise BddTorqueError(f"{where} is not a .bdt file: its first entry must be {HEADER} and not too large")
     try:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
         raise BddTorqueError(f"{where}: the header is no JSON of a .bdt file") from None
     if not isinstance(header, dict) or header.get("format") not in tuple(MAGIC):
-        raise BddTorqueError(f"{where} is no .bdt file: its header is of something else")
+        raise BddTorqueError(f"{where} is not a .bdt file: its header is that of another format")
     version = of_type(header.get("version"), int, f"{where}, version")
     if not 1 <= version <= FORMAT_VERSION:
         raise BddTorqueError(
@@ -162,7 +162,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
     if isinstance(header["plan"], dict) and header["plan"].get("target") == "host":
         of_robot = MAGIC[header["format"]] is not FunctionSource
         again = "`bddtorque compile ROBOT --target float`" if of_robot else "compile_function(..., target='float')"
-        raise BddTorqueError(f"{where}: target 'host' is no longer read: make the file anew with {again}")
+        raise BddTorqueError(f"{where}: target 'host' is no longer read: compile it again with {again}")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
         raise BddTorqueError(f"{where}, package must be the version that wrote the file, got {package!r:.40}")
@@ -177,12 +177,12 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
 
 def _whole_number(text: str) -> int:
     if len(text) > LONGEST_NUMBER:
-        raise ValueError("a whole number longer than any of ours")
+        raise ValueError("an integer longer than any that bddtorque writes")
     return int(text)
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _blocks(

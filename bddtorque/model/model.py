@@ -137,7 +137,7 @@ class Model:
         """The formats of a quantity's words, by the arrays that `value` and `words` take and return."""
         if isinstance(self.source, QuantitySource):
             return self.source.arrays
-        raise WrongKindError(f"'{self.name:.60}' is no quantity other than torque: it has no named arrays")
+        raise WrongKindError(f"'{self.name:.60}' has no named arrays: it is compiled for torque or is a function")
 
     def _of_robot(self) -> RobotSource | QuantitySource:
         return self.source if isinstance(self.source, QuantitySource) else self.robot_source()
@@ -492,7 +492,7 @@ def from_bytes(data: bytes, where: str = "model", memory: int | str = MEMORY) ->
         if (model.digest, model.diagram_digest) != (header["digest"], header["diagram_digest"]):
             raise BddTorqueError(f"{where} was altered: its contents do not match their digest")
         if to_bytes(model, header["package"]) != data:
-            raise BddTorqueError(f"{where} was altered or written anew: it is not as bddtorque writes it")
+            raise BddTorqueError(f"{where} was altered or rewritten: it differs from what bddtorque writes")
     except RecursionError:
         raise BddTorqueError(one_line(f"{where}: the header has too many levels")) from None
     except BddTorqueError as problem:  # a robot knows nothing of files, and names in a file may hold anything

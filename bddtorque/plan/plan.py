@@ -175,8 +175,8 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
             bits = output_format(plan.blocks[block])[0]
             if bits > MOST_TABLE_BITS:
                 raise BddTorqueError(
-                    f"{where}, wire {k} ('{wire.name:.40}'): the words of its table need {bits} bits and "
-                    f"{MOST_TABLE_BITS} are the most: fewer bits, narrower ranges or a larger accuracy would do"
+                    f"{where}, wire {k} ('{wire.name:.40}'): the words of its table need {bits} bits, but "
+                    f"the limit is {MOST_TABLE_BITS}: fewer bits, narrower ranges or a larger accuracy would work"
                 )
         if isinstance(wire, Product):
             _check_product(plan, wire, f"{where}, wire {k} ('{wire.name:.40}')")
@@ -185,8 +185,8 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
         if bits > MOST_BITS:
             other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
             raise BddTorqueError(
-                f"{where}, '{each.name:.40}': a sum needs {bits} bits and {MOST_BITS} are the most: fewer bits, "
-                f"{other}narrower ranges or a larger accuracy would do"
+                f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MOST_BITS}: fewer bits, "
+                f"{other}narrower ranges or a larger accuracy would work"
             )
 
 

@@ -51,7 +51,7 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
     elif isinstance(block, SquareBlock):
         values, error = index_words(block.bits) ** 2 >> 2, 0.0
     elif isinstance(block, GivenBlock):
-        raise BddTorqueError(f"table: the words of block {block_key(block)} were given, and cannot be made anew")
+        raise BddTorqueError(f"table: the words of block {block_key(block)} were given and cannot be computed again")
     else:
         values = np.empty(1 << sum(block.input_widths), dtype=word_dtype(bits, signed))
         done, units = 0, 0.0

@@ -54,7 +54,7 @@ class Combination:
     __rmul__ = __mul__
 
     def __float__(self) -> float:
-        raise BddTorqueError(f"plan: angles may stand under sines and cosines only, {self.name} stands by itself")
+        raise BddTorqueError(f"plan: angles may only occur in sines and cosines, but {self.name} occurs outside")
 
     def argument(self, arguments: Mapping[str, Argument]) -> Argument:
         """Return what the word of the sum stands for: as many bits as the widest of its angles."""

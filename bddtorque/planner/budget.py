@@ -55,8 +55,8 @@ def plan_network(
         share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
     worst = bounds.index(max(bounds))
     raise BddTorqueError(
-        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be kept, {bounds[worst]:.3g} is proved: "
-        "a larger accuracy or fewer bits would do"
+        f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be met, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would work"
     )
 
 
@@ -66,7 +66,7 @@ def bound_to_keep(accuracy: float, spent: float) -> float:
     if wanted <= 0.5:
         raise BddTorqueError(
             f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
-            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would do"
+            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would work"
         )
     return wanted
 

@@ -168,6 +168,6 @@ class PlanBuilder:
             more = f"block_bits = {needs[widest]}, " if most == self.block_bits else ""
             raise BddTorqueError(
                 f"{self._made_for[widest]}: '{self.wires[widest].name:.60}' multiplies words of {left} and {right} "
-                f"bits; {what} {needs[widest]} input bits and {most} are the most: {more}fewer bits, or "
-                'products = "auto" or "partial" would do'
+                f"bits; {what} {needs[widest]} input bits, but the limit is {most}: {more}fewer bits, or "
+                'products = "auto" or "partial" would work'
             )

@@ -151,6 +151,6 @@ def _planned(
         choice = search.find((wanted - 0.5) * tighter * factors)
     worst = int(bounds.argmax())
     raise BddTorqueError(
-        f"accuracy of {targets[worst].name}: {wanted:.4g} units cannot be kept, {bounds[worst]:.3g} is proved: "
-        "a larger accuracy or fewer bits would do"
+        f"accuracy of {targets[worst].name}: {wanted:.4g} units cannot be met, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would work"
     )

@@ -163,8 +163,8 @@ class ProvedBound:
         if self.saturation == "cannot":
             return f"cannot saturate (proved: within {reach})"
         if self.saturation == "can":
-            return f"CAN saturate (witness words {self.witness}); a range of {reach} would do"
-        return f"saturation not excluded; a range of {reach} would do"
+            return f"CAN saturate (witness words {self.witness}); a range of {reach} would be wide enough"
+        return f"saturation not excluded; a range of {reach} would be wide enough"
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON; robots and functions have different keys."""

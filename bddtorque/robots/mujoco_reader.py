@@ -99,7 +99,7 @@ class _Reader:
     def _read_body(self, body: int, name: str) -> None:
         model = self.model
         if name in self.links:
-            raise BddTorqueError(f"{self.where}: body '{name}' stands twice; names must differ")
+            raise BddTorqueError(f"{self.where}: body '{name}' occurs twice; names must differ")
         if body == 0:
             self.links[name] = None
             self.placed.append((name, np.zeros(3)))
@@ -136,7 +136,7 @@ class _Reader:
     def _read_joint(self, joint: int, carrier: str, link: str, pose: Pose) -> None:
         model, name = self.model, _name(self.model, "joint", joint)
         if name in self.joints:
-            raise BddTorqueError(f"{self.where}: joint '{name}' stands twice; names must differ")
+            raise BddTorqueError(f"{self.where}: joint '{name}' occurs twice; names must differ")
         kind = _KINDS[int(model.jnt_type[joint])]
         if kind not in ("prismatic", "revolute"):
             self.joints[name] = UrdfJoint(name, kind, carrier, link, pose, None, {})

@@ -45,7 +45,7 @@ def pinocchio_tree(model: Any, where: str, snap: float) -> Tree:
     joints: dict[str, UrdfJoint] = {}
     for i in range(1, int(model.njoints)):
         if names[i] in joints:
-            raise BddTorqueError(f"joint '{names[i]}' stands twice; names must differ")
+            raise BddTorqueError(f"joint '{names[i]}' occurs twice; names must differ")
         joints[names[i]] = _joint(model, i, names, snap)
         links[names[i]] = _link(model.inertias[i], names[i])
     return Tree(name_of(str(model.name) or "pinocchio", "model name"), links, joints, where)

@@ -296,7 +296,7 @@ class Robot:
         names = [joint.name for joint in (*self.joints, *(follower.joint for follower in self.followers))]
         for name, count in Counter(names).items():
             if count > 1:
-                raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' stands twice")
+                raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' occurs twice")
         for follower in self.followers:
             if follower.leader not in self.joint_names:
                 said = unknown("joint", follower.leader, self.joint_names)

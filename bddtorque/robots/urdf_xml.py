@@ -63,7 +63,7 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
             continue  # materials, transmissions, simulator extensions
         name = name_of(element.get("name"), f"{where}: {element.tag} name")
         if (element.tag, name) in names:
-            raise BddTorqueError(f"{where}: {element.tag} '{name}' stands twice; names must differ")
+            raise BddTorqueError(f"{where}: {element.tag} '{name}' occurs twice; names must differ")
         names.add((element.tag, name))
         if len(names) > MOST_ELEMENTS:
             raise BddTorqueError(f"{where}: there must be at most {MOST_ELEMENTS:,} links and joints, got more")
@@ -135,7 +135,7 @@ def _check(element: ElementTree.Element, where: str) -> None:
             _refuse_resembling(name, inside, where)
             continue
         if name in seen and name not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: <{name}> stands several times; keep one")
+            raise BddTorqueError(f"{where}: <{name}> occurs several times; keep one")
         seen.add(name)
         if name not in ("visual", "collision", "calibration", "safety_controller"):
             _check(child, f"{where}, {name}")

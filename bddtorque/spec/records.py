@@ -231,7 +231,7 @@ def as_joints(given: object, name: str) -> tuple[JointSpec, ...]:
         raise BddTorqueError(f"{name} must all have a name, or none of them, got {names}")
     for k, own in enumerate(names):
         if own is not None and own in names[:k]:
-            raise BddTorqueError(f"{name}: '{own}' stands twice; keep one of them")
+            raise BddTorqueError(f"{name}: '{own}' occurs twice; keep one of them")
     return tuple(joints)
 
 

@@ -143,7 +143,7 @@ def _check(model: Model) -> None:
         if word.dequantise(0) != 0.0:
             raise BddTorqueError(
                 f"errors of terms: the word 0 of {word.name} must stand for 0, got "
-                f"{float(word.dequantise(0)):.6g} {word.unit}: a range that is the same on both sides of 0 would do"
+                f"{float(word.dequantise(0)):.6g} {word.unit}: a range that is the same on both sides of 0 would work"
             )
 
 

@@ -95,7 +95,7 @@ class Turn(Ring):
 
     def __mul__(self, factor: float) -> Turn:
         if factor != int(factor):
-            raise ArithmeticError(f"an angle can be multiplied with whole numbers only, not {factor}")
+            raise ArithmeticError(f"an angle can only be multiplied with integers, not {factor}")
         return Turn(self.numerator * int(factor), self.bits, self.rest * int(factor))
 
     def octant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

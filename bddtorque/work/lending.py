@@ -54,7 +54,7 @@ class Watched(Protocol):
 def check_executor(executor: Any) -> None:
     """Refuse what is no executor."""
     if executor is not None and not isinstance(executor, Executor):
-        hint = ": what its get_executor() returns would do" if hasattr(executor, "get_executor") else ""
+        hint = ": what its get_executor() returns would work" if hasattr(executor, "get_executor") else ""
         raise BddTorqueError(f"executor must be a concurrent.futures.Executor, got {type(executor).__qualname__}{hint}")
 
 

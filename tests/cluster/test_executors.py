@@ -212,7 +212,7 @@ def test_a_client_is_told_from_its_executor() -> None:
     class Client:
         def get_executor(self) -> None: ...
 
-    with pytest.raises(BddTorqueError, match=r"Client: what its get_executor\(\) returns would do$"):
+    with pytest.raises(BddTorqueError, match=r"Client: what its get_executor\(\) returns would work$"):
         run([], executor=Client())  # type: ignore[arg-type]
 
 

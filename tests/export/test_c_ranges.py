@@ -240,7 +240,7 @@ def test_what_does_not_fit_is_refused():
     model = arm(6, workers=1)
     first = model.plan.outputs[0]
     wide = replace(first, parts=tuple((wire, 2**61 + 1) for wire, _ in first.parts))
-    with pytest.raises(BddTorqueError, match=r"output 0: arithmetic needs .* bits and 64 are the most"):
+    with pytest.raises(BddTorqueError, match=r"output 0: arithmetic needs .* bits, but the limit is 64"):
         c_files(replace(model, plan=replace(model.plan, outputs=(wide, model.plan.outputs[1]))))
     large = replace(first, low=-(2**40), high=2**40)
     with pytest.raises(BddTorqueError, match="output 0 must have words of at most 32 bits"):

@@ -175,7 +175,7 @@ BAD_FILES = [
     ("v,f\n1,inf\n", "line 2, column f must be a finite number, got 'inf'"),
     ("v,f\n1,1e999\n", "line 2, column f must be a finite number"),
     ("v,f\nx,1\n", "line 2, column v must be a finite number, got 'x'"),
-    ("v,v\n1,2\n", "line 1: column 'v' stands twice"),
+    ("v,v\n1,2\n", "line 1: column 'v' occurs twice"),
     ("v\n1\n", "columns must be 1 to 4 inputs and a value, got 1"),
     ("a,b,c,d,e,f\n1,2,3,4,5,6\n", "columns must be 1 to 4 inputs and a value, got 6"),
     ('v,f\n"1,2\n', "line 2: this is not CSV"),

@@ -124,6 +124,6 @@ def test_links_in_an_archive_are_no_links() -> None:
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o644) << 16
             linked.writestr(entry, good.read(name))
-    with pytest.raises(BddTorqueError, match="was altered or written anew: it is not as bddtorque writes it"):
+    with pytest.raises(BddTorqueError, match="was altered or rewritten: it differs from what bddtorque writes"):
         from_bytes(buffer.getvalue(), "arm.bdt")
     assert header["format"] == "bddtorque model"

@@ -42,7 +42,7 @@ def test_states(text: str | bytes, said: str, tmp_path: Path) -> None:
             ",".join(f"c{k}" for k in range(120_000)) + "\n",
             "columns must be 1 to 4 inputs and a value, got 120000",
         ),
-        ("x," * 300_000 + "x\n", "line 1: column 'x' stands twice"),
+        ("x," * 300_000 + "x\n", "line 1: column 'x' occurs twice"),
         ("x,y\n" + '"1\n"' * 400_000, "this is not CSV (field larger than field limit"),
         ("x,y\n1,2\n3,1e309", "line 3, column y must be a finite number, got '1e309'"),
         (f"x,{BIDI}\n1,2\n", "the header must hold the names of the columns, got 'abc\\u202edef'"),

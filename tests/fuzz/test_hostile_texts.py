@@ -166,7 +166,7 @@ LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
         ('<robot name="a">' + "<b>" * 200_000, "nested at most 100 deep"),
         (
             '<robot name="a">' + "<link name='x'/>" * 3 + "</robot>",
-            "link 'x' stands twice",
+            "link 'x' occurs twice",
         ),
         (
             '<robot name="a">' + "".join(f"<link name='l{k}'/>" for k in range(200_000)) + "</robot>",

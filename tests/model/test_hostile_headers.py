@@ -110,7 +110,7 @@ def test_any_value_in_any_place(place: tuple, value: Any) -> None:
         (("version",), 0, "the format version must be 1 to 4, got 0"),
         (("version",), True, "version must be an integer"),
         (("version",), "1", "version must be an integer"),
-        (("format",), "BddTorque model", "its header is of something else"),
+        (("format",), "BddTorque model", "its header is that of another format"),
         (("package",), "", "package must be the version that wrote the file"),
         (("package",), None, "package must be text"),
         (("package",), "1.0\n", "package must be the version that wrote the file"),

@@ -36,6 +36,6 @@ def plan_within(
             guard[place] += 1
             if guard[place] > MOST_GUARD:
                 raise BddTorqueError(
-                    f"accuracy of {targets[place].name}: {accuracy:g} units cannot be kept, "
-                    f"{bounds[place]:.3g} is proved with {MOST_GUARD} guard bits: above 0.5 units would do"
+                    f"accuracy of {targets[place].name}: {accuracy:g} units cannot be met, "
+                    f"{bounds[place]:.3g} is proved with {MOST_GUARD} guard bits: above 0.5 units would work"
                 )

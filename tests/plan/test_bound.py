@@ -38,7 +38,7 @@ def test_no_state_of_any_plan_errs_more_than_proved(planner, sample, accuracy, b
     try:
         plan = PLANNERS[planner](sample.graph, sample.arguments, sample.targets, accuracy, block_bits)
     except BddTorqueError as problem:
-        assert any(each in str(problem) for each in ("block_bits", "are the most", "cannot be kept"))
+        assert any(each in str(problem) for each in ("block_bits", "the limit is", "cannot be met"))
         assume(False)
     assert all(sum(block.input_widths) <= block_bits for block in plan.blocks)
     found, proved = found_and_proved(sample, plan)

@@ -1,4 +1,4 @@
-"""The cover of planar2r as the paper has it, and what no block can hold refused with what would do."""
+"""The cover of planar2r as the paper has it, and what no block can hold refused with what would work."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -190,7 +190,7 @@ def test_words_that_fit_no_table_are_refused_by_name():
     for name, planner in PLANNERS.items():
         # a cover names the table; a network first makes its word as coarse as tables hold, and then names the output
         said = (
-            r"(sin|f)\(a\).*need \d+ bits and 31 are the most" if name == "cover" else "accuracy of y: 1 units cannot"
+            r"(sin|f)\(a\).*need \d+ bits, but the limit is 31" if name == "cover" else "accuracy of y: 1 units cannot"
         )
         with pytest.raises(BddTorqueError, match=said):
             planner(sample.graph, sample.arguments, sample.targets, 1.0, 12)
@@ -207,7 +207,7 @@ def test_a_plan_whose_words_do_not_fit_is_refused():
     with pytest.raises(BddTorqueError, match="bits do not fit their product"):
         check_widths(replace(wide, wires=wires))
     output = replace(plan.outputs[0], constant=1 << 62)
-    out = "needs 63 bits and 62 are the most: fewer bits, source '{}', narrower ranges or a larger accuracy would do"
+    out = "needs 63 bits, but the limit is 62: fewer bits, source '{}', narrower ranges or a larger accuracy would work"
     for source, other in (("recursive", "terms"), ("terms", "recursive")):
         with pytest.raises(BddTorqueError, match=out.format(other)):
             check_widths(replace(plan, outputs=(output,), source=source))

@@ -61,7 +61,7 @@ def test_no_state_errs_more_than_proved(sample: Sample, accuracy: float, chip: s
     try:
         plan = planned(sample, accuracy, chip)
     except BddTorqueError as problem:  # outputs of more than 20 bits, and next to nothing to round by
-        assert "and 62 are the most" in str(problem)
+        assert "the limit is 62" in str(problem)
         return
     found, proved = found_and_proved(sample, plan)
     assert all(error <= bound < accuracy for error, bound in zip(found, proved, strict=True))

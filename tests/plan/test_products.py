@@ -62,17 +62,17 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
     [
         (
             {"products": "blocks", "bits": 12},
-            r"plan: '.*' multiplies words of \d+ and \d+ bits; one table of both needs \d+ input bits and 20 are the "
-            r'most: block_bits = \d+, fewer bits, or products = "auto" or "partial" would do',
+            r"plan: '.*' multiplies words of \d+ and \d+ bits; one table of both needs \d+ input bits, but the limit "
+            r'is 20: block_bits = \d+, fewer bits, or products = "auto" or "partial" would work',
         ),
         (
             {"products": "squares", "bits": 17},
-            r"'.*' multiplies words of .* bits; quarter squares need 18 input bits and 17 are the most: fewer bits",
+            r"'.*' multiplies words of .* bits; quarter squares need 18 input bits, but the limit is 17: fewer bits",
         ),
         (
             {"products": "blocks", "bits": 9, "accuracy": "paper"},
-            r"tau1, term .*qd.*: '.*' multiplies words of 11 and 11 bits; one table of both needs 22 input bits and 20 "
-            r"are the most: block_bits = 22, fewer bits, or",
+            r"tau1, term .*qd.*: '.*' multiplies words of 11 and 11 bits; one table of both needs 22 input bits, but "
+            r"the limit is 20: block_bits = 22, fewer bits, or",
         ),
         (
             {"products": "squares", "target": "float"},

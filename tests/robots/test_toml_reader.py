@@ -257,7 +257,7 @@ def test_quarter_turns_are_exact() -> None:
             ("joint 2 'joint2': type must be 'revolute' or 'prismatic', got 'slide'",),
         ),
         ('type = "prismatic"\n', "", ("joint 2 'joint2': key 'type' is missing",)),
-        ('name = "waist"', 'name = "joint2"', ("joint names must differ, 'joint2' stands twice",)),
+        ('name = "waist"', 'name = "joint2"', ("joint names must differ, 'joint2' occurs twice",)),
         ("a = 0.1, ", "", ("joint 1 'waist', dh: key 'a' is missing",)),
         ("d = 0.3, ", "", ("joint 1 'waist', dh: key 'd' is missing",)),
         ('theta = "-pi/2", ', "", ("joint 2 'joint2', dh: key 'theta' is missing",)),

@@ -29,7 +29,7 @@ def test_files_of_the_former_target_are_refused_with_what_makes_them_anew(caplog
     for section in ("spec", "plan"):
         header[section]["target"] = "host"
     data = signed(header, arrays)
-    said = "target 'host' is no longer read: make the file anew with `bddtorque compile ROBOT --target float`"
+    said = "target 'host' is no longer read: compile it again with `bddtorque compile ROBOT --target float`"
     with pytest.raises(bt.BddTorqueError, match=said):
         from_bytes(data)
     assert not caplog.records

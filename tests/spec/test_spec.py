@@ -149,7 +149,7 @@ def test_the_example_in_the_documentation_loads() -> None:
         ('[[joint]]\nname = "a"\n[[joint]]', "joint must all have a name, or none of them, got ['a', None] (my.toml"),
         (
             '[[joint]]\nname = "a"\n[[joint]]\nname = "a"',
-            "joint: 'a' stands twice; keep one of them (my.toml, key 'joint')",
+            "joint: 'a' occurs twice; keep one of them (my.toml, key 'joint')",
         ),
         ("joint = 3", "joint must be a list of tables, got 3 (my.toml, key 'joint')"),
         ("joint = [3]", "joint 1 must be a table with name, .*, got 3 (my.toml, key 'joint')"),
