@@ -106,7 +106,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "export": (
         export_command,
         "Example: bddtorque export planar2r.bdt --c planar2r_c\n\n"
-        "Example: bddtorque export planar2r.bdt --c planar2r_c --floats --memory '32 KiB'\n\n"
+        "Example: bddtorque export planar2r.bdt --c planar2r_c --floats --flash '32 kB'\n\n"
         "Example: bddtorque export planar2r.bdt --pla planar2r_pla --blif planar2r.blif",
     ),
 }

@@ -30,8 +30,8 @@ def ask_command(
         typer.Option(
             "--of",
             metavar="NAME",
-            help="What is asked about (may be repeated): an output (tau1, or the joint), a term (J12, G1), a word "
-            "(w15) or a block (b3). All outputs unless given.",
+            help="What to ask about (may be repeated): an output (tau1, or the joint), a term (J12, G1), a word "
+            "(w15) or a block (b3). Default: all outputs.",
         ),
     ] = None,
     largest: Annotated[bool, typer.Option("--largest", help="The largest value, and a state that has it.")] = False,
@@ -43,7 +43,7 @@ def ask_command(
     at_most: Annotated[
         float | None, typer.Option("--at-most", metavar="X", help="How many states give at most X N·m or N.")
     ] = None,
-    error: Annotated[bool, typer.Option("--error", help="Where words are farthest from the truth.")] = False,
+    error: Annotated[bool, typer.Option("--error", help="The largest error, and a state that has it.")] = False,
     symmetry: Annotated[bool, typer.Option("--symmetry", help="Whether it is odd, even, or constant.")] = False,
     support: Annotated[bool, typer.Option("--support", help="Which input bits matter.")] = False,
     equal: Annotated[

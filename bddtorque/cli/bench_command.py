@@ -49,9 +49,9 @@ def bench_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Measure the evaluators of a model beside float peers, on one core, as ratios from interleaved rounds.
+    """Measure the evaluators of a model beside float baselines on one core, as ratios from interleaved rounds.
 
-    A robot is compiled for both targets, unless --target names one. Run it on a machine that does nothing else.
+    A robot is compiled for both targets, unless --target names one. Run it on an idle machine.
     """
     if states < 64 or states % 64:
         raise BddTorqueError(f"--states must be a multiple of 64, got {states}")

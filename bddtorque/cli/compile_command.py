@@ -47,7 +47,7 @@ def compile_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The file to write; SPEC's name with .bdt unless given."),
+        typer.Option("-o", "--output", metavar="FILE", help="The file to write; default: SPEC's name with .bdt."),
     ] = None,
     plan: Annotated[
         Path | None,

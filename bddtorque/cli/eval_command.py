@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Torques = npt.NDArray[Any]
 
-STATE = typer.Option(metavar="NUMBERS", help="Separated by commas, one per joint; 0 unless given.")
+STATE = typer.Option(metavar="NUMBERS", help="Separated by commas, one per joint; default: 0.")
 
 
 def eval_command(

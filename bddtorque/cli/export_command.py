@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def export_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
-    c: Annotated[
-        Path | None, typer.Option("--c", metavar="DIR", help="Write C99 to this folder, which is made if need be.")
-    ] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="DIR", help="Write C99 to this folder.")] = None,
     term: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +54,7 @@ def export_command(
         typer.Option(metavar="FPGA", help="Verilog: make a bit stream too, for ice40, ecp5 or ecp5-25 (docs)."),
     ] = None,
     floats: Annotated[
-        bool, typer.Option("--floats", help="Add a function that takes and gives rad, m, N·m and N.")
+        bool, typer.Option("--floats", help="Add a function that takes and returns rad, m, N·m and N.")
     ] = False,
     products: Annotated[str | None, typer.Option(hidden=True)] = None,
     form: Annotated[
@@ -75,7 +73,7 @@ def export_command(
     ] = None,
     memory: Annotated[str | None, typer.Option(hidden=True)] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What functions and files are called; as the robot unless given.")
+        str | None, typer.Option(metavar="NAME", help="Name of functions and files; default: the robot's.")
     ] = None,
     chip: Annotated[
         str | None,

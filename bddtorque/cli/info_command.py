@@ -19,7 +19,7 @@ def info_command(
         typer.Option(
             "--memory",
             metavar="SIZE",
-            help="Choose the forms of the blocks within so many bytes (64 KiB, ...) instead of the spec's.",
+            help="Choose the forms of the blocks within this size (64 KiB, ...) instead of the spec's.",
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -35,7 +35,7 @@ def sweep_command(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
     search: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="States tried in search of the worst; one for every eight unless given."),
+        typer.Option(metavar="N", min=0, help="States tried in search of the worst; default: one for every eight."),
     ] = None,
     trajectory: Annotated[
         str | None,
@@ -60,7 +60,7 @@ def sweep_command(
     engine: opt.EngineOption = "auto",
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Threads that measure, processes that compile; all processors unless given."),
+        typer.Option(metavar="N", help="Threads to measure, processes to compile; default: all processors."),
     ] = None,
     dask: opt.DaskOption = None,
     no_cache: Annotated[

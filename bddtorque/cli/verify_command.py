@@ -45,7 +45,7 @@ def verify_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Prove the bound again from the file alone and check every table, diagram and digest.
+    """Prove the bound again from the file, and check every table, diagram and digest.
 
     Exit code 1 if anything is not as it was compiled.
     """

@@ -95,7 +95,7 @@ def write_report(
     Raises
     ------
     BddTorqueError
-        The model is not a robot's, or the file cannot be written.
+        The file cannot be written, or the argument is not a model.
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"report needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")

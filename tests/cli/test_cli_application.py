@@ -1,6 +1,7 @@
 """The application itself: help, version, bad use, interruption, start-up."""
 
 import io
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -34,6 +35,9 @@ def test_every_command_has_help_with_an_example(run, command):
     ran = run(command, "--help")
     assert ran.code == 0
     assert f"Example: bddtorque {command}" in ran.out
+    shown = " ".join(run(command, "--help-all").out.split())
+    for option in re.findall(r" (--[a-z-]+)", "".join(re.findall(r"Example: .*(?:\n  +\S.*)*", ran.out))):
+        assert re.search(rf"{option}\b", shown.split("Example:")[0]), option
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -75,7 +79,7 @@ def test_completion_can_be_installed(run):
 
 def test_sweep_has_help_of_its_own(run):
     shown = " ".join(run("sweep", "--help").out.split())
-    assert "Threads that measure" in shown
+    assert "Threads to measure" in shown
     assert "Neither read nor keep what was found" in shown
 
 
