@@ -18,6 +18,7 @@ EVERYWHERE = {
     r"\bof strangers\b": "write 'untrusted'",
     r"\ba person would write\b": "name the baseline",
     r"\bdoes as well\b": "write 'works too'",
+    r"(?m)^(<{7}|>{7}) ": "a merge was left unresolved",
 }
 PAGES_ONLY = {
     r"\bwhole[ -]numbers?\b": "write 'integer'",

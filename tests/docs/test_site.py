@@ -27,10 +27,11 @@ def test_the_check_of_language_finds_what_it_is_for(monkeypatch, tmp_path):
     """`make lint` runs it on all pages; here it is seen to find something."""
     (tmp_path / "bddtorque").mkdir()
     (tmp_path / "bddtorque" / "__init__.py").write_text('__all__ = ["rounded", "compile"]\n', encoding="utf-8")
-    (tmp_path / "README.md").write_text("One table a block, whole numbers: 3 required,\n2 given.\n", encoding="utf-8")
+    bad = "One table a block, whole numbers: 3 required,\n2 given.\n<<<<<<< HEAD\n"
+    (tmp_path / "README.md").write_text(bad, encoding="utf-8")
     (tmp_path / "good.md").write_text("One table per block.\n", encoding="utf-8")
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     monkeypatch.setattr(plain_english, "ROOT", tmp_path)
     found = plain_english.findings()
-    assert [each.split(":")[0] for each in found] == ["README.md"] * 3 + ["bddtorque.rounded"]
+    assert [each.split(":")[0] for each in found] == ["README.md"] * 4 + ["bddtorque.rounded"]
