@@ -53,11 +53,11 @@ class Expansion:
     Attributes
     ----------
     multipliers
-        (H, n) integers m, zero for prismatic joints.
+        Integers m, shape (H, n); zero for prismatic joints.
     powers
-        (H, n) integers, zero for revolute joints.
+        Integers, shape (H, n); zero for revolute joints.
     cosine, sine
-        (H,), the amplitudes A and B.
+        The amplitudes A and B, shape (H,).
     """
 
     multipliers: Integers
@@ -67,7 +67,7 @@ class Expansion:
 
     @property
     def depends_on(self) -> tuple[int, ...]:
-        """The joints, counted from 0, whose position matters."""
+        """The joints, counted from 0, whose position it depends on."""
         return tuple(
             int(j) for j in np.flatnonzero((self.multipliers != 0).any(axis=0) | (self.powers != 0).any(axis=0))
         )
@@ -91,10 +91,10 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Term:
-    """One term: its kind, the torque it belongs to, the joints whose motion it is multiplied with, its coefficient.
+    """One term: its kind, the torque it belongs to, the joints whose motion multiplies it, and its coefficient.
 
-    An inertial term (i, (j,)) with i < j stands in torque j as well, times q̈_i: J is symmetric and counted once.
-    Joints count from 0.
+    An inertial term (i, (j,)) with i < j also occurs in torque j, times q̈_i: J is symmetric and counted once. Joints
+    count from 0.
     """
 
     kind: TermKind
@@ -104,7 +104,7 @@ class Term:
 
     @property
     def name(self) -> str:
-        """J12, C1_22, C1_12 or G1, joints counted from 1 as in the papers."""
+        """J12, C1_22, C1_12 or G1, with joints counted from 1 as in the papers."""
         if self.kind == "inertial":
             return f"J{self.joint + 1}{self.motion[0] + 1}"
         if self.kind == "gravity":
@@ -112,7 +112,7 @@ class Term:
         return f"C{self.joint + 1}_" + "".join(str(j + 1) for j in self.motion)
 
     def summands(self) -> list[tuple[int, tuple[str, ...]]]:
-        """Return where the term enters: (torque, names of the motion inputs it is multiplied with)."""
+        """Return where the term occurs: (torque, names of the motion inputs that multiply it)."""
         if self.kind == "gravity":
             return [(self.joint, ())]
         if self.kind != "inertial":
@@ -130,7 +130,7 @@ class Terms:
     terms: tuple[Term, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how many terms, harmonics (over all terms) and distinct phases m·q there are."""
+        """Return the numbers of terms, harmonics (over all terms) and distinct phases m·q."""
         phases = {tuple(m) for term in self.terms for m in term.expansion.multipliers if m.any()}
         return {
             "terms": len(self.terms),

@@ -143,7 +143,7 @@ class Link:
         return about_origin
 
     def why_unphysical(self) -> str | None:
-        """Say why no rigid body has this inertia: asymmetry, a negative moment, the triangle inequality; or None."""
+        """Return why no rigid body has this inertia (asymmetry, negative moment, triangle inequality), or None."""
         inertia = np.array(self.inertia)
         scale = max(float(np.abs(inertia).max()), 1.0)  # so that the largest floats add up as well
         inertia /= scale
@@ -159,7 +159,7 @@ class Link:
         return None
 
     def joined(self, other: Link, rotation: Matrix = IDENTITY, translation: Vector = ZERO) -> Link:
-        """Return this body and `other` as one; the pose of the frame of `other` in this link's frame is given."""
+        """Return this body and `other` as one; `rotation` and `translation` place the frame of `other` in this one."""
         R, p = np.array(rotation), np.array(translation)
         mass = self.mass + other.mass
         own, others = np.array(self.centre_of_mass), times(R, np.array(other.centre_of_mass)) + p
@@ -190,12 +190,12 @@ class Frame:
 class Follower:
     """A joint without a drive, coupled to another: position = multiplier · (position of the leader) + offset.
 
-    What it asks for, times the multiplier, is part of the leader's torque.
+    Its torque, times the multiplier, is part of the leader's torque.
 
     Attributes
     ----------
     joint
-        Where it sits (`parent` is always named) and how it moves; its limits and friction are not used.
+        Its place (`parent` is always given) and kind; its limits and friction are not used.
     link
         The body it carries.
     leader

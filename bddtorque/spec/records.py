@@ -39,23 +39,23 @@ def _as_mass(given: object, name: str) -> float:
 
 @dataclass(frozen=True)
 class JointSpec(Record):
-    """What a specification says of one joint.
+    """What a specification says about one joint.
 
     Attributes
     ----------
     name
-        The joint's name in the robot; None where the joints are listed in order from base to tip.
+        The joint's name in the robot; None if the joints are listed in order from base to tip.
     position, velocity, acceleration
         (low, high) at the joint; None: as the rest of the spec or the robot says.
     torque
         The same; or ``"auto"``, what the robot can need over its motion (the default), or ``"limits"``, the robot's
         effort limit. Torque and velocity may be ``"drive"``: their words are counts of the drive.
     offset, sign
-        Joint position = sign · encoder position + offset (rad or m); the sign holds for all four quantities.
+        Joint position = sign · encoder position + offset (rad or m); the sign applies to all four quantities.
     friction
-        The friction of the joint, as `spec_friction` reads it; None: the robot's own.
+        The friction of the joint; None: the robot's own.
     drive
-        What is known of motor, gear, encoder and driver.
+        Motor, gear, encoder and driver.
     """
 
     name: Annotated[str | None, as_text("the name of a joint")] = None
@@ -76,9 +76,9 @@ class JointSpec(Record):
 
 @dataclass(frozen=True)
 class Ranges(Record):
-    """Ranges where a joint says nothing itself: one (low, high) for all, one per joint, or some by name.
+    """Ranges for joints that have none of their own: one (low, high) for all, one per joint, or some by name.
 
-    None: the robot's limits; of the torque what the robot can need, as ``"auto"`` says.
+    None means the robot's limits; for the torque it means ``"auto"``, what the robot can need.
     """
 
     position: Annotated[ManyRanges | None, as_ranges("position")] = None
@@ -107,11 +107,11 @@ class Payload(Record):
     Attributes
     ----------
     mass
-        In kg.
+        Mass in kg.
     centre_of_mass
-        m; the origin of the tip frame unless given.
+        x, y and z in m; by default the origin of the tip frame.
     inertia
-        kg·m² about the centre of mass, three principal moments or 3 rows of 3; None: all mass in one point.
+        kg·m² about the centre of mass: three principal moments or 3 rows of 3; None: a point mass.
     """
 
     mass: Annotated[float, _as_mass] = 0.0
@@ -152,19 +152,19 @@ def _as_runtime(given: object, name: str) -> bool:
 
 @dataclass(frozen=True)
 class PayloadBox(Record):
-    """Payloads of which one is given at run time, as input words, in the axes of the tip frame.
+    """A set of payloads, one of which is given at run time as input words, in the axes of the tip frame.
 
     Attributes
     ----------
     mass
-        Its range, kg.
+        Range of the mass, kg.
     centre_of_mass
-        The ranges of x, y and z, m.
+        Ranges of x, y and z, m.
     inertia
         The largest moment about the origin of the tip frame, kg·m²; None: that of the largest mass at the farthest
         corner.
     runtime
-        True.
+        Always True.
     """
 
     mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
@@ -180,9 +180,9 @@ class Gains(Record):
     Attributes
     ----------
     kp
-        1/s², for all joints or one per joint.
+        Position gain in 1/s², for all joints or one per joint.
     kv
-        1/s, the same.
+        Velocity gain in 1/s, likewise.
     """
 
     kp: Annotated[float | tuple[float, ...], as_gain] = 0.0

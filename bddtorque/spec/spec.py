@@ -58,28 +58,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spec(Record):
-    """A table specification.
+    """A specification: what to compile, over which ranges, with which word lengths.
 
     Attributes
     ----------
     robot
-        A built-in name, or the path of a TOML or URDF file.
+        A built-in name, or the path of a TOML, URDF, xacro or MJCF file.
     base, tip
-        Links of a URDF file between which the chain lies; None: as its reader finds them.
+        First and last link of the chain in a URDF or MJCF file; None: as its reader finds them.
     lock
         Joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``.
     gravity
-        m/s² in base axes; None: the robot's own.
+        Free fall in base axes, m/s²; None: the robot's own.
     payload
         A `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame. With
         ``runtime = true`` a `PayloadBox`: its numbers become input words.
     snap
-        Rotations of a URDF file that nearly carry an axis onto another are made exact to within this.
+        Rotations of a URDF file that carry an axis onto another to within this are made exact.
     ignore_friction, allow_massless, allow_unphysical
-        What else to accept of a URDF file, see docs/robots.md.
+        What else to accept in a URDF file.
     quantity
         What to compile of the robot: ``"torque"``, ``"gravity"``, ``"bias"``, ``"mass_matrix"``, ``"kinematics"``,
-        ``"jacobian"`` or ``"law"``; see docs/quantities.md.
+        ``"jacobian"`` or ``"law"``.
     gains
         For the quantity ``"law"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
     bits
@@ -88,39 +88,40 @@ class Spec(Record):
         Word length of the inputs, or one per joint, or `InputBits`; None: as `bits`.
     accuracy
         ``"faithful"`` (proved below one unit of the last bit), ``"paper"`` (the paper's rule for word lengths), or the
-        largest error allowed, in units (above 0.5, which the final rounding takes).
+        largest allowed error in units (above 0.5, which the final rounding takes).
     block_bits
-        Input bits of one table, at most; 4 to 28.
+        Most input bits of one table; 4 to 28.
     products
         How tables multiply two words: ``"blocks"`` (one table of both), ``"squares"`` (quarter squares), ``"partial"``
         (partial products), or ``"auto"``; for target ``"tables"`` only.
     memory
-        Budget in bytes (or text such as ``"2 GiB"``).
+        Memory budget in bytes, or text such as ``"2 GiB"``.
     source
         ``"terms"``, ``"recursive"`` or ``"auto"``.
     target
-        ``"tables"``, ``"integer"`` or ``"float"`` (``"host"``, of earlier releases, is taken for ``"float"``, with a
+        ``"tables"``, ``"integer"`` or ``"float"`` (``"host"``, from earlier releases, means ``"float"``, with a
         warning).
     precision
-        For the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``, single where it keeps `accuracy`.
+        For the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``: single if that meets `accuracy`.
     chip
-        For the target ``"integer"``: the processor whose costs the words are chosen by (``"cortex-m0"``, ``"avr"``,
-        ...: those of `bddtorque.spec.chips`); ``"generic32"`` unless given.
+        For the target ``"integer"``: the processor whose costs the planner minimises (``"cortex-m0"``, ``"avr"``, ...;
+        those of `bddtorque.spec.chips`); ``"generic32"`` by default.
     flash
-        Bytes of a microcontroller's flash that exported C may take, tables and code (or text such as ``"16 kB"``);
+        Most bytes of a microcontroller's flash that exported C may take, tables and code (or text such as ``"16 kB"``);
         None: as much as is fastest.
     ranges
         Ranges for all joints.
     joints
-        What holds for one joint; all in order from base to tip, or any of them by name.
+        Settings for single joints: all in order from base to tip, or any of them by name.
     directory
-        Where a relative robot path starts; no part of what is compiled.
+        Where a relative robot path starts; not part of what is compiled.
     where
-        What messages call this spec; no part of what is compiled.
+        What messages call this spec; not part of what is compiled.
     overridden
-        Keys that an option replaced, so that messages do not look for them in `where`; no part either.
+        Keys that an option replaced, so that messages do not look for them in `where`; not part of what is compiled.
     bare
-        Whether this is a robot file and no specification, so that accelerations may be assumed; no part either.
+        Whether this is a robot file without a specification, so that accelerations may be assumed; not part of what is
+        compiled.
     """
 
     robot: Annotated[str, as_text("the name or the file of a robot")]

@@ -23,18 +23,18 @@ MOST_WORDS = 4096
 
 @dataclass(frozen=True)
 class WordArray:
-    """One array of words: a sequence of `Format`, indexed by label too.
+    """One array of words: a sequence of `Format`, indexed by number or label.
 
     Attributes
     ----------
     name
-        Of the array: ``"q"``, ``"position"``, ...
+        The name of the array: ``"q"``, ``"position"``, ...
     shape
-        Of one state.
+        The shape of one state.
     labels
         Names of its words, all different: joints, ``"x"``, ``"M1_2"``, ...
     words
-        Their formats, in C order; of a symmetric matrix only those on and above the diagonal.
+        Their formats, in C order; for a symmetric matrix only those on and above the diagonal.
     """
 
     name: str
