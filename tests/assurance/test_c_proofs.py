@@ -138,7 +138,7 @@ def test_a_change_of_the_code_is_found(old: str, new: str, tmp_path: Path) -> No
 def test_tables_are_run_for_every_index(tmp_path: Path) -> None:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
-    model, folder = exported("planar2r", "tables", tmp_path, 8)
+    model, folder = exported("planar2r", "tables", tmp_path, 6)
     assert check_tables(model, folder) == []
     source = folder / "planar2r.c"
     text = source.read_text()

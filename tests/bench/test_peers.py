@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.bench.contenders import pinocchio_rnea
 from bddtorque.bench.peers import PEERS, TILE, peer, vector_peer
 
-ROBOTS = ["planar2r", "ur5", pytest.param("scara", marks=pytest.mark.everything)]
+ROBOTS = ["planar2r", *(pytest.param(name, marks=pytest.mark.everything) for name in ("scara", "ur5"))]
 
 
 def words_and_torques(robot: str, bits: int = 10, states: int = 2048) -> tuple:

@@ -173,6 +173,7 @@ def test_ctrl_c_cancels_what_was_sent(cluster: Machines, executor: ClusterExecut
     assert len(list(tmp_path.glob("began*"))) <= 2  # of 100, on two workers: the others never will
 
 
+@pytest.mark.everything  # a cluster of its own
 def test_a_task_that_kills_its_workers_is_named(tmp_path: Path) -> None:
     settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
     cache = Cache(tmp_path / "cache")

@@ -63,7 +63,7 @@ def test_reduce(engine: str) -> None:
 
 @every_engine
 def test_reduce_is_deterministic(engine: str) -> None:
-    table = rounded_product(6, 7)
+    table = rounded_product(4, 5)
     keys = {reduce(table, engine).diagram.content_key for _ in range(3)}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         keys.add(pool.submit(reduce, table, engine).result().diagram.content_key)

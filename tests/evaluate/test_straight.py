@@ -74,8 +74,7 @@ def test_angles_beyond_joint_limits_are_counted_in_tiles_as_elsewhere():
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        ("scara", "float"),
-        pytest.param("scara", "tables", marks=pytest.mark.everything),
+        *(pytest.param("scara", target, marks=pytest.mark.everything) for target in ("float", "tables")),
         pytest.param("stanford", "float", marks=pytest.mark.everything),
         pytest.param("ur5", "tables", marks=pytest.mark.everything),
     ],

@@ -55,8 +55,7 @@ SMALL = ("planar2r", "planar3r_a", "scara")
     "name",
     [
         *SMALL,
-        pytest.param("ur5", marks=pytest.mark.slow),
-        *(pytest.param(name, marks=pytest.mark.everything) for name in ("planar3r_b", "puma560", "stanford")),
+        *(pytest.param(name, marks=pytest.mark.everything) for name in ("planar3r_b", "puma560", "stanford", "ur5")),
     ],
 )
 def test_within_the_certificate_of_every_machine(name: str) -> None:

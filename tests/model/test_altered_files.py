@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from bdt_files import saved, sha256, signed, taken_apart, written, zip_of
+from examples_tried import EVERY
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
@@ -42,7 +43,7 @@ def test_every_bit_of_what_is_not_in_an_entry() -> None:
     places = [*range(30 + len("header.json")), *range(directory, directory + 60), *range(len(data) - 22, len(data))]
     after = 30 + len("header.json") + header  # the local header of the first array
     for place in [*places, *range(after, after + 40)]:
-        for bit in range(8):
+        for bit in range(8) if EVERY else (0, 5, 7):
             refused(flipped(data, place, 1 << bit))
 
 

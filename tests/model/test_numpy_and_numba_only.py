@@ -41,7 +41,9 @@ print(json.dumps({**found, "kernel": tau.tolist(), "foreign": foreign}))
 )
 
 
-@pytest.mark.parametrize("options", [{"bits": 6}, {"bits": 6, "source": "recursive"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"bits": 6}, pytest.param({"bits": 6, "source": "recursive"}, marks=pytest.mark.everything)], ids=str
+)
 def test_loading_and_evaluating(options: dict, tmp_path: Path) -> None:
     model = compiled(**options)
     model.save(tmp_path / "arm.bdt")

@@ -221,7 +221,7 @@ def test_a_second_look_forgets_nothing_of_the_first(monkeypatch):
 
 def test_the_same_question_has_the_same_answer():
     model = arm(6)
-    for millions in (1, 10, 100):
+    for millions in (1, 10):
         for ask in (largest, saturating, lambda *given, work: reaching(*given, 50.0, work=work)):
             first, second = (ask(model, "tau1", work=millions) for _ in range(2))
             assert first == second

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from compiled import Later
+from examples_tried import examples
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
@@ -60,7 +61,7 @@ def test_boxes_are_sound_on_random_waves() -> None:
     robot = bt.load_robot("stanford")
     rng = np.random.default_rng(3)
     terms = terms_of(robot)
-    for _ in range(30):
+    for _ in range(examples(30)):
         centre, radius = rng.uniform(-2, 2, 18), rng.uniform(0, 1.5) * rng.uniform(0, 1, 18) ** 3
         low, high = centre - radius, centre + radius
         rows = _rows(terms, int(rng.integers(6)), int(rng.choice([1, -1])), low, high)

@@ -33,7 +33,15 @@ MOVE = """
 
 @pytest.mark.parametrize(
     "name",
-    ["planar2r", "planar2r partial", "planar2r recursive", "planar2r saturating", "planar2r paper", "scara", "ur5"],
+    [
+        "planar2r",
+        "planar2r partial",
+        "planar2r recursive",
+        "planar2r saturating",
+        "planar2r paper",
+        "scara",
+        pytest.param("ur5", marks=pytest.mark.everything),
+    ],
 )
 def test_the_page_gives_the_words_of_the_evaluator(opened, name):
     model = compiled(name)

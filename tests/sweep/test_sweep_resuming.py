@@ -99,7 +99,14 @@ def mounted_askew() -> bt.Model:
     return bt.compile(bt.spec.from_toml(f'{text}[[joint]]\nname = "elbow"\nsign = -1\noffset = 0.7\n'), workers=1)
 
 
-@pytest.mark.parametrize("made", [mounted_askew, rubbing_arm, lambda: compiled("stanford", bits=8, target="float")])
+@pytest.mark.parametrize(
+    "made",
+    [
+        mounted_askew,
+        rubbing_arm,
+        pytest.param(lambda: compiled("stanford", bits=8, target="float"), marks=pytest.mark.everything),
+    ],
+)
 def test_the_code_of_true_torques_gives_those_of_the_recursion(made):
     """At words and between them; encoders mounted anyhow, friction, sliding joints."""
     subject = subject_of(made(), traced=True)
