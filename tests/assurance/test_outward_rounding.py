@@ -28,8 +28,7 @@ MODELS = [
     ("planar2r", "tables", 8),
     ("planar2r", "integer", 12),
     ("planar2r", "float", 12),
-    ("scara", "integer", 8),
-    ("scara", "float", 12),
+    *(pytest.param("scara", *rest, marks=pytest.mark.everything) for rest in (("integer", 8), ("float", 12))),
 ]
 
 

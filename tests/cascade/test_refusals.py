@@ -25,10 +25,8 @@ def test_blocks_too_small_for_a_function_are_refused_by_its_name():
         bt.compile("ur5", block_bits=8, source="recursive")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "block_bits", [12, *(pytest.param(bits, marks=pytest.mark.everything) for bits in (13, 14, 16))]
-)
+@pytest.mark.everything
+@pytest.mark.parametrize("block_bits", [12, 13, 14, 16])
 def test_blocks_just_large_enough_do(block_bits):
     model = compiled("ur5", block_bits=block_bits, source="recursive")
     assert max(sum(block.input_widths) for block in model.plan.blocks) <= block_bits

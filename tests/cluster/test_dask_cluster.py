@@ -79,6 +79,7 @@ def test_one_killed_on_the_way_changes_nothing(cluster: Machines, executor: Clus
     assert found.digest == arm(BITS).digest
 
 
+@pytest.mark.everything
 def test_a_sweep_with_one_killed_gives_the_same_figures(cluster: Machines, executor: ClusterExecutor) -> None:
     killer = KillOne(cluster)
     found = sweep(arm(BITS), STATES, executor=executor, progress=killer)

@@ -28,7 +28,10 @@ def looped(kernel):
 
 @pytest.mark.parametrize(
     "kind",
-    [("words", "straight"), ("bits", None), pytest.param(("words", "dense"), marks=pytest.mark.everything)],
+    [
+        ("words", "straight"),
+        *(pytest.param(kind, marks=pytest.mark.everything) for kind in (("bits", None), ("words", "dense"))),
+    ],
     ids=str,
 )
 def test_a_users_loop_gives_the_words_of_the_evaluator(kind):

@@ -161,7 +161,8 @@ else:
 """
 
 
-@pytest.mark.parametrize("target", ["tables", pytest.param("float", marks=pytest.mark.everything)])
+@pytest.mark.everything  # two processes that compile everything anew
+@pytest.mark.parametrize("target", ["tables", "float"])
 def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
     """What is compiled is kept in files: a process that finds all it needs there writes none."""
     arm(4, workers=1, target=target).save(tmp_path / "arm.bdt")

@@ -18,7 +18,7 @@ CASES = [
     ({"target": "float"}, {"chip": "cortex-m4f"}),
     pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m0"}, marks=pytest.mark.everything),
     pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m4"}, marks=pytest.mark.everything),
-    ({"target": "integer", "bits": 12}, {"chip": "avr"}),
+    ({"target": "integer", "bits": 6}, {"chip": "avr"}),
 ]
 FORMS = ["folded", "classes", "radix16", "edge_valued", "multi_terminal", "bits", "ifs"]
 

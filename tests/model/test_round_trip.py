@@ -62,7 +62,12 @@ def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, opti
 
 
 @pytest.mark.parametrize(
-    ("robot", "options"), [("planar2r", {"bits": 6}), ("planar2r", {"bits": 6, "target": "float"})], ids=str
+    ("robot", "options"),
+    [
+        ("planar2r", {"bits": 6}),
+        pytest.param("planar2r", {"bits": 6, "target": "float"}, marks=pytest.mark.everything),
+    ],
+    ids=str,
 )
 def test_the_kernel_of_a_loaded_model_gives_the_same_words(robot: str, options: dict) -> None:
     model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
@@ -88,7 +93,7 @@ def test_both_engines_give_one_digest() -> None:
         assert again.digest == model.digest and again.diagram_digest == model.diagram_digest
 
 
-@pytest.mark.slow
+@pytest.mark.everything
 def test_the_digest_does_not_depend_on_the_instructions_of_the_processor() -> None:
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from compiled import Later
-from examples_tried import examples
+from examples_tried import EVERY, examples
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
@@ -51,7 +51,7 @@ def test_waves_are_the_torque() -> None:
     x = rng.uniform(-1, 1, (5, 18))
     tau = bt.inverse_dynamics(robot, *np.split(x, 3, axis=1))
     low, high = -np.ones(18), np.ones(18)
-    for place in range(6):
+    for place in range(6) if EVERY else (0, 5):
         rows = _rows(terms_of(robot), place, 1, low.copy(), high.copy())
         assert [value_at(rows, each) for each in x] == pytest.approx(tau[:, place].tolist(), abs=1e-9)
 

@@ -112,6 +112,7 @@ def test_whatever_way_python_adds_floats() -> None:
     assert made == kept()["puma560 tables"]["digest"]  # the one that told Python 3.11 from 3.12 once
 
 
+@pytest.mark.everything
 def test_whatever_numpy_computes_with(as_it_is: Any, script: ModuleType) -> None:
     mine = script.about(sys.executable)
     wide = " ".join(name for name in mine["dispatched"] if name in script.WIDE)
