@@ -181,7 +181,7 @@ def _bench_fpgas(
     table = plain_table(
         f"{model.name}, {bits} bits, target {model.plan.target}: cells, clock frequency after routing, clocks from a "
         "state to its words and to the next state, states per second. LUT: logic cells on the iCE40. Straightforward: "
-        "words of 32-bit integers, a multiplication per product and constant",
+        "words of one length, a multiplication per product and constant",
         *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">latency", ">clocks", ">states/s", "proved"),
     )
     for each in found:

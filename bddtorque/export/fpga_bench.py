@@ -72,7 +72,7 @@ class FpgaFigures:
 
 
 def bench_fpga(
-    model: Model, fpgas: Sequence[str], share: int | None = None, straightforward: bool = True, seed: int = 1
+    model: Model, fpgas: Sequence[str], share: int | None = None, straightforward: bool = True, seed: int = 0
 ) -> Iterator[FpgaFigures]:
     """Yield the figures of a robot's model on each device, and of the straightforward circuit.
 

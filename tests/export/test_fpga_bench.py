@@ -44,15 +44,11 @@ def test_a_small_function_becomes_a_bit_stream(tmp_path):
     [(12, "ice40", 5300, 100, 0), (8, "ice40", 3000, 120, 0), (12, "ecp5", 1400, 140, 6)],
 )
 def test_sizes_and_frequencies(bits, fpga, most_luts, least_mhz, most_multipliers):
-    """The router's luck differs with the seed: the best of three counts."""
-    for seed in (1, 2, 3):
-        (found,) = bench_fpga(arm(bits, **INTEGER), [fpga], straightforward=False, seed=seed)
-        assert found.problem == ""
-        assert found.luts <= most_luts
-        assert found.multipliers <= most_multipliers
-        if found.mhz >= least_mhz:
-            return
-    raise AssertionError(f"{found.mhz} MHz")
+    (found,) = bench_fpga(arm(bits, **INTEGER), [fpga], straightforward=False)
+    assert found.problem == ""
+    assert found.luts <= most_luts
+    assert found.multipliers <= most_multipliers
+    assert found.mhz >= least_mhz
 
 
 @pytest.mark.everything
