@@ -57,20 +57,26 @@ endmodule
 """
 
 
-def makefile_text(name: str, sources: Sequence[str], ecp5: Sequence[str]) -> str:
-    """Return the Makefile: simulation, lint, and bit streams; `ecp5` are the sources for that family."""
+def makefile_text(name: str, sources: Sequence[str], ecp5: Sequence[str], serial: bool = True) -> str:
+    """Return the Makefile: simulation, lint, and bit streams, of the serial module where there is one.
+
+    `ecp5` are the sources for that family.
+    """
+    top = f"{name}_serial" if serial else name
+    around = f" {top}.v" if serial else ""
+    checked = f"\n\tverilator --lint-only -Wall --top-module {top} $(SOURCES)" if serial else ""
     return f"""\
 # Written by bddtorque: `make check` simulates, `make lint` lints, `make ice40` and `make ecp5` make a bit stream in
-# build/ of {name}_serial.v, which needs seven pins. Pins are chosen freely unless PCF or LPF names a file of yours.
+# build/ of {top}.v, which needs few pins. Pins are chosen freely unless PCF or LPF names a file of yours.
 # With tools from PyPI (pip install 'bddtorque[fpga]'): make ice40 TOOLS=yowasp-
 TOOLS ?=
-TOP ?= {name}_serial
+TOP ?= {top}
 ICE40 ?= {ICE40}
 ECP5 ?= {ECP5}
 MHZ ?= 100
 CORE = {" ".join(sources)}
-SOURCES = $(CORE) {name}_serial.v
-SOURCES_ECP5 = {" ".join(ecp5)} {name}_serial.v
+SOURCES = $(CORE){around}
+SOURCES_ECP5 = {" ".join(ecp5)}{around}
 PINS_ICE40 = $(if $(PCF),--pcf $(PCF),--pcf-allow-unconstrained)
 PINS_ECP5 = $(if $(LPF),--lpf $(LPF),--lpf-allow-unconstrained)
 
@@ -82,8 +88,7 @@ build/{name}_tb: {name}_tb.v $(CORE)
 \tiverilog -g2001 -o $@ $^
 
 lint:
-\tverilator --lint-only -Wall --top-module {name} $(CORE)
-\tverilator --lint-only -Wall --top-module {name}_serial $(SOURCES)
+\tverilator --lint-only -Wall --top-module {name} $(CORE){checked}
 
 ice40: build/{name}_ice40.bin
 ecp5: build/{name}_ecp5.bit

@@ -195,7 +195,7 @@ def verilog_files(
         raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
     multiply = _way(plan.target, dsp, share)
     interface = Interface.of(model, 32, 32)
-    top = _module_name(model.name, name)
+    top = module_name(model.name, name)
     ports = ports_of(interface)
     plan_names = [each for names in interface.names.values() for each in names]
     circuit = datapath(model, plan, plan_names, multiply, bits_network, plain)
@@ -233,7 +233,7 @@ def verilog_files(
     return VerilogFiles(files, facts, ports)
 
 
-def _module_name(robot: str, chosen: str | None) -> str:
+def module_name(robot: str, chosen: str | None) -> str:
     """Return the name of the module, which must not be a word of Verilog."""
     top = prefix_of(robot, chosen)
     if top not in KEYWORDS:

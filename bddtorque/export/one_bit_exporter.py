@@ -1,0 +1,287 @@
+"""`export_one_bit`: a compiled model, or one of its terms, as one-bit processors in Verilog with all that they run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.version import __version__
+from bddtorque.bench.c_call import MANIFEST
+from bddtorque.export.c_header import proved_lines, word_meaning
+from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_term import TermFunction
+from bddtorque.export.exporter import MOST_VECTORS
+from bddtorque.export.folder import check_folder, write_folder
+from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks
+from bddtorque.export.one_bit_program import Function, OneBitMachine, SpreadCores, assemble
+from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
+from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
+from bddtorque.export.selftest import make_vectors
+from bddtorque.export.verilog_build import makefile_text
+from bddtorque.export.verilog_exporter import VECTORS, module_name, ports_of
+from bddtorque.model.model import Model
+from bddtorque.plan.float_plan import plan_in_words
+from bddtorque.words.integer_range import Range, wrap
+
+
+@dataclass(frozen=True)
+class OneBitFunction:
+    """What is exported: a model or a term, with the words that go in and come out.
+
+    Attributes
+    ----------
+    function : its plan and diagrams
+    inputs, outputs : bits of the words, by the names of the plan and of the ports
+    states, words : states to try, (N, inputs), and the words that the plain interpreter gives, (N, outputs)
+    meaning : lines on what the words mean and what is proved of them
+    bound : the largest proved error, in units
+    """
+
+    function: Function
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+    states: Integers
+    words: Integers
+    meaning: tuple[str, ...]
+    bound: float
+
+
+@dataclass(frozen=True)
+class ExportedOneBit:
+    """What was written.
+
+    Attributes
+    ----------
+    directory : where; None if it was not
+    name : of the module
+    sources : the files of the module
+    files : names of all files, and the bytes of each
+    processors, spread : how many cores there are, and what is spread over them
+    nodes, code_words : rows of all node memories, and words of code, of all cores together
+    memory_bits : of all memories
+    tests : tests of a bit per state, the mean of the test bench
+    clocks, most_clocks : per state, counted: the mean and the most of the test bench
+    bound : the largest proved error of the words, in their units
+    """
+
+    directory: Path | None
+    name: str
+    sources: tuple[str, ...]
+    files: Mapping[str, int]
+    processors: int
+    spread: str
+    nodes: int
+    code_words: int
+    memory_bits: int
+    tests: float
+    clocks: float
+    most_clocks: int
+    bound: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            **vars(self),
+            "directory": str(self.directory),
+            "sources": list(self.sources),
+            "files": dict(self.files),
+        }
+
+
+@dataclass(frozen=True)
+class OneBitFiles:
+    """The files of an export by name, what is to be said of them, the machine, and what it made of the test states."""
+
+    files: dict[str, str]
+    facts: ExportedOneBit
+    machine: OneBitMachine
+    counted: Counted
+
+
+def export_one_bit(
+    model: Model,
+    directory: str | PathLike[str],
+    *,
+    processors: int = 1,
+    spread: SpreadCores = "bits",
+    term: str | None = None,
+    name: str | None = None,
+    vectors: int = VECTORS,
+    force: bool = False,
+) -> ExportedOneBit:
+    """Write a model for target ``"tables"`` as one-bit processors in Verilog-2001; see docs/hardware.md.
+
+    Parameters
+    ----------
+    directory
+        A folder to make, or one of an earlier export, which is replaced.
+    processors
+        How many cores work on one state, 1 to 64.
+    spread
+        What is spread over them: single output ``"bits"`` or whole ``"terms"`` of the torques.
+    term
+        Only this term of a robot, as `bddtorque terms` names it.
+    name
+        What the module and the files are called; like the robot unless given.
+    vectors
+        States of the test bench, 1 to 100,000.
+    force
+        Write into a folder that holds other files; these stay.
+
+    Raises
+    ------
+    BddTorqueError
+        In one line; then nothing was written.
+    """
+    target = Path(directory)
+    check_folder(target.resolve(), force)
+    made = one_bit_files(model, processors=processors, spread=spread, term=term, name=name, vectors=vectors)
+    write_folder(target, made.files, force)
+    return replace(made.facts, directory=target)
+
+
+def one_bit_files(
+    model: Model,
+    *,
+    processors: int = 1,
+    spread: SpreadCores = "bits",
+    term: str | None = None,
+    name: str | None = None,
+    vectors: int = VECTORS,
+) -> OneBitFiles:
+    """Return what an export writes. A model gives the same each time."""
+    function = one_bit_function(model, term, vectors)
+    top = module_name(model.name if term is None else f"{model.name}_{term}", name)
+    machine = assemble(function.function, function.inputs, function.outputs, processors, spread)
+    counted = count_clocks(machine, function.states)
+    if not np.array_equal(counted.words, function.words):
+        raise AssertionError("the assembled program gives other words than the model")
+    layouts = {f"{top}_core{k}": Layout(machine, k) for k in range(processors)}
+    sources = (f"{top}.v", *(f"{core}.v" for core in layouts))
+    facts = ExportedOneBit(
+        None, top, sources, {}, processors, spread,
+        sum(len(core.nodes) for core in machine.cores), sum(len(core.code) for core in machine.cores),
+        sum(layout.memory_bits for layout in layouts.values()), float(counted.tests.mean()),
+        float(counted.clocks.mean()), int(counted.clocks.max()), function.bound,
+    )  # fmt: skip
+    header = "\n".join(f"// {line}".rstrip() for line in _header(model, function, machine, facts))
+    files = {f"{top}.v": f"{header}\n{_ports_text(top, machine)}{machine_text(top, machine)}"}
+    for core, layout in layouts.items():
+        files[f"{core}.v"] = core_text(core, layout)
+        files[f"{core}_code.hex"] = hex_text(layout.code(), layout.code_bits)
+        files[f"{core}_nodes.hex"] = hex_text(layout.nodes(), layout.row_bits)
+    files |= {
+        f"{top}_tb.v": testbench_text(top, machine, counted),
+        f"{top}_vectors.hex": vectors_text(machine, function.states, counted),
+        "Makefile": makefile_text(top, sources, sources, serial=False),
+    }
+    manifest = {
+        "written_by": f"bddtorque {__version__}",
+        "digest": model.digest,
+        "files": sorted([*files, MANIFEST]),
+        "built": "build",
+    }
+    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+    sizes = {file: len(text) for file, text in files.items()}
+    return OneBitFiles(files, replace(facts, files=sizes), machine, counted)
+
+
+def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
+    """Return what is exported of a model, or refuse it."""
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+    plan = plan_in_words(model.plan, "a one-bit processor", model.name)
+    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
+        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    if term is not None:
+        return _term(TermFunction.of(model, term), vectors)
+    interface = Interface.of(model, 32, 32)
+    ports = ports_of(interface)
+    tried, _ = make_vectors(model, interface, vectors)
+    names = [each for names in interface.names.values() for each in names]
+    formats = [word for words in interface.arrays.values() for word in words]
+    given = [words for array in interface.arrays for words in tried[array].T]
+    meaning = (
+        "Input words, two's complement:",
+        *(f"  {port}: {word_meaning(word)}" for port, word in zip(ports.inputs, formats, strict=True)),
+        "Output words, two's complement:",
+        *(f"  {port}: {word_meaning(word)}" for port, word in zip(ports.outputs, interface.outputs, strict=True)),
+        "",
+        "Proved for every input: |word - true value in units of the last bit| is at most",
+        *(
+            f"  {port}: {line}"
+            for port, proved in zip(ports.outputs, model.certificate.torques, strict=True)
+            for line in proved_lines(proved)
+        ),
+    )
+    return OneBitFunction(
+        Function(plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
+        ports.outputs, np.stack([word.held(words) for word, words in zip(formats, given, strict=True)], axis=1),
+        tried[interface.result], meaning, max(model.certificate.bounds),
+    )  # fmt: skip
+
+
+def _term(term: TermFunction, vectors: int) -> OneBitFunction:
+    columns, words = term.vectors(vectors)
+    given = dict(zip(term.inputs.values(), term.formats, strict=True))
+    held = [wrap(column, word.bits) for column, word in zip(columns, term.formats, strict=True)]
+    lsb = float(term.output.lsb) * term.torque.sign
+    meaning = (
+        f"Only term {term.name} of torque {term.summands.torque + 1}. Input words, two's complement:",
+        *(f"  {name}: {word_meaning(word)}" for name, word in given.items()),
+        f"Output word, two's complement: {term.name}, word * {lsb!r}",
+        "",
+        f"Proved for every input: |word - true term in these units| is at most {term.bound:.6f}",
+    )
+    return OneBitFunction(
+        Function(term.plan, term.model.diagrams), {name: word.bits for name, word in given.items()},
+        {"term": Range(term.output.low, term.output.high).bits},
+        np.stack(held, axis=1) if held else np.zeros((vectors, 0), np.int64), words[:, None], meaning, term.bound,
+    )  # fmt: skip
+
+
+def _header(
+    model: Model, function: OneBitFunction, machine: OneBitMachine, facts: ExportedOneBit
+) -> Iterator[str]:
+    cores = "one one-bit processor" if facts.processors == 1 else f"{facts.processors} one-bit processors"
+    yield f"{facts.name}.v: decision diagrams of words on {cores}."
+    yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."
+    yield f"Model {model.digest}, target {model.plan.target}."
+    yield ""
+    spread = f", {facts.spread} spread" if facts.processors > 1 else ""
+    yield f"{facts.nodes} nodes, {facts.code_words} words of code, {facts.memory_bits} bits of memory{spread}."
+    yield f"A state takes {facts.clocks:.1f} clocks on average over the test bench, {facts.most_clocks} at most there."
+    yield ""
+    yield "A bit of the next state is taken at a rising edge of clk where in_valid and in_ready are 1: the first input"
+    yield f"word first, its most significant bit first, {machine.input_bits} bits. The cores start when all have come"
+    yield "and the state before is done; busy is 1 while they run. Each bit of the output words comes out once, where"
+    yield "out_valid is 1: out_index counts from the least significant bit of the first word to the most significant"
+    yield f"bit of the last, {machine.output_bits} bits. rst is synchronous: it forgets the bits that were taken, and"
+    yield "nothing comes out of the state that the cores are at."
+    yield ""
+    yield from function.meaning
+    yield ""
+
+
+def _ports_text(name: str, machine: OneBitMachine) -> str:
+    zone = max((machine.output_bits - 1).bit_length(), 1)
+    return f"""\
+module {name} (
+    input wire clk,
+    input wire rst,
+    input wire in_valid,
+    input wire in_bit,
+    output wire in_ready,
+    output wire out_valid,
+    output wire [{zone - 1}:0] out_index,
+    output wire out_bit,
+    output wire busy
+);
+"""

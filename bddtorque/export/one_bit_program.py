@@ -1,0 +1,300 @@
+"""`assemble`: a model, spread over one-bit cores by a schedule, as code and nodes with addresses.
+
+Every core has a memory of single bits, code (a row per step) and nodes (a row per node of its diagrams). With one core,
+all bits lie in one memory. With several there are two: what a core makes for itself is local; input words, and what
+crosses from one core to another, lie at the same address in a copy on every core. What a core sends lies in its own
+local memory too. An address with the bit `REMOTE` of its program set is one of the copies.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.sizes import counted
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.export.one_bit_steps import Bit, Diagrammed, Step, StepMaker
+from bddtorque.plan.plan import Plan
+from bddtorque.schedule.core_clocks import CORE_CLOCKS, MESSAGE
+from bddtorque.schedule.spreading import Spreading, schedule_model
+
+Integers = npt.NDArray[np.int64]
+SpreadCores = Literal["terms", "bits"]
+COLUMNS = (
+    "a", "b", "node", "sign", "target", "walk", "wait", "write", "send", "first", "negate", "conditional", "condition",
+    "choose", "start",
+)  # fmt: skip
+"""Of code: what a step reads (bits, or a node and whether its walk is complemented), where its bit goes, and flags."""
+A, B, NODE, SIGN, TARGET, WALK, WAIT, WRITE, SEND, FIRST, NEGATE, CONDITIONAL, CONDITION, CHOOSE, START = range(15)
+SIDE = 4
+"""Columns of nodes, first for 0 and then for 1: whether the walk ends, complement, next node, the bit it tests."""
+MOST_CORES = 64
+MOST_NODES = 1 << 20
+"""Rows of one core's node memory: more than any part that the open tools know holds."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is spread: the plan of a model or of one of its terms, and the model's diagrams."""
+
+    plan: Plan
+    diagrams: Sequence[Diagram]
+
+
+@dataclass(frozen=True, eq=False)
+class CoreProgram:
+    """What one core runs.
+
+    Attributes
+    ----------
+    code : (steps + 1, 15) int64, columns as in `COLUMNS`; the last row is where it waits for a state
+    nodes : (rows, 8) int64, see `SIDE`
+    """
+
+    code: Integers
+    nodes: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class OneBitMachine:
+    """One-bit cores with all that they run.
+
+    Attributes
+    ----------
+    cores : one or more
+    spreading : the schedule that they follow
+    inputs, outputs : bits of the words that go in and come out, by name
+    address_bits, local_bits : of bit memories, of the one that all cores have alike and of a core's own
+    input_start : where the bits of the input words begin, first word first, its most significant bit first
+    output_start : where those of the output words begin, first word first, its least significant bit first
+    """
+
+    cores: tuple[CoreProgram, ...]
+    spreading: Spreading
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    address_bits: int
+    local_bits: int
+    input_start: int
+    output_start: int
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one core."""
+        return len(self.cores) > 1
+
+    @cached_property
+    def node_bits(self) -> int:
+        """Bits of the address of a node."""
+        return max(max((len(core.nodes) - 1).bit_length() for core in self.cores), 1)
+
+    @property
+    def read_bits(self) -> int:
+        """Bits of the address of a bit that is read."""
+        return max(self.address_bits, self.local_bits) + self.several
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of all input words."""
+        return sum(self.inputs.values())
+
+    @property
+    def output_bits(self) -> int:
+        """Bits of all output words."""
+        return sum(self.outputs.values())
+
+    def used(self, column: int) -> bool:
+        """Return whether any step has a flag."""
+        return any(core.code[:, column].any() for core in self.cores)
+
+
+def assemble(
+    function: Function,
+    inputs: Mapping[str, int],
+    outputs: Mapping[str, int],
+    processors: int = 1,
+    spread: SpreadCores = "bits",
+) -> OneBitMachine:
+    """Return the machine that computes a function.
+
+    Parameters
+    ----------
+    inputs, outputs
+        Bits of the words that go in and come out, by name, in the order in which they do.
+    processors
+        Cores, 1 to 64.
+    spread
+        ``"bits"``: everything is computed once, where there is room. ``"terms"``: each core computes whole summands.
+
+    Raises
+    ------
+    BddTorqueError
+        If there are too many cores or nodes.
+    """
+    if type(processors) is not int or not 1 <= processors <= MOST_CORES:
+        raise BddTorqueError(f"processors must be between 1 and {MOST_CORES}, got {processors!r:.40}")
+    if spread not in ("bits", "terms"):
+        raise BddTorqueError(not_among("spread", spread, ("bits", "terms")))
+    plan, diagrams = function.plan, function.diagrams
+    nodes = sum(
+        diagrams[block].node_count
+        for block in {getattr(plan.wires[wire], "block", -1) for wire in plan.read}
+        if block >= 0
+    )
+    if nodes > MOST_NODES:
+        raise BddTorqueError(
+            f"a one-bit processor holds at most {counted(MOST_NODES, 'nodes')}, and these diagrams have {nodes:,}: "
+            "compile fewer bits, or export one term of source 'terms' with --term"
+        )
+    latency = MESSAGE if spread == "bits" and processors > 1 else 0.0
+    spreading = schedule_model(function, processors, spread, CORE_CLOCKS, "operation", latency)
+    return _Assembler(function, spreading, dict(inputs), dict(outputs)).machine()
+
+
+@dataclass
+class _Assembler:
+    function: Function
+    spreading: Spreading
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+
+    def machine(self) -> OneBitMachine:
+        output_bits = list(self.outputs.values())
+        self.maker = StepMaker(self.spreading, self.function.diagrams, self.inputs, output_bits)
+        cores = [self._apart(steps) for steps in self.maker.cores()]
+        self.several = len(cores) > 1
+        self._lay_out_shared(cores)
+        places = [self._lay_out(steps) for steps in cores]
+        used = [number for held in places for number in held.values()]
+        zone = max((sum(output_bits) - 1).bit_length(), 1)
+        top = max([1, *self.shared.values(), *(used if not self.several else [])]) + 1
+        address_bits = max(zone + 1, (top + (1 << zone) - 1).bit_length())
+        self.output_start = (1 << address_bits) - (1 << zone)
+        local_bits = max([*used, self.output_start + (1 << zone) - 1]).bit_length() if self.several else 0
+        self.remote = 1 << max(address_bits, local_bits) if self.several else 0
+        return OneBitMachine(
+            tuple(self._core(steps, held) for steps, held in zip(cores, places, strict=True)),
+            self.spreading,
+            self.inputs,
+            self.outputs,
+            address_bits,
+            local_bits,
+            self.input_start,
+            self.output_start,
+        )
+
+    def _apart(self, steps: list[Step]) -> list[Step]:
+        """Return steps with an empty one where the next would read a bit in the clock in which it is written."""
+        made: list[Step] = []
+        for step in steps:
+            if made and made[-1].target is not None and made[-1].target in self._first_reads(step):
+                made.append(Step(operation=step.operation))
+            made.append(step)
+        return made
+
+    def _first_reads(self, step: Step) -> tuple[Bit, ...]:
+        return (step.a, step.b) if step.walk is None else (self._tested(step.walk, step.edge >> 1),)
+
+    def _tested(self, walk: Diagrammed, node: int) -> Bit:
+        diagram = self.function.diagrams[walk.block]
+        return walk.bits[diagram.order[diagram.level[node]]]
+
+    def _lay_out_shared(self, cores: Sequence[Sequence[Step]]) -> None:
+        """Give addresses to constants, input words, and bits that cross."""
+        maker = {step.target: core for core, steps in enumerate(cores) for step in steps if step.target is not None}
+        count = sum(self.inputs.values())
+        end = 1 << (count + 1).bit_length()
+        self.input_start = end - count
+        places = (
+            Bit("input", name, bit) for name, bits in self.inputs.items() for bit in range(bits)[::-1]
+        )
+        self.shared = {Bit("constant", "", 0): 0, Bit("constant", "", 1): 1}
+        self.shared |= {bit: self.input_start + k for k, bit in enumerate(places)}
+        crossing = dict.fromkeys(
+            bit
+            for core, steps in enumerate(cores)
+            for step in steps
+            for bit in self.maker.reads(step)
+            if bit.kind == "made" and maker[bit] != core
+        )
+        self.free = [*range(2, self.input_start), *range(end, end + sum(map(len, cores)) + 1)]
+        self.shared |= dict(zip(crossing, self.free, strict=False))
+
+    def _lay_out(self, steps: Sequence[Step]) -> dict[Bit, int]:
+        """Return the local address of each bit that a core makes; addresses are used again once a bit was last read."""
+        last = {bit: place for place, step in enumerate(steps) for bit in self.maker.reads(step)}
+        own = {step.target for step in steps if step.target in self.shared}
+        taken = {self.shared[bit] for bit in own if bit is not None}
+        numbers = iter(self.free) if not self.several else (k for k in range(1 << 30) if k not in taken)
+        waiting: list[int] = []
+        ends: list[tuple[int, int]] = []
+        held: dict[Bit, int] = {}
+        for bit in sorted(bit for bit in last if bit.kind == "window"):  # they stay where they are
+            held[bit] = next(numbers)
+        for place, step in enumerate(steps):
+            while ends and ends[0][0] <= place:
+                heapq.heappush(waiting, heapq.heappop(ends)[1])
+            bit = step.target
+            if bit is None or bit in held or step.output >= 0:
+                continue
+            if bit in self.shared:
+                held[bit] = self.shared[bit]
+            elif bit in last:
+                held[bit] = heapq.heappop(waiting) if waiting else next(numbers)
+                heapq.heappush(ends, (last[bit], held[bit]))
+        return held
+
+    def _core(self, steps: Sequence[Step], held: dict[Bit, int]) -> CoreProgram:
+        """Return what a core runs."""
+
+        def address(bit: Bit) -> int:
+            return held[bit] if bit in held else self.shared[bit] | self.remote
+
+        rows: list[tuple[int, ...]] = []
+        nodes: dict[tuple[Diagrammed, int], int] = {}
+        waiting: deque[tuple[Diagrammed, int]] = deque()
+
+        def node(walk: Diagrammed, place: int) -> int:
+            if (walk, place) not in nodes:
+                nodes[walk, place] = len(nodes)
+                waiting.append((walk, place))
+            return nodes[walk, place]
+
+        code = []
+        for step in steps:
+            row = [0] * len(COLUMNS)
+            if step.walk is None:
+                row[A], row[B] = address(step.a), address(step.b)
+            else:
+                row[A], row[NODE] = address(self._tested(step.walk, step.edge >> 1)), node(step.walk, step.edge >> 1)
+                row[SIGN], row[WALK] = step.edge & 1, 1
+            if step.output >= 0:
+                row[TARGET], row[WRITE], row[SEND] = self.output_start + step.output, 1, 1
+            elif step.target is not None and step.target in held:
+                row[TARGET], row[WRITE] = held[step.target], 1
+                row[SEND] = int(not self.several or step.target in self.shared)
+            row[WAIT], row[FIRST], row[NEGATE] = step.waits, step.first, step.negate
+            row[CONDITIONAL], row[CONDITION], row[CHOOSE] = step.conditional, step.condition, step.choose
+            code.append(row)
+        code.append([0] * START + [1])
+        while waiting:
+            walk, place = waiting.popleft()
+            diagram = self.function.diagrams[walk.block]
+            row = []
+            for edge in (int(diagram.low[place]), int(diagram.high[place])):
+                below = edge >> 1
+                row += [0, edge & 1, node(walk, below), address(self._tested(walk, below))] if below else [1, edge, 0, 0]
+            rows.append(tuple(row))
+        return CoreProgram(
+            np.array(code, dtype=np.int64), np.array(rows or [(1, 0, 0, 0) * 2], dtype=np.int64).reshape(-1, 2 * SIDE)
+        )
+
+

@@ -1,0 +1,288 @@
+"""One-bit cores in plain Verilog-2001: each core with what its memories hold, and the machine around the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bddtorque.export.one_bit_program import (
+    CHOOSE,
+    CONDITION,
+    CONDITIONAL,
+    FIRST,
+    NEGATE,
+    NODE,
+    SEND,
+    SIDE,
+    SIGN,
+    START,
+    TARGET,
+    WAIT,
+    WALK,
+    WRITE,
+    A,
+    B,
+    OneBitMachine,
+)
+
+FLAGS = {
+    "is_start": START, "is_walk": WALK, "is_wait": WAIT, "writes": WRITE, "sends": SEND, "first": FIRST,
+    "negates": NEGATE, "conditional": CONDITIONAL, "conditions": CONDITION, "chooses": CHOOSE,
+}  # fmt: skip
+"""What a core calls the flags of a step."""
+
+
+class Layout:
+    """Where the fields of one core's code and nodes lie in their memories.
+
+    A word of code has the flags and the target of a step, and what the step *after* it reads: so the memories of bits
+    and nodes are read in the last clock of a step, and no clock is lost between steps.
+    """
+
+    def __init__(self, machine: OneBitMachine, core: int) -> None:
+        self.machine, self.program = machine, machine.cores[core]
+        code = self.program.code
+        self.flags = [
+            name
+            for name, column in FLAGS.items()
+            if code[:, column].any() and (machine.several or name != "sends")
+        ]
+        self.read = machine.read_bits
+        self.node = max((len(self.program.nodes) - 1).bit_length(), 1)
+        self.place = max((len(code) - 1).bit_length(), 1)
+        self.other = max(self.read, self.node + 1)
+        """Bits of the second bit that is read, or of a node and whether its walk is complemented."""
+        self.target = max(machine.address_bits, machine.local_bits)
+        self.code_bits = self.read + self.other + self.target + len(self.flags)
+        self.edge_bits = 2 + self.node + self.read
+        self.row_bits = 2 * self.edge_bits
+
+    def code(self) -> Iterator[int]:
+        """Yield the words of the code."""
+        code = self.program.code.tolist()
+        for k, step in enumerate(code):
+            following = code[(k + 1) % len(code)]
+            other = following[NODE] << 1 | following[SIGN] if following[WALK] else following[B]
+            flags = sum(step[FLAGS[name]] << bit for bit, name in enumerate(self.flags))
+            yield ((flags << self.target | step[TARGET]) << self.other | other) << self.read | following[A]
+
+    def nodes(self) -> Iterator[int]:
+        """Yield the words of the nodes."""
+        for row in self.program.nodes.tolist():
+            low, high = (
+                ((ends << 1 | sign) << self.node | node) << self.read | bit
+                for ends, sign, node, bit in (row[:SIDE], row[SIDE:])
+            )
+            yield high << self.edge_bits | low
+
+    @property
+    def memory_bits(self) -> int:
+        """Bits of the memories of code, nodes and bits, each bit memory once."""
+        machine = self.machine
+        bits = 2 * (2 << machine.address_bits) + (1 << machine.local_bits) if machine.several else 2 << machine.address_bits
+        return len(self.program.code) * self.code_bits + len(self.program.nodes) * self.row_bits + bits
+
+
+def hex_text(words: Iterator[int], bits: int) -> str:
+    """Return words as `$readmemh` reads them."""
+    return "".join(f"{word:0{-(-bits // 4)}x}\n" for word in words)
+
+
+def core_text(name: str, layout: Layout) -> str:
+    """Return the module of a core, which is called `name` and reads NAME_code.hex and NAME_nodes.hex."""
+    machine, read, other = layout.machine, layout.read, layout.other
+    shared, words, rows = machine.address_bits, len(layout.program.code), len(layout.program.nodes)
+    start = read + other
+    flags = "\n".join(
+        f"    wire {each} = "
+        + (f"code[{start + layout.target + layout.flags.index(each)}];" if each in layout.flags else "1'b0;")
+        for each in FLAGS
+        if machine.several or each not in ("sends", "is_wait")
+    )
+    ports, memory, sending, address, reads = _several(layout) if machine.several else _alone(layout)
+    done = "is_start ? go : is_walk ? ends : " + ("is_wait ? fresh : 1'b1" if machine.several else "1'b1")
+    value = "2'd{}" if machine.several else "1'b{}"
+    return f"""\
+// {name}.v: a processor that tests one bit, or adds one bit, per clock; written by bddtorque.
+//
+// A word of code holds what its step does and what the next one reads. A row of nodes holds, for a tested bit of 1 and
+// then of 0: whether the walk ends, whether its result is complemented, the next node, and the bit that this one tests.
+module {name} (
+    input wire clk,
+    input wire go,
+    output wire idle,
+    input wire bank,
+    input wire bus_valid,
+    input wire bus_bank,
+    input wire [{shared - 1}:0] bus_address,
+    input wire bus_bit,
+    output wire send_valid,
+    output wire [{shared - 1}:0] send_address,
+    output wire send_bit{ports}
+);
+    reg [{layout.code_bits - 1}:0] codes [0:{words - 1}];
+    reg [{layout.row_bits - 1}:0] nodes [0:{rows - 1}];
+    reg [{layout.code_bits - 1}:0] code;
+    reg [{layout.row_bits - 1}:0] node;
+{memory}
+    initial begin : memories
+        integer k;
+        $readmemh("{name}_code.hex", codes);
+        $readmemh("{name}_nodes.hex", nodes);
+        for (k = 0; k < {2 << shared}; k = k + 1) shared[k] = {value.format(0)};
+        shared[1] = {value.format(1)};
+        shared[{(1 << shared) + 1}] = {value.format(1)};
+    end
+
+{flags}
+    reg [{layout.place - 1}:0] place = {layout.place}'d{words - 1};
+    reg boot = 1'b1, sign = 1'b0, carry = 1'b0, condition = 1'b0;
+
+    wire [{layout.edge_bits - 1}:0] side = one ? node[{layout.row_bits - 1}:{layout.edge_bits}] : \
+node[{layout.edge_bits - 1}:0];
+    wire ends = side[{layout.edge_bits - 1}];
+    wire flip = negates | conditional & condition;
+    wire operand = another ^ flip;
+    wire carried = first ? flip : carry;
+    wire result = is_walk ? sign ^ side[{layout.edge_bits - 2}] :
+        chooses ? (condition ? another : one) : one ^ operand ^ carried;
+    wire done = {done};
+{sending}
+    wire [{read - 1}:0] address = {address};
+    wire [{layout.node - 1}:0] row = fire ? code[{read + layout.node}:{read + 1}] : \
+side[{read + layout.node - 1}:{read}];
+
+    always @(posedge clk) begin
+        boot <= 1'b0;
+        if (fire | boot) code <= codes[place];
+        if (boot | is_start & ~fire) place <= {layout.place}'d0;
+        else if (fire) place <= place + {layout.place}'d1;
+        if (fire | is_walk & ~ends) begin
+            node <= nodes[row];
+            sign <= fire ? code[{read}] : sign ^ side[{layout.edge_bits - 2}];
+        end
+        if (fire) carry <= one & operand | one & carried | operand & carried;
+        if (fire & conditions) condition <= result;
+{reads}
+    end
+endmodule
+"""
+
+
+def _alone(layout: Layout) -> tuple[str, ...]:
+    """Return what only a core by itself has: ports, memories, what it sends, addresses, reads and writes."""
+    read, other, size = layout.read, layout.other, 2 << layout.machine.address_bits
+    memory = f"    (* no_rw_check *) reg shared [0:{size - 1}];\n    reg one, another;"
+    sending = f"""\
+    wire fire = ~boot & done;
+    assign idle = is_start & ~boot;
+    assign send_valid = fire & writes;
+    assign send_address = code[{read + other + layout.target - 1}:{read + other}];
+    assign send_bit = result;"""
+    address = f"fire ? code[{read - 1}:0] : side[{read - 1}:0]"
+    reads = f"""\
+        one <= shared[{{bank, address}}];
+        if (fire) another <= shared[{{bank, code[{2 * read - 1}:{read}]}}];
+        if (bus_valid) shared[{{bus_bank, bus_address}}] <= bus_bit;"""
+    return "", memory, sending, address, reads
+
+
+def _several(layout: Layout) -> tuple[str, ...]:
+    """Return what a core among others has: a memory of its own, and a buffer for what it sends."""
+    read, other, shared, local = layout.read, layout.other, layout.machine.address_bits, layout.machine.local_bits
+    ports = ",\n    input wire grant,\n    input wire tag"
+    memory = f"""\
+    (* no_rw_check *) reg [1:0] shared [0:{(2 << shared) - 1}];
+    (* no_rw_check *) reg own [0:{(1 << local) - 1}];
+    reg [1:0] shared_one, shared_another;
+    reg own_one, own_another, remote_one, remote_another;
+    wire one = remote_one ? shared_one[0] : own_one;
+    wire another = remote_another ? shared_another[0] : own_another;"""
+    unused = ["shared_another[1]", *([f"address[{read - 2}:{local}]"] if local < read - 1 else [])]
+
+    sending = f"""\
+    wire fresh = shared_one[1] == tag;
+    reg full = 1'b0, full_bit = 1'b0;
+    reg [{shared - 1}:0] full_address = {shared}'d0;
+    reg [{read - 1}:0] held = {read}'d0;
+    wire fire = ~boot & done & (~sends | ~full | grant);
+    assign idle = is_start & ~boot & ~full;
+    assign send_valid = full;
+    assign send_address = full_address;
+    assign send_bit = full_bit;
+    wire unused = &{{1'b0, {", ".join(unused)}}};"""
+    address = f"fire ? code[{read - 1}:0] : is_walk & ~ends ? side[{read - 1}:0] : held"
+    reads = f"""\
+        held <= address;
+        shared_one <= shared[{{bank, address[{shared - 1}:0]}}];
+        own_one <= own[address[{local - 1}:0]];
+        remote_one <= address[{read - 1}];
+        if (fire) begin
+            shared_another <= shared[{{bank, code[{read + shared - 1}:{read}]}}];
+            own_another <= own[code[{read + local - 1}:{read}]];
+            remote_another <= code[{2 * read - 1}];
+        end
+        if (bus_valid) shared[{{bus_bank, bus_address}}] <= {{tag, bus_bit}};
+        if (fire & writes) own[code[{read + other + local - 1}:{read + other}]] <= result;
+        if (fire & sends) begin
+            full <= 1'b1;
+            full_address <= code[{read + other + shared - 1}:{read + other}];
+            full_bit <= result;
+        end else if (grant) full <= 1'b0;"""
+    return ports, memory, sending, address, reads
+
+
+def machine_text(name: str, machine: OneBitMachine) -> str:
+    """Return the module on top: takes a state bit by bit, starts the cores, and gives the bits of the words out."""
+    cores, shared = len(machine.cores), machine.address_bits
+    end = machine.input_start + machine.input_bits
+    load = end.bit_length()
+    zone = max((machine.output_bits - 1).bit_length(), 1)
+    tag = machine.several
+    instances = "\n".join(
+        f"""\
+    {name}_core{k} core{k} (.clk(clk), .go(go), .idle(idle[{k}]), .bank(bank), .bus_valid(bus_valid),
+        .bus_bank(core_valid ? bank : ~bank), .bus_address(bus_address), .bus_bit(bus_bit),
+        .send_valid(send[{k}]), .send_address(address{k}), .send_bit(bits[{k}])\
+{f", .grant(grant[{k}]), .tag(tag)" if tag else ""});"""
+        for k in range(cores)
+    )
+    declared = "\n".join(f"    wire [{shared - 1}:0] address{k};" for k in range(cores))
+    grants = f"    wire [{cores - 1}:0] grant = send & (~send + {cores}'d1);\n" if tag else ""
+    chosen = " |\n        ".join(f"({{{shared}{{grant[{k}]}}}} & address{k})" for k in range(cores)) if tag else "address0"
+    bit = "|(bits & grant)" if tag else "bits[0]"
+    padding = f"{{{shared - load}'d0, count}}" if shared > load else f"count[{shared - 1}:0]"
+    return f"""\
+    reg [{load - 1}:0] count = {load}'d{machine.input_start};
+    reg go = 1'b0, bank = 1'b1, forget = 1'b1{", tag = 1'b0" if tag else ""};
+    wire [{cores - 1}:0] idle, send, bits;
+{declared}
+{grants}\
+    wire core_valid = |send;
+    wire [{shared - 1}:0] core_address = {chosen};
+    wire core_bit = {bit};
+    wire loaded = count[{load - 1}];
+    wire taken = in_valid & in_ready;
+    wire bus_valid = core_valid | taken;
+    wire [{shared - 1}:0] bus_address = core_valid ? core_address : {padding};
+    wire bus_bit = core_valid ? core_bit : in_bit;
+    wire begins = &idle & loaded & ~go & ~rst;
+
+    assign busy = ~&idle;
+    assign in_ready = ~loaded & ~core_valid;
+    assign out_valid = core_valid & (&core_address[{shared - 1}:{zone}]) & ~forget;
+    assign out_index = core_address[{zone - 1}:0];
+    assign out_bit = core_bit;
+
+{instances}
+
+    always @(posedge clk) begin
+        go <= begins;
+        if (begins) bank <= ~bank;
+{"        if (begins & bank) tag <= ~tag;" if tag else ""}
+        if (rst | begins) count <= {load}'d{machine.input_start};
+        else if (taken) count <= count + {load}'d1;
+        if (rst) forget <= 1'b1;
+        else if (begins) forget <= 1'b0;
+    end
+endmodule
+"""
