@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
-    from bddtorque.export import export_blif, export_c, export_pla, export_verilog
+    from bddtorque.export import export_blif, export_c, export_one_bit, export_pla, export_verilog
     from bddtorque.laws.friction import Friction
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
@@ -53,6 +53,7 @@ _HOME = {
     "compile_samples": "compiler.sample_compiling",
     "export_blif": "export",
     "export_c": "export",
+    "export_one_bit": "export",
     "export_pla": "export",
     "export_verilog": "export",
     "forward_dynamics": "dynamics.matrices",
@@ -88,6 +89,7 @@ __all__ = [
     "compile_samples",
     "export_blif",
     "export_c",
+    "export_one_bit",
     "export_pla",
     "export_verilog",
     "forward_dynamics",

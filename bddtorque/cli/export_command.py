@@ -34,7 +34,9 @@ def export_command(
     ] = None,
     verilog: Annotated[
         Path | None,
-        typer.Option("--verilog", metavar="DIR", help="Write a pipelined circuit in Verilog to this folder."),
+        typer.Option(
+            "--verilog", metavar="DIR", help="Write a circuit in Verilog to this folder: pipelined, or --one-bit."
+        ),
     ] = None,
     dsp: Annotated[
         str | None,
@@ -49,6 +51,16 @@ def export_command(
     bits_network: Annotated[
         bool, typer.Option("--bits-network", help="Verilog: diagrams as multiplexers, one per node, instead of ROMs.")
     ] = False,
+    one_bit: Annotated[
+        bool, typer.Option("--one-bit", help="Verilog: one-bit processors that run the diagrams, a test per clock.")
+    ] = False,
+    processors: Annotated[
+        int | None, typer.Option(metavar="P", help="One-bit processors that share a state, 1 to 64; 1 by default.")
+    ] = None,
+    spread: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="What is spread over one-bit processors: bits (the default) or terms."),
+    ] = None,
     bitstream: Annotated[
         str | None,
         typer.Option(metavar="FPGA", help="Verilog: make a bit stream too, for ice40, ecp5 or ecp5-25 (docs)."),
@@ -101,22 +113,30 @@ def export_command(
 ) -> None:
     """Write a compiled model as C99: integers (or IEEE floats), const tables, no heap, no libm, with a self-test.
 
-    Or as a pipelined circuit in Verilog with a test bench; or as logic: its tables as PLAs, or all of it as a netlist
-    of multiplexers and adders in BLIF.
+    Or as a pipelined circuit or one-bit processors in Verilog with a test bench; or as logic: its tables as PLAs, or
+    all of it as a netlist of multiplexers and adders in BLIF.
     """
     if c is None and pla is None and blif is None and verilog is None:
         raise BddTorqueError(
             "export needs --c DIR, --verilog DIR, --pla DIR or --blif FILE: where to write code, tables or a netlist"
         )
-    circuit = {"dsp": dsp, "share": share, "bits_network": bits_network or None, "bitstream": bitstream}
+    circuit = {"dsp": dsp, "share": share, "bits_network": bits_network or None}
+    cores = {"processors": processors, "spread": spread}
     if verilog is None:
-        refuse_flags(circuit, "can only be given with --verilog DIR")
+        other = {**circuit, "bitstream": bitstream, "one_bit": one_bit or None}
+        refuse_flags(other, "can only be given with --verilog DIR")
+    if one_bit:
+        refuse_flags(circuit, "cannot be given with --one-bit, which multiplies by diagrams")
+    else:
+        refuse_flags(cores, "can only be given with --verilog DIR --one-bit")
     if dsp not in (None, "yes", "no"):
         raise BddTorqueError(f"--dsp must be yes or no, got {dsp!r:.40}")
     if c is not None and verilog is not None and c.resolve() == verilog.resolve():
         raise BddTorqueError(f"--c and --verilog both name {c}: choose another folder for one of them")
-    if c is None and term is not None:
-        raise BddTorqueError("--term is for C, as tables and netlists are of the whole model: give --c DIR too")
+    if c is None and term is not None and not one_bit:
+        raise BddTorqueError(
+            "--term is for C, as tables and netlists are of the whole model: give --c DIR, or --verilog DIR --one-bit"
+        )
     if products is not None:
         raise BddTorqueError(
             "export has no option --products any more: set products = ... in the spec, or compile with --products"
@@ -130,7 +150,10 @@ def export_command(
     model = load(file)
     with ShownProgress(f"export {model.name} to logic"):
         logic = _export_logic(model, pla, blif, force)
-        if verilog is not None:
+        if verilog is not None and one_bit:
+            chosen = {key: value for key, value in cores.items() if value is not None}
+            logic |= _export_one_bit(model, verilog, bitstream, as_json, term=term, name=name, force=force, **chosen)
+        elif verilog is not None:
             circuits = {"dsp": None if dsp is None else dsp == "yes", "share": share, "bits_network": bits_network}
             logic |= _export_verilog(model, verilog, bitstream, as_json, name=name, force=force, **circuits)
     if c is None:
@@ -193,6 +216,37 @@ def _export_verilog(model: Model, folder: Path, bitstream: str | None, as_json: 
         "multipliers": f"{made.multipliers}",
         "ROMs": f"{counted(made.memory_bits, 'bits')} in block memory",
         "registers": counted(made.register_bits, "bits"),
+        "bound": f"{made.bound:.4f} units of the last bit at most",
+    }
+    if built is not None:
+        lines["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
+    return lines
+
+
+def _export_one_bit(model: Model, folder: Path, bitstream: str | None, as_json: bool, **options: Any) -> dict[str, Any]:
+    """Write one-bit processors, and a bit stream where one is asked for, and return what was written."""
+    from bddtorque.base.sizes import counted
+    from bddtorque.bench.fpga_tools import build, device_named, missing_tools
+    from bddtorque.export import export_one_bit
+
+    if bitstream is not None and (lacking := missing_tools(device_named(bitstream), bitstream=True)):
+        raise BddTorqueError(lacking)
+    made = export_one_bit(model, folder, fpga=bitstream, **options)
+    written: dict[str, Any] = {"verilog": made.to_plain()}
+    built = None
+    if bitstream is not None:
+        built = build(folder, made.sources, made.name, bitstream, bitstream=True)
+        written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
+    if as_json:
+        return written
+    spread = f", {made.spread} spread" if made.processors > 1 else ""
+    lines = {
+        "verilog": f"{made.name}.v in {folder}; `make check` in it simulates it",
+        "processors": f"{made.processors}{spread}",
+        "timing": f"{made.clocks:.1f} clocks per state on average, {made.tests:.1f} tests of a bit; at most "
+        f"{made.most_clocks:,} clocks in the test bench",
+        "program": f"{counted(made.nodes, 'nodes')}, {counted(made.code_words, 'words')} of code, "
+        f"{counted(made.memory_bits, 'bits')} of memory",
         "bound": f"{made.bound:.4f} units of the last bit at most",
     }
     if built is not None:

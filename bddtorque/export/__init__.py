@@ -21,11 +21,25 @@ stage_times    when each stage runs
 verilog_cells    multipliers and delay lines, plain and for the ECP5
 verilog_text, verilog_testbench, verilog_build    the files
 verilog_exporter    `export_verilog`, which puts all of it together
+one_bit_steps, one_bit_program    a schedule as steps of one-bit cores, and their code and nodes
+one_bit_clocks    the counted machine, clock by clock
+one_bit_verilog, one_bit_testbench    cores and machine, and what tries them
+one_bit_exporter    `export_one_bit`
 """
 
 from bddtorque.export.blif import export_blif
 from bddtorque.export.exporter import Exported, export_c
+from bddtorque.export.one_bit_exporter import ExportedOneBit, export_one_bit
 from bddtorque.export.pla import export_pla
 from bddtorque.export.verilog_exporter import ExportedVerilog, export_verilog
 
-__all__ = ["Exported", "ExportedVerilog", "export_blif", "export_c", "export_pla", "export_verilog"]
+__all__ = [
+    "Exported",
+    "ExportedOneBit",
+    "ExportedVerilog",
+    "export_blif",
+    "export_c",
+    "export_one_bit",
+    "export_pla",
+    "export_verilog",
+]

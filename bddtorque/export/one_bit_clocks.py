@@ -8,6 +8,7 @@ a wait in clock u + 2. A state takes `BEGIN` clocks on top: one to see that all 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,6 @@ import numpy.typing as npt
 
 from bddtorque.base.jit import njit
 from bddtorque.export.one_bit_program import (
-    A,
-    B,
     CHOOSE,
     CONDITION,
     CONDITIONAL,
@@ -31,11 +30,19 @@ from bddtorque.export.one_bit_program import (
     WAIT,
     WALK,
     WRITE,
+    A,
+    B,
+    Function,
     OneBitMachine,
+    assemble,
 )
+from bddtorque.schedule.core_clocks import CORE_CLOCKS, MESSAGE
+from bddtorque.schedule.spreading import Grain, Way, schedule_model
 
 Integers = npt.NDArray[np.int64]
 BEGIN = 2
+SEED, TRIED = 20240607, 64
+"""States by which schedules are compared."""
 NEVER = 1 << 60
 MOST_CLOCKS = 1 << 26
 """No program of ours takes as many: a core that waits longer waits for ever."""
@@ -60,9 +67,7 @@ class Counted:
 def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
     """Run states, (N, inputs) words, through a machine and return its words, clocks and tests."""
     columns = [
-        states[:, place] >> bit & 1
-        for place, bits in enumerate(machine.inputs.values())
-        for bit in range(bits)[::-1]
+        states[:, place] >> bit & 1 for place, bits in enumerate(machine.inputs.values()) for bit in range(bits)[::-1]
     ]
     given = np.stack(columns, axis=1) if columns else np.zeros((len(states), 0), np.int64)
     ends = np.cumsum([0, *(len(core.code) for core in machine.cores)])
@@ -89,6 +94,28 @@ def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
         words.append(found[:, start : start + bits] @ np.array(weights, np.int64))
         start += bits
     return Counted(np.stack(words, axis=1), clocks + BEGIN, tests)
+
+
+def spread_over_cores(
+    function: Function, inputs: Mapping[str, int], outputs: Mapping[str, int], processors: int, spread: Way
+) -> OneBitMachine:
+    """Return the machine of so many cores, by the schedules of the evaluator ``"parallel"``.
+
+    Bits are spread one by one or a word at a time, with more or less time for messages: as takes the fewest clocks over
+    some states.
+    """
+    ways: list[tuple[Grain, float]] = [("operation", 0.0)]
+    if spread == "bits" and processors > 1:
+        ways = [("operation", MESSAGE), ("operation", 10 * MESSAGE), ("wire", MESSAGE)]
+    machines = [
+        assemble(function, schedule_model(function, processors, spread, CORE_CLOCKS, *way), inputs, outputs)
+        for way in ways
+    ]
+    if len(machines) == 1:
+        return machines[0]
+    rng = np.random.default_rng(SEED)
+    states = np.stack([rng.integers(0, 1 << bits, TRIED) for bits in inputs.values()], axis=1)
+    return min(machines, key=lambda machine: int(count_clocks(machine, states).clocks.sum()))
 
 
 @njit

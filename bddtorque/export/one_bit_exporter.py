@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.version import __version__
 from bddtorque.bench.c_call import MANIFEST
+from bddtorque.bench.fpga_tools import device_named
 from bddtorque.export.c_header import proved_lines, word_meaning
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.exporter import MOST_VECTORS
 from bddtorque.export.folder import check_folder, write_folder
-from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks
-from bddtorque.export.one_bit_program import Function, OneBitMachine, SpreadCores, assemble
+from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
+from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
 from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
 from bddtorque.export.selftest import make_vectors
@@ -28,7 +29,15 @@ from bddtorque.export.verilog_build import makefile_text
 from bddtorque.export.verilog_exporter import VECTORS, module_name, ports_of
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import plan_in_words
+from bddtorque.schedule.spreading import Way
 from bddtorque.words.integer_range import Range, wrap
+
+MOST_CORES = 64
+MOST_NODES = 80_000
+"""A row of nodes takes 46 bits and more; an ECP5-85 has 3,833,856 bits of block memory."""
+
+BLOCK_BITS = {"ice40": 32 * 4096, "ecp5": 208 * 18432, "ecp5-25": 56 * 18432}
+"""Block memory of devices."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,9 @@ def export_one_bit(
     directory: str | PathLike[str],
     *,
     processors: int = 1,
-    spread: SpreadCores = "bits",
+    spread: Way = "bits",
     term: str | None = None,
+    fpga: str | None = None,
     name: str | None = None,
     vectors: int = VECTORS,
     force: bool = False,
@@ -128,6 +138,8 @@ def export_one_bit(
         What is spread over them: single output ``"bits"`` or whole ``"terms"`` of the torques.
     term
         Only this term of a robot, as `bddtorque terms` names it.
+    fpga
+        Refuse what the block memory of this device cannot hold: ``"ice40"``, ``"ecp5"`` or ``"ecp5-25"``.
     name
         What the module and the files are called; like the robot unless given.
     vectors
@@ -143,6 +155,8 @@ def export_one_bit(
     target = Path(directory)
     check_folder(target.resolve(), force)
     made = one_bit_files(model, processors=processors, spread=spread, term=term, name=name, vectors=vectors)
+    if fpga is not None:
+        _check_room(made.facts, fpga)
     write_folder(target, made.files, force)
     return replace(made.facts, directory=target)
 
@@ -151,15 +165,20 @@ def one_bit_files(
     model: Model,
     *,
     processors: int = 1,
-    spread: SpreadCores = "bits",
+    spread: Way = "bits",
     term: str | None = None,
     name: str | None = None,
     vectors: int = VECTORS,
 ) -> OneBitFiles:
     """Return what an export writes. A model gives the same each time."""
+    if type(processors) is not int or not 1 <= processors <= MOST_CORES:
+        raise BddTorqueError(f"processors must be between 1 and {MOST_CORES}, got {processors!r:.40}")
+    if spread not in ("terms", "bits"):
+        raise BddTorqueError(not_among("spread", spread, ("terms", "bits")))
     function = one_bit_function(model, term, vectors)
+    _check_nodes(function.function)
     top = module_name(model.name if term is None else f"{model.name}_{term}", name)
-    machine = assemble(function.function, function.inputs, function.outputs, processors, spread)
+    machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, spread)
     counted = count_clocks(machine, function.states)
     if not np.array_equal(counted.words, function.words):
         raise AssertionError("the assembled program gives other words than the model")
@@ -191,6 +210,28 @@ def one_bit_files(
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     sizes = {file: len(text) for file, text in files.items()}
     return OneBitFiles(files, replace(facts, files=sizes), machine, counted)
+
+
+def _check_room(facts: ExportedOneBit, fpga: str) -> None:
+    """Refuse a device whose block memory cannot hold the programs."""
+    room = BLOCK_BITS.get(device_named(fpga).name)
+    if room is not None and facts.memory_bits > room:
+        raise BddTorqueError(
+            f"fpga '{fpga}' has {room:,} bits of block memory, and these one-bit processors need "
+            f"{facts.memory_bits:,}: compile fewer bits, export one term with --term, or use a larger part"
+        )
+
+
+def _check_nodes(function: Function) -> None:
+    """Refuse what no part of the devices that we know could hold."""
+    plan = function.plan
+    read = {getattr(plan.wires[wire], "block", -1) for wire in plan.read} - {-1}
+    nodes = sum(function.diagrams[block].node_count for block in read)
+    if nodes > MOST_NODES:
+        raise BddTorqueError(
+            f"one-bit processors hold at most {MOST_NODES:,} nodes, what the block memory of an ECP5-85 has room for, "
+            f"and these diagrams have {nodes:,}: compile fewer bits, or export one term with --term"
+        )
 
 
 def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
@@ -247,9 +288,7 @@ def _term(term: TermFunction, vectors: int) -> OneBitFunction:
     )  # fmt: skip
 
 
-def _header(
-    model: Model, function: OneBitFunction, machine: OneBitMachine, facts: ExportedOneBit
-) -> Iterator[str]:
+def _header(model: Model, function: OneBitFunction, machine: OneBitMachine, facts: ExportedOneBit) -> Iterator[str]:
     cores = "one one-bit processor" if facts.processors == 1 else f"{facts.processors} one-bit processors"
     yield f"{facts.name}.v: decision diagrams of words on {cores}."
     yield f"Written by bddtorque {__version__}; made anew by `bddtorque export`, so do not edit it."

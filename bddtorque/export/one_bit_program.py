@@ -10,24 +10,18 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.base.sizes import counted
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.export.one_bit_steps import Bit, Diagrammed, Step, StepMaker
 from bddtorque.plan.plan import Plan
-from bddtorque.schedule.core_clocks import CORE_CLOCKS, MESSAGE
-from bddtorque.schedule.spreading import Spreading, schedule_model
+from bddtorque.schedule.spreading import Spreading
 
 Integers = npt.NDArray[np.int64]
-SpreadCores = Literal["terms", "bits"]
 COLUMNS = (
     "a", "b", "node", "sign", "target", "walk", "wait", "write", "send", "first", "negate", "conditional", "condition",
     "choose", "start",
@@ -36,9 +30,6 @@ COLUMNS = (
 A, B, NODE, SIGN, TARGET, WALK, WAIT, WRITE, SEND, FIRST, NEGATE, CONDITIONAL, CONDITION, CHOOSE, START = range(15)
 SIDE = 4
 """Columns of nodes, first for 0 and then for 1: whether the walk ends, complement, next node, the bit it tests."""
-MOST_CORES = 64
-MOST_NODES = 1 << 20
-"""Rows of one core's node memory: more than any part that the open tools know holds."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +82,6 @@ class OneBitMachine:
         """Whether there is more than one core."""
         return len(self.cores) > 1
 
-    @cached_property
-    def node_bits(self) -> int:
-        """Bits of the address of a node."""
-        return max(max((len(core.nodes) - 1).bit_length() for core in self.cores), 1)
-
     @property
     def read_bits(self) -> int:
         """Bits of the address of a bit that is read."""
@@ -111,51 +97,17 @@ class OneBitMachine:
         """Bits of all output words."""
         return sum(self.outputs.values())
 
-    def used(self, column: int) -> bool:
-        """Return whether any step has a flag."""
-        return any(core.code[:, column].any() for core in self.cores)
-
 
 def assemble(
-    function: Function,
-    inputs: Mapping[str, int],
-    outputs: Mapping[str, int],
-    processors: int = 1,
-    spread: SpreadCores = "bits",
+    function: Function, spreading: Spreading, inputs: Mapping[str, int], outputs: Mapping[str, int]
 ) -> OneBitMachine:
-    """Return the machine that computes a function.
+    """Return the machine whose cores follow a schedule of a function.
 
     Parameters
     ----------
     inputs, outputs
         Bits of the words that go in and come out, by name, in the order in which they do.
-    processors
-        Cores, 1 to 64.
-    spread
-        ``"bits"``: everything is computed once, where there is room. ``"terms"``: each core computes whole summands.
-
-    Raises
-    ------
-    BddTorqueError
-        If there are too many cores or nodes.
     """
-    if type(processors) is not int or not 1 <= processors <= MOST_CORES:
-        raise BddTorqueError(f"processors must be between 1 and {MOST_CORES}, got {processors!r:.40}")
-    if spread not in ("bits", "terms"):
-        raise BddTorqueError(not_among("spread", spread, ("bits", "terms")))
-    plan, diagrams = function.plan, function.diagrams
-    nodes = sum(
-        diagrams[block].node_count
-        for block in {getattr(plan.wires[wire], "block", -1) for wire in plan.read}
-        if block >= 0
-    )
-    if nodes > MOST_NODES:
-        raise BddTorqueError(
-            f"a one-bit processor holds at most {counted(MOST_NODES, 'nodes')}, and these diagrams have {nodes:,}: "
-            "compile fewer bits, or export one term of source 'terms' with --term"
-        )
-    latency = MESSAGE if spread == "bits" and processors > 1 else 0.0
-    spreading = schedule_model(function, processors, spread, CORE_CLOCKS, "operation", latency)
     return _Assembler(function, spreading, dict(inputs), dict(outputs)).machine()
 
 
@@ -172,13 +124,15 @@ class _Assembler:
         cores = [self._apart(steps) for steps in self.maker.cores()]
         self.several = len(cores) > 1
         self._lay_out_shared(cores)
+        zone = 1 << max((sum(output_bits) - 1).bit_length(), 1)
+        address_bits = self._address_bits(self.shared.values(), zone)
+        self.outputs_from = (1 << address_bits) - zone
         places = [self._lay_out(steps) for steps in cores]
         used = [number for held in places for number in held.values()]
-        zone = max((sum(output_bits) - 1).bit_length(), 1)
-        top = max([1, *self.shared.values(), *(used if not self.several else [])]) + 1
-        address_bits = max(zone + 1, (top + (1 << zone) - 1).bit_length())
-        self.output_start = (1 << address_bits) - (1 << zone)
-        local_bits = max([*used, self.output_start + (1 << zone) - 1]).bit_length() if self.several else 0
+        local_bits = max([*used, (1 << address_bits) - 1]).bit_length()
+        if not self.several:
+            address_bits = self._address_bits([*self.shared.values(), *used], zone)
+            self.outputs_from, local_bits = (1 << address_bits) - zone, 0
         self.remote = 1 << max(address_bits, local_bits) if self.several else 0
         return OneBitMachine(
             tuple(self._core(steps, held) for steps, held in zip(cores, places, strict=True)),
@@ -188,8 +142,13 @@ class _Assembler:
             address_bits,
             local_bits,
             self.input_start,
-            self.output_start,
+            self.outputs_from,
         )
+
+    @staticmethod
+    def _address_bits(used: Iterable[int], zone: int) -> int:
+        """Return how many bits address those places and, at the end, a zone for output words."""
+        return (max([zone, *used]) + zone).bit_length()
 
     def _apart(self, steps: list[Step]) -> list[Step]:
         """Return steps with an empty one where the next would read a bit in the clock in which it is written."""
@@ -205,7 +164,7 @@ class _Assembler:
 
     def _tested(self, walk: Diagrammed, node: int) -> Bit:
         diagram = self.function.diagrams[walk.block]
-        return walk.bits[diagram.order[diagram.level[node]]]
+        return walk.bits[diagram.order[int(diagram.level[node])]]
 
     def _lay_out_shared(self, cores: Sequence[Sequence[Step]]) -> None:
         """Give addresses to constants, input words, and bits that cross."""
@@ -213,9 +172,7 @@ class _Assembler:
         count = sum(self.inputs.values())
         end = 1 << (count + 1).bit_length()
         self.input_start = end - count
-        places = (
-            Bit("input", name, bit) for name, bits in self.inputs.items() for bit in range(bits)[::-1]
-        )
+        places = (Bit("input", name, bit) for name, bits in self.inputs.items() for bit in range(bits)[::-1])
         self.shared = {Bit("constant", "", 0): 0, Bit("constant", "", 1): 1}
         self.shared |= {bit: self.input_start + k for k, bit in enumerate(places)}
         crossing = dict.fromkeys(
@@ -233,6 +190,7 @@ class _Assembler:
         last = {bit: place for place, step in enumerate(steps) for bit in self.maker.reads(step)}
         own = {step.target for step in steps if step.target in self.shared}
         taken = {self.shared[bit] for bit in own if bit is not None}
+        taken |= set(range(self.outputs_from, self.outputs_from + sum(self.outputs.values())))
         numbers = iter(self.free) if not self.several else (k for k in range(1 << 30) if k not in taken)
         waiting: list[int] = []
         ends: list[tuple[int, int]] = []
@@ -242,14 +200,14 @@ class _Assembler:
         for place, step in enumerate(steps):
             while ends and ends[0][0] <= place:
                 heapq.heappush(waiting, heapq.heappop(ends)[1])
-            bit = step.target
-            if bit is None or bit in held or step.output >= 0:
+            made = step.target
+            if made is None or made in held or step.output >= 0:
                 continue
-            if bit in self.shared:
-                held[bit] = self.shared[bit]
-            elif bit in last:
-                held[bit] = heapq.heappop(waiting) if waiting else next(numbers)
-                heapq.heappush(ends, (last[bit], held[bit]))
+            if made in self.shared:
+                held[made] = self.shared[made]
+            elif made in last:
+                held[made] = heapq.heappop(waiting) if waiting else next(numbers)
+                heapq.heappush(ends, (last[made], held[made]))
         return held
 
     def _core(self, steps: Sequence[Step], held: dict[Bit, int]) -> CoreProgram:
@@ -277,7 +235,7 @@ class _Assembler:
                 row[A], row[NODE] = address(self._tested(step.walk, step.edge >> 1)), node(step.walk, step.edge >> 1)
                 row[SIGN], row[WALK] = step.edge & 1, 1
             if step.output >= 0:
-                row[TARGET], row[WRITE], row[SEND] = self.output_start + step.output, 1, 1
+                row[TARGET], row[WRITE], row[SEND] = self.outputs_from + step.output, 1, 1
             elif step.target is not None and step.target in held:
                 row[TARGET], row[WRITE] = held[step.target], 1
                 row[SEND] = int(not self.several or step.target in self.shared)
@@ -291,10 +249,10 @@ class _Assembler:
             row = []
             for edge in (int(diagram.low[place]), int(diagram.high[place])):
                 below = edge >> 1
-                row += [0, edge & 1, node(walk, below), address(self._tested(walk, below))] if below else [1, edge, 0, 0]
+                row += (
+                    [0, edge & 1, node(walk, below), address(self._tested(walk, below))] if below else [1, edge, 0, 0]
+                )
             rows.append(tuple(row))
         return CoreProgram(
             np.array(code, dtype=np.int64), np.array(rows or [(1, 0, 0, 0) * 2], dtype=np.int64).reshape(-1, 2 * SIDE)
         )
-
-

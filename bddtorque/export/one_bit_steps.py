@@ -267,5 +267,3 @@ class StepMaker:
 
 def _constant_bit(number: int, place: int) -> Bit:
     return Bit("constant", "", number >> place & 1)
-
-

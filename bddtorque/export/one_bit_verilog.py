@@ -31,6 +31,10 @@ FLAGS = {
 """What a core calls the flags of a step."""
 
 
+FEW = 4
+"""Up to so many cores even small memories are blocks; with more, that only larger parts hold, the tools choose."""
+
+
 class Layout:
     """Where the fields of one core's code and nodes lie in their memories.
 
@@ -42,12 +46,16 @@ class Layout:
         self.machine, self.program = machine, machine.cores[core]
         code = self.program.code
         self.flags = [
-            name
-            for name, column in FLAGS.items()
-            if code[:, column].any() and (machine.several or name != "sends")
+            name for name, column in FLAGS.items() if code[:, column].any() and (machine.several or name != "sends")
         ]
         self.read = machine.read_bits
         self.node = max((len(self.program.nodes) - 1).bit_length(), 1)
+        self.rows = 1 << self.node if self.node <= 11 and not machine.several else len(self.program.nodes)
+        """Of one core up to the 2,048 rows of a block of the iCE40 a power of two: no logic joins blocks then."""
+        style = ['ram_style = "block"'] if len(machine.cores) <= FEW else []
+        self.style, self.bit_style = (
+            f"(* {', '.join(each)} *) " if each else "" for each in (style, [*style, "no_rw_check"])
+        )
         self.place = max((len(code) - 1).bit_length(), 1)
         self.other = max(self.read, self.node + 1)
         """Bits of the second bit that is read, or of a node and whether its walk is complemented."""
@@ -73,13 +81,18 @@ class Layout:
                 for ends, sign, node, bit in (row[:SIDE], row[SIDE:])
             )
             yield high << self.edge_bits | low
+        yield from [0] * (self.rows - len(self.program.nodes))
 
     @property
     def memory_bits(self) -> int:
         """Bits of the memories of code, nodes and bits, each bit memory once."""
         machine = self.machine
-        bits = 2 * (2 << machine.address_bits) + (1 << machine.local_bits) if machine.several else 2 << machine.address_bits
-        return len(self.program.code) * self.code_bits + len(self.program.nodes) * self.row_bits + bits
+        bits = (
+            2 * (2 << machine.address_bits) + (1 << machine.local_bits)
+            if machine.several
+            else 2 << machine.address_bits
+        )
+        return len(self.program.code) * self.code_bits + self.rows * self.row_bits + bits
 
 
 def hex_text(words: Iterator[int], bits: int) -> str:
@@ -90,7 +103,7 @@ def hex_text(words: Iterator[int], bits: int) -> str:
 def core_text(name: str, layout: Layout) -> str:
     """Return the module of a core, which is called `name` and reads NAME_code.hex and NAME_nodes.hex."""
     machine, read, other = layout.machine, layout.read, layout.other
-    shared, words, rows = machine.address_bits, len(layout.program.code), len(layout.program.nodes)
+    shared, words, rows = machine.address_bits, len(layout.program.code), layout.rows
     start = read + other
     flags = "\n".join(
         f"    wire {each} = "
@@ -119,8 +132,8 @@ module {name} (
     output wire [{shared - 1}:0] send_address,
     output wire send_bit{ports}
 );
-    reg [{layout.code_bits - 1}:0] codes [0:{words - 1}];
-    reg [{layout.row_bits - 1}:0] nodes [0:{rows - 1}];
+    {layout.style}reg [{layout.code_bits - 1}:0] codes [0:{words - 1}];
+    {layout.style}reg [{layout.row_bits - 1}:0] nodes [0:{rows - 1}];
     reg [{layout.code_bits - 1}:0] code;
     reg [{layout.row_bits - 1}:0] node;
 {memory}
@@ -171,7 +184,7 @@ endmodule
 def _alone(layout: Layout) -> tuple[str, ...]:
     """Return what only a core by itself has: ports, memories, what it sends, addresses, reads and writes."""
     read, other, size = layout.read, layout.other, 2 << layout.machine.address_bits
-    memory = f"    (* no_rw_check *) reg shared [0:{size - 1}];\n    reg one, another;"
+    memory = f"    {layout.bit_style}reg shared [0:{size - 1}];\n    reg one, another;"
     sending = f"""\
     wire fire = ~boot & done;
     assign idle = is_start & ~boot;
@@ -191,8 +204,8 @@ def _several(layout: Layout) -> tuple[str, ...]:
     read, other, shared, local = layout.read, layout.other, layout.machine.address_bits, layout.machine.local_bits
     ports = ",\n    input wire grant,\n    input wire tag"
     memory = f"""\
-    (* no_rw_check *) reg [1:0] shared [0:{(2 << shared) - 1}];
-    (* no_rw_check *) reg own [0:{(1 << local) - 1}];
+    {layout.bit_style}reg [1:0] shared [0:{(2 << shared) - 1}];
+    {layout.bit_style}reg own [0:{(1 << local) - 1}];
     reg [1:0] shared_one, shared_another;
     reg own_one, own_another, remote_one, remote_another;
     wire one = remote_one ? shared_one[0] : own_one;
@@ -248,7 +261,9 @@ def machine_text(name: str, machine: OneBitMachine) -> str:
     )
     declared = "\n".join(f"    wire [{shared - 1}:0] address{k};" for k in range(cores))
     grants = f"    wire [{cores - 1}:0] grant = send & (~send + {cores}'d1);\n" if tag else ""
-    chosen = " |\n        ".join(f"({{{shared}{{grant[{k}]}}}} & address{k})" for k in range(cores)) if tag else "address0"
+    chosen = (
+        " |\n        ".join(f"({{{shared}{{grant[{k}]}}}} & address{k})" for k in range(cores)) if tag else "address0"
+    )
     bit = "|(bits & grant)" if tag else "bits[0]"
     padding = f"{{{shared - load}'d0, count}}" if shared > load else f"count[{shared - 1}:0]"
     return f"""\

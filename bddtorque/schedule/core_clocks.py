@@ -45,4 +45,4 @@ def clamp_clocks(operation: Operation) -> tuple[int, int, int]:
 
 CORE_CLOCKS = CoreClocks(addition=0.0, addition_bit=1.0)
 MESSAGE = 4.0
-"""Clocks from the last of an operation to the first of one on another core that reads its result, if the bus is free."""
+"""Clocks from the end of an operation to the start of one on another core that reads its result, at least."""
