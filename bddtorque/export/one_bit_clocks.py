@@ -44,7 +44,7 @@ BEGIN = 2
 SEED, TRIED = 20240607, 64
 """States by which schedules are compared."""
 NEVER = 1 << 60
-MOST_CLOCKS = 1 << 26
+MOST_CLOCKS = 1 << 20
 """No program of ours takes as many: a core that waits longer waits for ever."""
 
 

@@ -50,8 +50,9 @@ class Layout:
         ]
         self.read = machine.read_bits
         self.node = max((len(self.program.nodes) - 1).bit_length(), 1)
-        self.rows = 1 << self.node if self.node <= 11 and not machine.several else len(self.program.nodes)
-        """Of one core up to the 2,048 rows of a block of the iCE40 a power of two: no logic joins blocks then."""
+        rows, whole = len(self.program.nodes), 1 << self.node
+        self.rows = whole if not machine.several or 10 * rows > 7 * whole else rows
+        """Of a core alone a power of two, of others where little is lost: no logic joins blocks of memory then."""
         style = ['ram_style = "block"'] if len(machine.cores) <= FEW else []
         self.style, self.bit_style = (
             f"(* {', '.join(each)} *) " if each else "" for each in (style, [*style, "no_rw_check"])

@@ -34,6 +34,11 @@ def test_a_circuit_is_written(run, model, tmp_path):
         (["--verilog", "v", "--bitstream", "virtex"], "fpga must be 'ice40', "),
         (["--verilog", "v", "--bitstream", "xc7"], "fpga 'xc7' has no free tool for a bit stream"),
         (["--verilog", "v", "--share", "0"], "share must be a number of multipliers, at least 1, got 0"),
+        (["--verilog", "v", "--processors", "2"], "--processors can only be given with --verilog DIR --one-bit"),
+        (["--c", "c", "--one-bit"], "--one-bit can only be given with --verilog DIR"),
+        (["--verilog", "v", "--one-bit", "--share", "2"], "--share cannot be given with --one-bit"),
+        (["--verilog", "v", "--one-bit"], "a one-bit processor needs a model for target 'tables'"),
+        (["--verilog", "v", "--term", "J12"], "--term is for C, as tables and netlists are of the whole model"),
         (["--c", "v", "--verilog", "v"], "--c and --verilog both name v"),
     ],
 )
@@ -44,6 +49,18 @@ def test_what_is_refused(run, model, tmp_path, monkeypatch, options, message):
     assert message in ran.err
     assert len(ran.err.splitlines()) == 1
     assert not (tmp_path / "v").exists()
+
+
+def test_one_bit_processors_are_written(run, tmp_path):
+    arm(4, workers=1, accuracy="paper").save(tmp_path / "paper.bdt")
+    ran = run("export", tmp_path / "paper.bdt", "--verilog", tmp_path / "v", "--one-bit", "--processors", "2")
+    assert (ran.code, ran.err) == (0, "")
+    assert "2, bits spread" in ran.out
+    assert (tmp_path / "v" / "planar2r_core1_nodes.hex").exists()
+    asked = ("--one-bit", "--term", "C1_22", "--spread", "terms", "--json")
+    written = json.loads(run("export", tmp_path / "paper.bdt", "--verilog", tmp_path / "v", *asked).out)["verilog"]
+    assert (written["name"], written["processors"], written["spread"]) == ("planar2r_c1_22", 1, "terms")
+    assert not (tmp_path / "v" / "planar2r_core1_nodes.hex").exists()
 
 
 def test_missing_tools_are_named_before_anything_is_written(run, model, tmp_path, monkeypatch):
