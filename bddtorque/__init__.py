@@ -1,4 +1,4 @@
-"""bddtorque: a robot arm's inverse dynamics as fixed-point Boolean tables, proved within one last-bit unit.
+"""bddtorque: robot dynamics as fixed-point code with a proved worst-case error.
 
 Names are loaded when first used, so that a controller that only evaluates never imports the compiler.
 """

@@ -114,8 +114,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
 app = typer.Typer(
     name="bddtorque",
     cls=PlainHelpGroup,
-    help="Compile a robot arm's inverse dynamics into fixed-point Boolean tables, "
-    "proved within one unit of the last bit.",
+    help="Compile robot dynamics into fixed-point code with a proved worst-case error.",
     epilog="Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

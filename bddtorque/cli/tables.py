@@ -71,7 +71,7 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
 def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
     nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"
     return [
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", nodes),
         ("tables", decimal(figures["table_bytes"])),
     ]
@@ -97,7 +97,7 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
     """Return the summary of a compilation."""
     seconds, cold = report["seconds"], report["numba_seconds"]
     start = (
-        f"cold start: {cold:.1f} s of it Numba compiling itself, which it keeps for the next time"
+        f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
         if cold > COLD
         else "warm start: nothing for Numba to compile"
     )
@@ -107,7 +107,7 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
     return [
         *model_lines(model),
         ("time", f"{times}; {start}"),
-        ("memory", f"{decimal(report['peak_bytes'])} at the peak"),
+        ("memory", f"{decimal(report['peak_bytes'])} peak"),
         *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
         *(("note", note) for note in report["notes"]),
         ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
@@ -241,7 +241,7 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
     lines = [
         ("function", f"{model.name}({', '.join(model.input_names)}) = {model.output.name}"),
         ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in all"),
+        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
         ("tables", decimal(figures["table_bytes"])),
         *(("note", note) for note in notes),
@@ -279,7 +279,7 @@ def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
 
 def choice_table(choices: list[Choice]) -> Table:
     """Return the chosen form of each block, what it costs, and why it was chosen."""
-    columns = (">block", "|form", ">bytes", ">loads", ">waiting", "|time", "why")
+    columns = (">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why")
     table = plain_table("Forms that the evaluator words takes", *columns)
     for k, choice in enumerate(choices):
         form = choice.form

@@ -84,7 +84,7 @@ def _verdict(
     if every:
         way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
     elif holds is False:
-        way, detail = "a state", "a state shows it"
+        way, detail = "a state", "it shows the opposite"
     elif holds:
         way, detail = "plan", "every wire of the plan has a parity, and every table was looked at"
     else:
