@@ -20,7 +20,6 @@ from bddtorque.words import Formats
 
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 """No fast-math flag: every operation is rounded as it stands."""
-Tiled = Callable[[Sequence[str]], list[str]]
 
 
 @dataclass(frozen=True)
@@ -29,18 +28,12 @@ class Straight:
 
     Attributes
     ----------
-    states, bare
-        Compiled when first called, as are the others.
-    table
-        What all take as such.
-    tiles, columns
-        Many states at once (see `float_straight`); None where words are integers.
-    unchecked
-        As `bare`, for words that are known to be in range; None where there is no such function.
-    rows
-        How many rows of `tile` floats a tile needs.
-    tile, kind
-        States of a tile, and the type of its floats.
+    states, bare : compiled when first called, as are the others
+    table : what all take as such
+    tiles, columns : many states at once (see `float_straight`); None where words are integers
+    unchecked : as `bare`, for words that are known to be in range; None where there is no such function
+    room : how many floats a tile needs in memory
+    tile, kind : states of a tile, and the type of its floats
     """
 
     states: Callable[..., None]
@@ -49,7 +42,7 @@ class Straight:
     tiles: Callable[..., None] | None = None
     columns: Callable[..., None] | None = None
     unchecked: Callable[..., None] | None = None
-    rows: int = 0
+    room: int = 0
     tile: int = 1
     kind: Any = np.float64
 
@@ -90,28 +83,37 @@ class CodeWriter:
         self.functions.append("\n".join([f"{decorator}def {head}:", *indented(body), ""]))
 
     def add_parts(
-        self, name: str, arguments: Sequence[str], bodies: Iterable[Sequence[str]], tiled: Tiled | None = None
+        self, name: str, arguments: Sequence[str], bodies: Iterable[Sequence[str]], lanes: int = 0
     ) -> list[str]:
-        """Add functions, and return the statements that call them; with `tiled` each is a loop over i."""
+        """Add functions, and return the statements that call them; see `add_block`."""
         calls: list[str] = []
         for number, body in enumerate(bodies):
             calls.append(f"{name}{number}({', '.join(arguments)})")
-            block = self.add_block(f"block_{name}{number}", [*arguments, *(["i"] if tiled else [])], body)
-            self.add(calls[-1], tiled([block]) if tiled else [block])
+            block = self.add_block(f"block_{name}{number}", arguments, body, lanes=lanes)
+            self.add(calls[-1], [*(["align_stack()"] if lanes else []), block])
         self.parts += len(calls)
         return calls
 
     def add_block(
-        self, name: str, arguments: Sequence[str], statements: Sequence[str], results: Sequence[str] = ()
+        self,
+        name: str,
+        arguments: Sequence[str],
+        statements: Sequence[str],
+        results: Sequence[str] = (),
+        lanes: int = 0,
     ) -> str:
-        """Add statements as a function of words and arrays (see `llvm_code`), and return the call."""
+        """Add statements as a function of words and arrays, and return the call.
+
+        They are about one state (see `llvm_code`), or about as many as there are `lanes` (see `lane_code`).
+        """
         call = f"{name}({', '.join(arguments)})"
         if DISABLE_JIT:
             self.add(call, [*statements, f"return {', '.join(results)}," if results else "return"], "")
             return call
         given = ", ".join(f"{each}={each}" for each in arguments)
         lines = "\n".join(["", *statements])
-        block = f'return emitted("""{lines}""", {tuple(results)}, real, dict({given}))'
+        emit, end = ("emitted_in_lanes", f", {lanes}") if lanes else ("emitted", "")
+        block = f'return {emit}("""{lines}""", {tuple(results)}, real, dict({given}){end})'
         self.functions.append(f"@intrinsic\ndef {name}(typing, {', '.join(arguments)}):\n    {block}\n")
         return call
 

@@ -30,6 +30,14 @@ def converts_int64() -> bool:
 
 
 @cache
+def vector_lanes(dtype: Any) -> int:
+    """Return how many floats of a type a vector of this processor has."""
+    features = llvm.get_host_cpu_features()
+    length = 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16
+    return int(length // np.dtype(dtype).itemsize)
+
+
+@cache
 def warn_without_fma() -> None:
     """Say once that this processor has no fused multiply-add."""
     of_x86 = llvm.get_process_triple().startswith(("x86_64", "i686", "i386"))

@@ -6,7 +6,8 @@ known: words are int64, floats are of the plan's precision. Statements are those
     w3 = fma(w1, real(0.5), -w2)        a name, or an element of an array of one dimension, is set
     rows[128 + i] = w3
 
-What they mean is what Numba would make of them, operation by operation. An index must not be negative.
+What they mean is what Numba would make of them, operation by operation. An index must not be negative. `lane_code`
+writes the same for many states at once.
 """
 
 from __future__ import annotations
@@ -25,22 +26,21 @@ _INTEGERS = {
     ast.RShift: "ashr",
 }  # fmt: skip
 _FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}
-_COMPARED = {ast.Lt: "<", ast.NotEq: "!="}
+_COMPARED = {ast.Lt: "<", ast.Gt: ">", ast.NotEq: "!="}
 
 
-def emitted(text: str, results: Sequence[str], real: Any, given: dict[str, Any]) -> tuple[Any, Callable[..., Any]]:
+def emitted(
+    text: str, results: Sequence[str], real: Any, given: dict[str, Any], make: Callable[..., Writer] | None = None
+) -> tuple[Any, Callable[..., Any]]:
     """Return what an intrinsic function returns: its signature, and what writes the instructions.
 
     Parameters
     ----------
-    text
-        The statements.
-    results
-        Names whose values are returned as a tuple.
-    real
-        The NumPy type of floats.
-    given
-        Numba's types of what is given, by name: int64 or arrays of one dimension.
+    text : the statements
+    results : names whose values are returned as a tuple
+    real : the NumPy type of floats
+    given : Numba's types of what is given, by name: int64 or arrays of one dimension
+    make : makes the writer of the statements; `Writer` unless given
     """
     number = from_dtype(real)
     returned: Any = types.UniTuple(types.int64, len(results)) if results else types.void  # type: ignore[no-untyped-call]
@@ -49,12 +49,12 @@ def emitted(text: str, results: Sequence[str], real: Any, given: dict[str, Any])
         known = {}
         for (name, kind), value in zip(given.items(), values, strict=True):
             known[name] = context.make_array(kind)(context, builder, value).data if _is_array(kind) else value
-        writer = _Writer(builder, known, given, context.get_value_type(number))
+        writer = (make or Writer)(builder, known, given, context.get_value_type(number))
         for statement in ast.parse(text).body:
             writer.write(statement)
         if not results:
             return context.get_dummy_value()
-        return context.make_tuple(builder, returned, [known[name] for name in results])
+        return context.make_tuple(builder, returned, [writer.known[name] for name in results])
 
     return returned(*given.values()), generate
 
@@ -63,102 +63,158 @@ def _is_array(kind: Any) -> bool:
     return isinstance(kind, types.Array)
 
 
-def _is_float(value: Any) -> bool:
-    return isinstance(value.type, ir.FloatType | ir.DoubleType)
+def element(value: Any) -> Any:
+    """Return the type of a value, or of one lane of it."""
+    return value.type.element if isinstance(value.type, ir.VectorType) else value.type
 
 
-class _Writer:
+def is_float(value: Any) -> bool:
+    """Whether a value is a float, or a vector of them."""
+    return isinstance(element(value), ir.FloatType | ir.DoubleType)
+
+
+class Writer:
     """Writes instructions; `known` holds the values of names."""
 
     def __init__(self, builder: Any, known: dict[str, Any], kinds: dict[str, Any], real: Any) -> None:
         self.builder, self.known, self.kinds, self.real = builder, known, kinds, real
 
     def write(self, statement: ast.stmt) -> None:
+        """Write the instructions of a statement."""
         assert isinstance(statement, ast.Assign)
         (target,) = statement.targets
         value = self.value(statement.value)
-        if isinstance(target, ast.Subscript):
-            self.builder.store(value, self._place(target))
-        else:
-            assert isinstance(target, ast.Name)
-            self.known[target.id] = value
+        match target:
+            case ast.Subscript():
+                self.store(value, target)
+            case ast.Name(id=name):
+                self.known[name] = value
+            case ast.Tuple(elts=names):
+                self.known |= {
+                    each.id: own for each, own in zip(names, value, strict=True) if isinstance(each, ast.Name)
+                }
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
         match node:
             case ast.Constant(value=int(number)):
                 return ir.Constant(INT64, number)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                return ir.Constant(INT64, -number)
             case ast.Name(id=name):
                 return self.known[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 value = self.value(operand)
-                return self.builder.fneg(value) if _is_float(value) else self.builder.neg(value)
+                return self.builder.fneg(value) if is_float(value) else self.builder.neg(value)
             case ast.BinOp(left=left, op=op, right=right):
-                pair = self.value(left), self.value(right)
-                name = (_FLOATS if _is_float(pair[0]) else _INTEGERS)[type(op)]
+                pair = self._alike(self.value(left), self.value(right))
+                name = (_FLOATS if is_float(pair[0]) else _INTEGERS)[type(op)]
                 return getattr(self.builder, name)(*pair)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self.builder.icmp_signed(_COMPARED[type(op)], self.value(left), self.value(right))
+                pair = self._alike(self.value(left), self.value(right))
+                compare = self.builder.fcmp_ordered if is_float(pair[0]) else self.builder.icmp_signed
+                return compare(_COMPARED[type(op)], *pair)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.builder.select(self.value(test), self.value(body), self.value(orelse))
             case ast.Subscript(value=ast.Name(id=name)):
-                return self._signed(self.builder.load(self._place(node)), name)
+                return self._signed(self.load(node), name)
             case ast.Call(func=ast.Name(id=name), args=[argument]) if name == "real" and _literal(argument) is not None:
-                return ir.Constant(self.real, _literal(argument))
+                return self.number(ir.Constant(self.real, _literal(argument)))
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return getattr(self, f"_{name}")(*(self.value(each) for each in arguments))
             case _:
                 raise AssertionError(ast.dump(node))
 
-    def _place(self, node: ast.Subscript) -> Any:
+    def number(self, constant: Any) -> Any:
+        """Return a constant float."""
+        return constant
+
+    def load(self, node: ast.Subscript) -> Any:
+        """Return an element of an array."""
+        return self.builder.load(self.place(node))
+
+    def store(self, value: Any, node: ast.Subscript) -> None:
+        """Set an element of an array."""
+        self.builder.store(value, self.place(node))
+
+    def place(self, node: ast.Subscript) -> Any:
+        """Return a pointer to an element of an array."""
         assert isinstance(node.value, ast.Name)
         return self.builder.gep(self.known[node.value.id], [self.value(node.slice)], inbounds=True)
 
     def _signed(self, value: Any, array: str) -> Any:
         """Return an element of an array: an integer as int64, a float as it is."""
-        if _is_float(value) or value.type == INT64:
+        if is_float(value) or element(value) == INT64:
             return value
         return self.builder.sext(value, INT64) if self.kinds[array].dtype.signed else self.builder.zext(value, INT64)
 
-    def _intrinsic(self, name: str, returned: Any, *values: Any) -> Any:
+    def _alike(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Return two values; a number beside a vector is put in every lane."""
+        return self._spread(a, b.type), self._spread(b, a.type)
+
+    def _spread(self, a: Any, kind: Any) -> Any:
+        if isinstance(a.type, ir.VectorType) or not isinstance(kind, ir.VectorType):
+            return a
+        assert isinstance(a, ir.Constant)
+        return ir.Constant(kind, [a] * kind.count)
+
+    def intrinsic(self, name: str, returned: Any, *values: Any) -> Any:
+        """Call a function of LLVM; its name ends with the types that tell it from others of the name."""
         kinds = [each.type for each in values]
-        overloaded = (returned, kinds[0]) if returned != kinds[0] else (returned,)
-        operation = self.builder.module.declare_intrinsic(name, overloaded, ir.FunctionType(returned, kinds))
+        kind = ir.FunctionType(returned, kinds)
+        ends = (returned, kinds[0]) if returned != kinds[0] and not name.startswith("llvm.vector") else kinds[:1]
+        full = ".".join([name, *(_short_name(each) for each in ends)])
+        operation = self.builder.module.globals.get(full) or ir.Function(self.builder.module, kind, full)
         return self.builder.call(operation, values)
 
+    @staticmethod
+    def _as(a: Any, kind: Any) -> Any:
+        """Return a type, or that of vectors of it if a value is one."""
+        return ir.VectorType(kind, a.type.count) if isinstance(a.type, ir.VectorType) else kind
+
     def _fma(self, a: Any, b: Any, c: Any) -> Any:
-        return self._intrinsic("llvm.fma", a.type, a, b, c)
+        return self.intrinsic("llvm.fma", a.type, a, b, c)
 
     def _rint(self, a: Any) -> Any:
-        return self._intrinsic("llvm.rint", a.type, a)
+        return self.intrinsic("llvm.rint", a.type, a)
 
     def _lrint(self, a: Any) -> Any:
-        return self._intrinsic("llvm.lrint", INT64, a)
+        return self.intrinsic("llvm.lrint", INT64, a)
 
     def _real(self, a: Any) -> Any:
-        return a if _is_float(a) else self.builder.sitofp(a, self.real)
+        return a if is_float(a) else self.builder.sitofp(a, self._as(a, self.real))
 
     def _int64(self, a: Any) -> Any:
-        if _is_float(a):
-            return self.builder.fptosi(a, INT64)
-        return a if a.type == INT64 else self.builder.sext(a, INT64)
+        if is_float(a):
+            return self.builder.fptosi(a, self._as(a, INT64))
+        return a if element(a) == INT64 else self.builder.sext(a, self._as(a, INT64))
 
     def _int32(self, a: Any) -> Any:
-        return self.builder.fptosi(a, INT32) if _is_float(a) else self.builder.trunc(a, INT32)
+        turn = self.builder.fptosi if is_float(a) else self.builder.trunc
+        return turn(a, self._as(a, INT32))
 
     def _less(self, a: Any, b: Any) -> Any:
-        return self.builder.fcmp_ordered("<", a, b) if _is_float(a) else self.builder.icmp_signed("<", a, b)
+        return self.builder.fcmp_ordered("<", a, b) if is_float(a) else self.builder.icmp_signed("<", a, b)
 
     def _min(self, a: Any, b: Any) -> Any:
+        a, b = self._alike(a, b)
         return self.builder.select(self._less(b, a), b, a)
 
     def _max(self, a: Any, b: Any) -> Any:
+        a, b = self._alike(a, b)
         return self.builder.select(self._less(a, b), b, a)
 
     def _abs(self, a: Any) -> Any:
-        if _is_float(a):
-            return self._intrinsic("llvm.fabs", a.type, a)
-        return self.builder.select(self._less(a, ir.Constant(INT64, 0)), self.builder.neg(a), a)
+        if is_float(a):
+            return self.intrinsic("llvm.fabs", a.type, a)
+        return self._max(a, self.builder.neg(a))
+
+
+def _short_name(kind: Any) -> str:
+    """Return a type as it stands in the names of LLVM's functions."""
+    if isinstance(kind, ir.VectorType):
+        return f"v{kind.count}{_short_name(kind.element)}"
+    return str(kind.intrinsic_name)
 
 
 def _literal(node: ast.expr) -> float | None:

@@ -33,7 +33,6 @@ from bddtorque.evaluate.single import (
     COLUMNS,
     COUNTED,
     ENTRIES,
-    LINE_BYTES,
     PLAN,
     RUN,
     TABLE,
@@ -183,8 +182,7 @@ class Compiled:
         else:
             self.code = straight(plan, model.formats, model.tables, plans_folder())
         self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
-        size = self.code.rows * self.code.tile * np.dtype(self.code.kind).itemsize
-        self._room = (size + LINE_BYTES) // WORD_BYTES
+        self._room = self.code.room * np.dtype(self.code.kind).itemsize // WORD_BYTES
 
     @cached_property
     def places(self) -> Integers:

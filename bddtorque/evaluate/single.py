@@ -25,7 +25,15 @@ from numba import types
 
 from bddtorque.base.jit import inlined, uncounted
 from bddtorque.evaluate.machine import wrapped
-from bddtorque.evaluate.pointers import address_of, array_at, as_rows, given_rows, run_at, run_tiles_at, space_of
+from bddtorque.evaluate.pointers import (
+    address_of,
+    array_at,
+    as_rows,
+    given_rows,
+    run_at,
+    run_tiles_at,
+    space_of,
+)
 from bddtorque.evaluate.program import limits
 from bddtorque.words import Formats
 from bddtorque.words.formats import LARGEST_TURNS, TURN
@@ -51,8 +59,6 @@ FLOATS = types.none(_floats, _floats, _floats, _floats, _words)
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 WORD_BYTES = 8
-LINE_BYTES = 64
-"""Of a line of the caches: vectors that lie across two of them take twice as long to load."""
 
 One = Callable[..., None]
 """A compiled function (q, qd, qdd, tau, places) on arrays (n,); TypeError for anything else, ValueError if left."""
@@ -216,7 +222,6 @@ def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, ro
     whole = states - rest
     table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
     q0, qd0, qdd0, tau0 = address_of(q), address_of(qd), address_of(qdd), address_of(tau)
-    aligned = array_at((address_of(rows) + LINE_BYTES - 1) & -LINE_BYTES, (len(rows),), np.int64)
     if joints == 1 or q.strides[1] == WORD_BYTES:
         if whole:
             if places[TILES] == 0:
@@ -229,7 +234,7 @@ def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, ro
                 array_at(tau0, (states, joints), np.int64),
                 table,
                 counts,
-                aligned,
+                rows,
                 whole,
             )
         if rest:
@@ -254,7 +259,7 @@ def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, ro
             array_at(tau0, (joints, tau.strides[1] // WORD_BYTES), np.int64),
             table,
             counts,
-            aligned,
+            rows,
             whole,
         )
     if rest:

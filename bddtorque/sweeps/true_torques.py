@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.compiler.robot_draft import plan_in_doubles
-from bddtorque.evaluate.code_writer import indented
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
-from bddtorque.evaluate.float_straight import HEADER, TILE, TileWriter, tiled
+from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.source import RobotSource
@@ -52,15 +51,16 @@ class TrueTorques:
     """
 
     code: Callable[..., None]
-    rows: int
+    room: int
+    lanes: int
     error: tuple[float, ...]
 
     def __call__(self, inputs: Floats) -> Floats:
         """Return torques (n, N) in units, neither rounded nor clamped, of inputs (3n, N) in units: q, qd, qdd."""
         count = inputs.shape[1]
-        padded = np.pad(inputs, ((0, 0), (0, -count % TILE))) if count % TILE else inputs
+        padded = np.pad(inputs, ((0, 0), (0, -count % self.lanes))) if count % self.lanes else inputs
         torques = np.empty((len(inputs) // 3, padded.shape[1]))
-        self.code(padded, torques, np.empty(self.rows * TILE))
+        self.code(padded, torques, np.empty(self.room))
         return torques[:, :count]
 
 
@@ -69,7 +69,7 @@ def true_torques(source: RobotSource) -> TrueTorques:
     plan = plan_in_doubles(source)
     error = tuple(each.constants + each.tables + each.arithmetic for each in compose_floats(plan, []))
     writer = _Writer(plan, source.formats)
-    return TrueTorques(writer.module(plans_folder()).torques, writer.rows, error)
+    return TrueTorques(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
 
 class _Writer(TileWriter):
@@ -79,14 +79,15 @@ class _Writer(TileWriter):
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
         joints, code = len(formats.q), _Code(plan)
         given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}
-        places, results = self.row_names(list(given)), self.row_names([f"r{k}" for k in self.outputs])
-        body = [*code.body, *(f"{results[f'r{k}']} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
-        lines = [line for x, row in given.items() for line in tiled([f"{places[x]} = inputs[{row}, first + i]"])]
-        lines += self.add_tile("compute", places, body)
-        for k in self.outputs:
-            lines += tiled([f"tau[{k}, first + i] = {results[f'r{k}']}"])
-        loop = [f"for first in range(0, inputs.shape[1], {TILE}):", *indented(lines)]
-        self.add("torques(inputs, tau, rows)", loop)
+        places = self.row_names(given)
+        body = [*code.body, *(f"r{k} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
+        body += [f"tau[{k} * width + first] = r{k}" for k in self.outputs]
+        compute = self.add_tile("compute", ["rows", "tau", "first", "width"], places, body)
+        read = [f"{places[x]} = inputs[{row} * width + first]" for x, row in given.items()]
+        lines = [self.add_block("read", ["rows", "inputs", "first", "width"], read, lanes=self.lanes), *compute]
+        begin = [*self.begin(("inputs", "tau"), "real"), "width = inputs.shape[1]"]
+        loop = [f"for first in range(0, width, {self.lanes}):", *(f"    {in_memory(line)}" for line in lines)]
+        self.add("torques(inputs, tau, rows)", [*begin, *loop])
 
 
 class _Code(FloatCode):

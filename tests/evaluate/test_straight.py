@@ -13,7 +13,7 @@ from compiled import arm, random_words, reference, some_words
 
 import bddtorque as bt
 from bddtorque.evaluate import cutting, runners
-from bddtorque.evaluate.float_straight import TILE
+from bddtorque.evaluate.state_layouts import TILE
 from bddtorque.evaluate.straight import Source, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.wires import Input, Lookup, Sum
