@@ -19,6 +19,7 @@ from bddtorque.plan.float_wires import Add, Constant, Fused, Multiply, Number, S
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup
 from bddtorque.words.float_sine import angle_bits, sine_factors, sine_table, turn_on_grid
+from bddtorque.words.ieee import DOUBLE
 
 MOST_TABLE_BITS = 14
 """Bits of angle words whose sines are looked up: beyond, a table is slower than the polynomial."""
@@ -85,15 +86,15 @@ class FloatCode:
 
     Attributes
     ----------
-    words
-        What floats are made of words by, name by name; none of one state, which has them in `body`.
-    body
-        All other statements.
+    words : what floats are made of words by, name by name; none of one state, which has them in `body`
+    word_kind : the integers that are converted to floats and back
+    body : all other statements
     """
 
     def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:
         self.plan, self.pool, self.lookups = plan, pool, lookups
-        self.word_kind = "int64" if converts_int64() else "int32"
+        doubles = plan.precision == DOUBLE and converts_int64()
+        self.word_kind = "int64" if lookups or doubles else "int32"  # which vectors convert faster
         self.words: dict[str, str] = {}
         self.body: list[str] = []
         self._made: set[str] = set()

@@ -25,7 +25,7 @@ def lrint(value: Any) -> Any:
 
 @cache
 def converts_int64() -> bool:
-    """Whether vector instructions convert between int64 and floats: else they do so by way of int32."""
+    """Whether vector instructions convert between int64 and double: else they do so by way of int32."""
     return bool(llvm.get_host_cpu_features().get("avx512dq", False))
 
 
