@@ -83,7 +83,15 @@ def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Ite
 
 
 def _summed(each: Sum | Output) -> str:
-    terms = [f"{factor} * w{wire}" if factor != 1 else f"w{wire}" for wire, factor in each.parts]
+    """Return a sum; words whose factors differ by a power of two, or in sign, are added before they are multiplied."""
+    groups: dict[int, list[str]] = {}
+    for wire, factor in each.parts:
+        size = factor & -factor
+        groups.setdefault(factor // size, []).append(f"w{wire}" if size == 1 else f"{size} * w{wire}")
+    for factor in [each for each in groups if each < 0 and -each in groups]:
+        groups[-factor] += [f"-({word})" for word in groups.pop(factor)]
+    sums = {factor: " + ".join(words).replace("+ -", "- ") for factor, words in groups.items()}
+    terms = [f"({words})" if factor == 1 else f"{factor} * ({words})" for factor, words in sums.items()]
     return " + ".join([*terms, f"int64({each.constant})"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 import pytest
@@ -22,13 +24,13 @@ def test_rows_are_taken_apart_and_put_together(joints: int) -> None:
     text += f"\n{names}, = apart({vectors})\nback[0] = together({names})\n"
     text += "\n".join(f"taken[{lanes * k}] = a{k}" for k in range(joints))
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def run(typing, given, taken, back):  # type: ignore[no-untyped-def]  # noqa: ANN
+    def run(typing: Any, given: Any, taken: Any, back: Any) -> Any:
         return emitted_in_lanes(text, (), np.float32, {"given": given, "taken": taken, "back": back}, lanes)
 
     given = np.arange(joints * lanes, dtype=np.float32)
     taken, back = np.zeros_like(given), np.zeros_like(given)
-    numba.njit(lambda *arrays: run(*arrays))(given, taken, back)
+    call: Any = intrinsic(run)
+    numba.njit(lambda a, b, c: call(a, b, c))(given, taken, back)  # noqa: PLW0108
     rows = taken.reshape(joints, lanes).T  # a state in each
     assert np.array_equal(back, given)
     assert sorted(rows.tolist()) == given.reshape(lanes, joints).tolist()
