@@ -2,13 +2,15 @@
 
 The lists come from a `Spreading`, the schedule that the counted model prices: each processor does its own operations in
 their scheduled order. What stands together is done together: walks of neighbouring bits of one look-up are one
-instruction, and an addition whose result only the next instruction reads is part of that one.
+instruction, an addition whose result only the next instruction reads is part of that one, and so are both look-ups of
+a product by quarter squares.
 
 A row is an instruction. It reads Σ factor·(slot >> shift) over rows of `operands` (slot, shift, factor, width); where
 there is a width, the sum so far is the next word of a table's index, of so many bits.
 
-    op         target  a      b      c       d       e
+    op         target  a      b      c       d       e        f
     WALK       slot    first  end    block
+    SQUARES    slot    first  end    block   middle  width    constant   a word from first, another from middle on
     SUM        slot    first  end
     MAGNITUDE  slot    first  end
     SIGN       slot    first  end                            the third word, negated where the others' signs differ
@@ -35,9 +37,9 @@ from bddtorque.schedule.operations import Operation
 from bddtorque.schedule.spreading import Spreading
 from bddtorque.schedule.wiring import Word
 
-WALK, SUM, MAGNITUDE, SIGN, CLAMP, WAIT, POST = range(7)
+WALK, SUM, MAGNITUDE, SIGN, CLAMP, WAIT, POST, SQUARES = range(8)
 KINDS = {"walk": WALK, "add": SUM, "magnitude": MAGNITUDE, "sign": SIGN, "clamp": CLAMP}
-COLUMNS = 7
+COLUMNS = 8
 LINE = 16
 """Words that lie together in the caches: what two processors write must not share a line, nor two neighbouring ones."""
 
@@ -54,22 +56,14 @@ class ProcessorLists(NamedTuple):
 
     Attributes
     ----------
-    program
-        The blocks and their pools, with rows for parts of look-ups; its code reads the input words.
-    code
-        (rows, 7) int64, processor after processor.
-    starts
-        (P + 1,) int64, where the rows of each begin.
-    operands
-        (m, 4) int64.
-    torques
-        (n,) int64, the slots of the torque words.
-    one
-        The slot that holds 1.
-    slots
-        How many there are.
-    meetings
-        How many waits for another processor there are.
+    program : the blocks and their pools, with rows for parts of look-ups; its code reads the input words
+    code : (rows, 8) int64, processor after processor
+    starts : (P + 1,) int64, where the rows of each begin
+    operands : (m, 4) int64
+    torques : (n,) int64, the slots of the torque words
+    one : the slot that holds 1
+    slots : how many there are
+    meetings : how many waits for another processor there are
     """
 
     program: Program
@@ -133,13 +127,16 @@ class _Lists:
             spreading.schedule.placements, key=lambda one: (one.processor, one.start, one.end, number[one.task])
         ):
             self._place(by_name[placed.task], placed.processor)
+        self.readers = self._readers()
         self.inside = self._inside()
+        self.squares = self._squares()
+        self.inside |= {walk for pair, _ in self.squares.values() for walk in pair}
         self.own: list[list[int]] = [[] for _ in range(self.processors)]
         for place, each in enumerate(self.instructions):
             if place not in self.inside:
                 self.own[each.processor].append(place)
                 each.number = len(self.own[each.processor])
-                self._read(each)
+                self._read(place)
 
     def built(self, inputs: Sequence[str]) -> ProcessorLists:
         """Return the lists; `inputs` are the names of the program's input words, one after another."""
@@ -168,7 +165,9 @@ class _Lists:
                 code += [[WAIT, 0, sender, far] for sender, far in next(waiting).items()]
                 first = len(operands)
                 operands += self._operands(each, slots)
-                code.append([KINDS[each.last.kind], slots["made", place], first, len(operands), *self._settings(each)])
+                kind = SQUARES if place in self.squares else KINDS[each.last.kind]
+                settings = self._settings(place, first)
+                code.append([kind, slots["made", place], first, len(operands), *settings])
                 if (processor, each.number) in posts:
                     code.append([POST, 0, each.number])
             starts.append(len(code))
@@ -200,33 +199,88 @@ class _Lists:
             self.instructions.append(_Instruction([operation], processor))
         self.maker[operation.name] = len(self.instructions) - 1
 
-    def _inside(self) -> set[int]:
-        """Return the additions that are part of the one instruction that reads them."""
+    def _readers(self) -> dict[int, set[int]]:
+        """Return who reads what each instruction makes."""
         readers: dict[int, set[int]] = {}
-        apart: set[int] = set()
         for place, each in enumerate(self.instructions):
             for operation in each.operations:
                 for word in operation.operands:
                     for name in word.sources:
                         readers.setdefault(self.maker[name], set()).add(place)
-                        if operation.kind not in ("add", "walk", "clamp") or (
-                            word.shift and (operation.kind != "clamp" or word.scale)
-                        ):
-                            apart.add(self.maker[name])
+        return readers
+
+    def _inside(self) -> set[int]:
+        """Return the additions that are part of the one instruction that reads them."""
+        apart: set[int] = set()
+        for each in self.instructions:
+            for operation in each.operations:
+                for word in operation.operands:
+                    if operation.kind not in ("add", "walk", "clamp") or (
+                        word.shift and (operation.kind != "clamp" or word.scale)
+                    ):
+                        apart |= {self.maker[name] for name in word.sources}
         return {
             place
             for place, each in enumerate(self.instructions)
-            if each.last.kind == "add"
-            and place not in apart
-            and len(readers.get(place, ())) == 1
-            and self.instructions[min(readers[place])].processor == each.processor
+            if each.last.kind == "add" and place not in apart and self._has_one_reader_beside(place)
         }
 
-    def _read(self, each: _Instruction) -> None:
+    def _has_one_reader_beside(self, place: int) -> bool:
+        """Whether one instruction reads what another makes, on the same processor."""
+        readers = self.readers.get(place, set())
+        return len(readers) == 1 and self._processor(min(readers)) == self._processor(place)
+
+    def _processor(self, place: int) -> int:
+        return self.instructions[place].processor
+
+    def _squares(self) -> dict[int, tuple[tuple[int, int], int]]:
+        """Return the differences of two look-ups in one table, of a + b and a - b, that nothing else reads.
+
+        By the instruction that subtracts: both look-ups, and the constant that it adds.
+        """
+        found = {}
+        for place, each in enumerate(self.instructions):
+            if each.last.kind != "add" or place in self.inside:
+                continue
+            summands = self._summands(_Instruction([], 0), each.last)
+            walks = {factor: maker for (kind, maker), shift, factor in summands if kind == "made" and not shift}
+            others = [slot for slot, _, _ in summands if slot not in [("made", walk) for walk in walks.values()]]
+            if walks.keys() != {1, -1} or len(summands) - len(others) != 2 or set(others) - {ONE}:
+                continue
+            pair = walks[1], walks[-1]
+            if all(map(self._is_whole_look_up, pair)) and self._sides(_Instruction([], 0), *pair):
+                found[place] = pair, sum(factor for slot, _, factor in summands if slot == ONE)
+        return found
+
+    def _is_whole_look_up(self, place: int) -> bool:
+        """Whether an instruction looks one word up that one other reads."""
+        each = self.instructions[place]
+        whole = each.last.kind == "walk" and len(each.operations) == self.widths[each.last.word]
+        return whole and len(each.last.operands) == 1 and self._has_one_reader_beside(place)
+
+    def _sides(self, reader: _Instruction, plus: int, minus: int) -> list[list[Summand]]:
+        """Return a and b where one instruction looks a + b up and another one a - b in the same table; else nothing."""
+        factors: list[dict[tuple[Slot, int], int]] = [{}, {}]
+        for place, own in zip((plus, minus), factors, strict=True):
+            each = self.instructions[place]
+            needed = {name for operation in each.operations for name in operation.predecessors}
+            for slot, shift, factor in self._word(reader, each.last.operands[0], needed):
+                own[slot, shift] = own.get((slot, shift), 0) + factor
+        first, second = factors
+        alike = self.instructions[plus].last.block == self.instructions[minus].last.block
+        if not alike or any(abs(factor) != abs(second.get(key, 0)) for key, factor in first.items()):
+            return []
+        sides = [[(*key, factor) for key, factor in first.items() if second[key] == sign * factor] for sign in (1, -1)]
+        return sides if len(first) == len(second) and all(sides) else []
+
+    def _read(self, place: int) -> None:
         """Find what an instruction reads."""
+        each = self.instructions[place]
         needed = {name for operation in each.operations for name in operation.predecessors}
         words = each.last.operands
-        if each.last.kind == "walk":
+        if place in self.squares:
+            each.parts = self._sides(each, *self.squares[place][0])
+        elif each.last.kind == "walk":
             each.parts = [self._word(each, word, needed) for word in words]
         elif each.last.kind == "sign":  # the word itself last
             each.parts = [self._word(each, word, needed) for word in (*words[1:], words[0])]
@@ -276,8 +330,13 @@ class _Lists:
             rows += [*word[:-1], (*word[-1][:3], width)]
         return rows
 
-    def _settings(self, each: _Instruction) -> list[int]:
-        """Return what an instruction must know beside what it reads."""
+    def _settings(self, place: int, first: int) -> list[int]:
+        """Return what an instruction must know beside what it reads, from row `first` of the operands on."""
+        each = self.instructions[place]
+        if place in self.squares:
+            (plus, _), constant = self.squares[place]
+            walk = self.instructions[plus].last
+            return [walk.block, first + len(each.parts[0]), walk.widths[0], constant]
         if each.last.kind == "walk":
             return [self._block(each)]
         if each.last.kind == "clamp":

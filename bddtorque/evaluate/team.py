@@ -44,7 +44,7 @@ from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
 Integers = npt.NDArray[np.int64]
 
 MOMENT = 2e-5
-"""Seconds; Python hands the GIL over unasked every 5 ms only."""
+"""Seconds; unasked, Python hands the GIL over every 5 ms only."""
 MEETING = 200.0
 """What a value from another processor may be late by, in tests of a bit: schedules leave so much time where they can,
 and it decides how finely a state is cut. A meeting takes about 80; the rest is for walks that end early or late."""

@@ -25,7 +25,7 @@ from bddtorque.base.jit import inlined, uncounted
 from bddtorque.evaluate.atomics import call_at, observe, publish, relax, take
 from bddtorque.evaluate.machine import look_up, program_at, run_states
 from bddtorque.evaluate.pointers import array_at
-from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, WAIT, WALK
+from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, SQUARES, WAIT, WALK
 from bddtorque.evaluate.program import Program
 
 PROCESSORS, THREADS, YIELD, LISTS, NOTES, ARRAYS = range(6)
@@ -80,6 +80,19 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
                     return False
         elif op == POST:
             publish(shared, home + DONE, base + first)
+        elif op == SQUARES:
+            left, right, middle = np.int64(0), np.int64(0), code[place, 5]
+            for k in range(first, middle):
+                left += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
+            for k in range(middle, last):
+                right += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
+            total, mask = code[place, 7], (np.int64(1) << code[place, 6]) - 1
+            for sign in (1, -1):
+                total += sign * look_up(
+                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
+                    code[place, 4], (left + sign * right) & mask,
+                )  # fmt: skip
+            slots[target] = total
         else:
             total, index, negative = np.int64(0), np.int64(0), False
             for k in range(first, last):

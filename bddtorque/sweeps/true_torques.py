@@ -57,7 +57,7 @@ class TrueTorques:
 
     def __call__(self, inputs: Floats) -> Floats:
         """Return torques (n, N) in units, neither rounded nor clamped, of inputs (3n, N) in units: q, qd, qdd."""
-        count = inputs.shape[1]
+        inputs, count = np.ascontiguousarray(inputs), inputs.shape[1]
         padded = np.pad(inputs, ((0, 0), (0, -count % self.lanes))) if count % self.lanes else inputs
         torques = np.empty((len(inputs) // 3, padded.shape[1]))
         self.code(padded, torques, np.empty(self.room))
