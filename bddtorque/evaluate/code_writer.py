@@ -28,12 +28,18 @@ class Straight:
 
     Attributes
     ----------
-    states, bare : compiled when first called, as are the others
-    table : what all take as such
-    tiles, columns : many states at once (see `float_straight`); None where words are integers
-    unchecked : as `bare`, for words that are known to be in range; None where there is no such function
-    room : how many floats a tile needs in memory
-    tile, kind : states of a tile, and the type of its floats
+    states, bare
+        Compiled when first called, as are the others.
+    table
+        What all take as such.
+    tiles, columns
+        Many states at once (see `float_straight`); None where words are integers.
+    unchecked
+        As `bare`, for words that are known to be in range; None where there is no such function.
+    room
+        How many floats a tile needs in memory.
+    tile, kind
+        States of a tile, and the type of its floats.
     """
 
     states: Callable[..., None]

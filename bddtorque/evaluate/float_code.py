@@ -86,9 +86,12 @@ class FloatCode:
 
     Attributes
     ----------
-    words : what floats are made of words by, name by name; none of one state, which has them in `body`
-    word_kind : the integers that are converted to floats and back
-    body : all other statements
+    words
+        What floats are made of words by, name by name; none of one state, which has them in `body`.
+    word_kind
+        The integers that are converted to floats and back.
+    body
+        All other statements.
     """
 
     def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:

@@ -61,9 +61,12 @@ class TileWriter(CodeWriter):
 
     Attributes
     ----------
-    lanes : of a vector
-    length : states of which something is kept in memory at once
-    room : how many floats the array `rows` must have, which may begin anywhere
+    lanes
+        Of a vector.
+    length
+        States of which something is kept in memory at once.
+    room
+        How many floats the array `rows` must have, which may begin anywhere.
     """
 
     def __init__(self, plan: FloatPlan, formats: Formats, header: str) -> None:

@@ -36,11 +36,16 @@ def emitted(
 
     Parameters
     ----------
-    text : the statements
-    results : names whose values are returned as a tuple
-    real : the NumPy type of floats
-    given : Numba's types of what is given, by name: int64 or arrays of one dimension
-    make : makes the writer of the statements; `Writer` unless given
+    text
+        The statements.
+    results
+        Names whose values are returned as a tuple.
+    real
+        The NumPy type of floats.
+    given
+        Numba's types of what is given, by name: int64 or arrays of one dimension.
+    make
+        Makes the writer of the statements; `Writer` unless given.
     """
     number = from_dtype(real)
     returned: Any = types.UniTuple(types.int64, len(results)) if results else types.void  # type: ignore[no-untyped-call]

@@ -56,14 +56,22 @@ class ProcessorLists(NamedTuple):
 
     Attributes
     ----------
-    program : the blocks and their pools, with rows for parts of look-ups; its code reads the input words
-    code : (rows, 8) int64, processor after processor
-    starts : (P + 1,) int64, where the rows of each begin
-    operands : (m, 4) int64
-    torques : (n,) int64, the slots of the torque words
-    one : the slot that holds 1
-    slots : how many there are
-    meetings : how many waits for another processor there are
+    program
+        The blocks and their pools, with rows for parts of look-ups; its code reads the input words.
+    code
+        (rows, 8) int64, processor after processor.
+    starts
+        (P + 1,) int64, where the rows of each begin.
+    operands
+        (m, 4) int64.
+    torques
+        (n,) int64, the slots of the torque words.
+    one
+        The slot that holds 1.
+    slots
+        How many there are.
+    meetings
+        How many waits for another processor there are.
     """
 
     program: Program
@@ -243,7 +251,11 @@ class _Lists:
             if each.last.kind != "add" or place in self.inside:
                 continue
             summands = self._summands(_Instruction([], 0), each.last)
-            walks = {factor: maker for (kind, maker), shift, factor in summands if kind == "made" and not shift}
+            walks = {
+                factor: maker
+                for (kind, maker), shift, factor in summands
+                if kind == "made" and isinstance(maker, int) and not shift
+            }
             others = [slot for slot, _, _ in summands if slot not in [("made", walk) for walk in walks.values()]]
             if walks.keys() != {1, -1} or len(summands) - len(others) != 2 or set(others) - {ONE}:
                 continue

@@ -23,9 +23,12 @@ class InColumns:
 
     Attributes
     ----------
-    length : states that are read at once
-    widths : names of the numbers of states that lie between joints, of q, qd, qdd and tau
-    tallies : names of the numbers of angles beyond their limits, by wire
+    length
+        States that are read at once.
+    widths
+        Names of the numbers of states that lie between joints, of q, qd, qdd and tau.
+    tallies
+        Names of the numbers of angles beyond their limits, by wire.
     """
 
     name = "columns"
