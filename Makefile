@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests would compile every module again
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite test-fast test-all coverage cascade tables bench experiments fuzz lint types clean docs figures
+.PHONY: help demo test suite test-fast test-all coverage cascade tables bench experiments fuzz lint types clean docs figures wheel-test
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
@@ -22,6 +22,7 @@ help:
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
 	@echo "make figures    measure again, and rewrite, the tables of figures in README.md and docs/ (minutes)"
+	@echo "make wheel-test  build the wheel, install it in an environment of its own, run README's ten lines from it"
 	@echo "make docs       build the pages of docs/ into site/, strictly, and the reports of the gallery"
 	@echo "make clean      remove the environment and what was made"
 
@@ -96,6 +97,9 @@ figures: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 	$(BIN)/python docs/gallery.py site/reports
+
+wheel-test:
+	$(PYTHON) tests/wheel_trial.py
 
 clean:
 	rm -rf $(VENV) out build dist site

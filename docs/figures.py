@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n)(.*?)(<!-- end of figures -->)", re.DOTALL)
 CHIP_ARMS = ("planar2r", "scara", "ur5", "puma560")
+COMPILERS = ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "avr-gcc")
 CHIPS = ("cortex-m0", "cortex-m3", "cortex-m4", "rv32imc", "avr")
 
 
@@ -78,7 +80,14 @@ def chips() -> str:
         others = [cycles[chip, "bddtorque"] for chip in CHIPS[1:]]
         first = [cycles["cortex-m0", way] for way in ("bddtorque", "X", "F")]
         rows.append([name, first[0], flash, *first[1:], *others])
-    return table(heads, rows)
+    return f"{table(heads, rows)}\nCompilers: {', '.join(compiler_version(name) for name in COMPILERS)}.\n"
+
+
+def compiler_version(name: str) -> str:
+    """Return a compiler with its version; emulated cycles depend on nothing else of the machine."""
+    said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"\) (\d+\.\d+\.\d+)", said)
+    return f"{name} {found[1] if found else 'of unknown version'}"
 
 
 def command(*arguments: str) -> Any:

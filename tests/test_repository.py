@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wheel_trial
 
 import bddtorque
 
@@ -52,6 +53,32 @@ def test_every_supported_python_is_tried() -> None:
     assert versions == classified
     least, beyond = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
     assert versions == [f"3.{minor}" for minor in range(int(least), int(beyond))]
+
+
+def test_extras_that_are_named_exist() -> None:
+    """Everywhere that users read: README, pages, messages, examples."""
+    files = [ROOT / "README.md", ROOT / "Makefile", *(ROOT / "docs").glob("*.md"), *(ROOT / "bddtorque").rglob("*.py")]
+    files += (ROOT / "examples").glob("*")
+    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
+    named = {
+        name
+        for text in texts
+        for found in re.findall(r"(?:bddtorque|\.)\[([a-z,]+)\]", text)
+        for name in found.split(",")
+    }
+    assert {"plots", "mujoco"} <= named <= set(PROJECT["optional-dependencies"])
+    listed = re.search(r"other extras are ([^.;]*)\.", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(re.findall(r"`([a-z]+)`", listed[1])) | {"plots"} == set(PROJECT["optional-dependencies"]) - {
+        "docs",
+        "test",
+        "urdf",
+    }
+
+
+def test_the_wheel_is_tried_as_readme_says() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "bt.compile(" in wheel_trial.ten_lines(readme)
+    assert 100 < wheel_trial.stated_megabytes(readme) < 1000
 
 
 @pytest.mark.parametrize("path", [path for path in TEMPLATES if path.stem != "config"], ids=lambda path: path.stem)

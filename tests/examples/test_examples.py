@@ -122,3 +122,36 @@ def test_gravity_compensation_holds_a_load_that_is_known_at_run_time(example, ca
     assert seen["empty arm"] > 0.1
     assert seen["with its load"] < 5e-3
     assert "mx, my, mz" in capsys.readouterr().out
+
+
+def test_the_low_cost_arm_means_the_same_in_mujoco(example):
+    mujoco = pytest.importorskip("mujoco")
+    names = example("low_cost_arm")
+    robot, arm, rng = bt.load_robot(names["FILE"]), names["Arm"](), np.random.default_rng(5)
+    for mass in (0.0, names["LOAD"]):
+        loaded = robot.with_payload(mass, names["PLACE"]) if mass else robot
+        if mass:
+            arm.take_up(mass)
+        for _ in range(5):
+            q, qd, qdd = rng.uniform(-1, 1, (3, 5))
+            arm.data.qpos[:], arm.data.qvel[:], arm.data.qacc[:] = q, qd, qdd
+            mujoco.mj_inverse(arm.model, arm.data)
+            dry = 0.02 * np.sign(qd)  # MuJoCo has dry friction among its constraints, which are no part of this
+            forces = arm.data.qfrc_inverse + arm.data.qfrc_constraint
+            np.testing.assert_allclose(bt.inverse_dynamics(loaded, q, qd, qdd) - dry, forces, atol=1e-7)
+
+
+@pytest.mark.everything
+def test_the_low_cost_arm_stays_where_it_is_left_and_tracks(example, tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    names = example("low_cost_arm")
+    seen = names["main"](["--picture", str(tmp_path / "arm.png")])
+    at = round(names["LOADED"] / names["PERIOD"])
+    moved = {name: float(np.abs(run.q[-1] - run.q[at]).max()) for name, run in seen["guided"].items()}
+    assert moved["told of the load"] < 0.002
+    assert moved["not told"] > 0.1
+    after = {name: float(np.abs(run.error[at:]).max()) for name, run in seen["tracked"].items()}
+    assert after["words, told"] < 0.01
+    assert after["words, not told"] > 0.05
+    assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
+    assert "proved within" in capsys.readouterr().out
