@@ -54,9 +54,12 @@ class Counted:
 
     Attributes
     ----------
-    words : (N, outputs) int64
-    clocks : (N,) int64, from one start to the next where states wait
-    tests : (N,) int64, of bits, on all cores together
+    words
+        (N, outputs) int64.
+    clocks
+        (N,) int64, from one start to the next where states wait.
+    tests
+        (N,) int64, of bits, on all cores together.
     """
 
     words: Integers

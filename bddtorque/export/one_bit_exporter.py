@@ -46,11 +46,16 @@ class OneBitFunction:
 
     Attributes
     ----------
-    function : its plan and diagrams
-    inputs, outputs : bits of the words, by the names of the plan and of the ports
-    states, words : states to try, (N, inputs), and the words that the plain interpreter gives, (N, outputs)
-    meaning : lines on what the words mean and what is proved of them
-    bound : the largest proved error, in units
+    function
+        Its plan and diagrams.
+    inputs, outputs
+        Bits of the words, by the names of the plan and of the ports.
+    states, words
+        States to try, (N, inputs), and the words that the plain interpreter gives, (N, outputs).
+    meaning
+        Lines on what the words mean and what is proved about them.
+    bound
+        The largest proved error, in units.
     """
 
     function: Function
@@ -68,16 +73,26 @@ class ExportedOneBit:
 
     Attributes
     ----------
-    directory : where; None if it was not
-    name : of the module
-    sources : the files of the module
-    files : names of all files, and the bytes of each
-    processors, spread : how many cores there are, and what is spread over them
-    nodes, code_words : rows of all node memories, and words of code, of all cores together
-    memory_bits : of all memories
-    tests : tests of a bit per state, the mean of the test bench
-    clocks, most_clocks : per state, counted: the mean and the most of the test bench
-    bound : the largest proved error of the words, in their units
+    directory
+        The folder; None if nothing was written.
+    name
+        The name of the module.
+    sources
+        The files of the module.
+    files
+        Names of all files, and the bytes of each.
+    processors, spread
+        How many cores there are, and what is spread over them.
+    nodes, code_words
+        Rows of all node memories, and words of code, of all cores together.
+    memory_bits
+        Bits of all memories.
+    tests
+        Tests of a bit per state, the mean of the test bench.
+    clocks, most_clocks
+        Per state, counted: the mean and the most of the test bench.
+    bound
+        The largest proved error of the words, in their units.
     """
 
     directory: Path | None
@@ -126,31 +141,38 @@ def export_one_bit(
     vectors: int = VECTORS,
     force: bool = False,
 ) -> ExportedOneBit:
-    """Write a model for target ``"tables"`` as one-bit processors in Verilog-2001; see docs/hardware.md.
+    """Write a model for target ``"tables"`` as one-bit processors in Verilog-2001.
 
     Parameters
     ----------
+    model
+        A model for the target ``"tables"``.
     directory
-        A folder to make, or one of an earlier export, which is replaced.
+        A folder to create, or the folder of an earlier export, which is replaced.
     processors
-        How many cores work on one state, 1 to 64.
+        Number of cores that work on one state, 1 to 64.
     spread
         What is spread over them: single output ``"bits"`` or whole ``"terms"`` of the torques.
     term
-        Only this term of a robot, as `bddtorque terms` names it.
+        Only this term of a robot; `bddtorque terms` lists the names.
     fpga
-        Refuse what the block memory of this device cannot hold: ``"ice40"``, ``"ecp5"`` or ``"ecp5-25"``.
+        Reject what the block memory of this device cannot hold: ``"ice40"``, ``"ecp5"`` or ``"ecp5-25"``.
     name
-        What the module and the files are called; like the robot unless given.
+        The name of the module and the files; by default the robot's name.
     vectors
-        States of the test bench, 1 to 100,000.
+        Number of states in the test bench, 1 to 100,000.
     force
-        Write into a folder that holds other files; these stay.
+        Write into a folder that holds other files; these are kept.
+
+    Returns
+    -------
+    ExportedOneBit
+        The files and what is known about them.
 
     Raises
     ------
     BddTorqueError
-        In one line; then nothing was written.
+        The export is impossible; nothing was written.
     """
     target = Path(directory)
     check_folder(target.resolve(), force)

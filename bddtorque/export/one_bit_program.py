@@ -46,8 +46,10 @@ class CoreProgram:
 
     Attributes
     ----------
-    code : (steps + 1, 15) int64, columns as in `COLUMNS`; the last row is where it waits for a state
-    nodes : (rows, 8) int64, see `SIDE`
+    code
+        (steps + 1, 15) int64, columns as in `COLUMNS`; the last row is where it waits for a state.
+    nodes
+        (rows, 8) int64, see `SIDE`.
     """
 
     code: Integers
@@ -60,12 +62,18 @@ class OneBitMachine:
 
     Attributes
     ----------
-    cores : one or more
-    spreading : the schedule that they follow
-    inputs, outputs : bits of the words that go in and come out, by name
-    address_bits, local_bits : of bit memories, of the one that all cores have alike and of a core's own
-    input_start : where the bits of the input words begin, first word first, its most significant bit first
-    output_start : where those of the output words begin, first word first, its least significant bit first
+    cores
+        One or more.
+    spreading
+        The schedule that they follow.
+    inputs, outputs
+        Bits of the words that go in and come out, by name.
+    address_bits, local_bits
+        Of bit memories, of the one that all cores have alike and of a core's own.
+    input_start
+        Where the bits of the input words begin, first word first, its most significant bit first.
+    output_start
+        Where those of the output words begin, first word first, its least significant bit first.
     """
 
     cores: tuple[CoreProgram, ...]

@@ -47,17 +47,28 @@ class Step:
 
     Attributes
     ----------
-    a, b : bits that it reads; of a walk none, of a wait the bit waited for in `a`
-    target : the bit that it makes; None where nothing is kept
-    walk, edge : for a walk: the diagram and the root edge in it
-    waits : whether it waits for `a` from another core
-    first : whether it begins an addition: the carry is forgotten
-    negate : whether `b` is subtracted
-    conditional : whether `b` is subtracted if the condition holds
-    condition : whether the result becomes the condition
-    choose : whether the result is `b` where the condition holds, and `a` elsewhere
-    output : the number of the output bit that it makes, all words one after another; −1 for others
-    operation : what it is part of
+    a, b
+        Bits that it reads; of a walk none, of a wait the bit waited for in `a`.
+    target
+        The bit that it makes; None where nothing is kept.
+    walk, edge
+        For a walk: the diagram and the root edge in it.
+    waits
+        Whether it waits for `a` from another core.
+    first
+        Whether it begins an addition: the carry is forgotten.
+    negate
+        Whether `b` is subtracted.
+    conditional
+        Whether `b` is subtracted if the condition holds.
+    condition
+        Whether the result becomes the condition.
+    choose
+        Whether the result is `b` where the condition holds, and `a` elsewhere.
+    output
+        The number of the output bit that it makes, all words one after another; −1 for others.
+    operation
+        What it is part of.
     """
 
     a: Bit = ZERO
@@ -81,10 +92,14 @@ class StepMaker:
 
     Attributes
     ----------
-    spreading : the schedule
-    diagrams : one per block
-    input_bits : the bits of each input word
-    output_bits : the bits of each output word
+    spreading
+        The schedule.
+    diagrams
+        One per block.
+    input_bits
+        The bits of each input word.
+    output_bits
+        The bits of each output word.
     """
 
     spreading: Spreading
