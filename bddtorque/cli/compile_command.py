@@ -89,8 +89,9 @@ def compile_command(
     with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
         model, report = timed_compile(spec, dask, progress, started, **how)
         ranges, costs = _estimates(model, progress)
-    model.save(path)
-    report |= {"file": str(path), "file_bytes": path.stat().st_size}
+        model.save(path)
+        report |= {"file": str(path), "file_bytes": path.stat().st_size}
+        report["notes"] = _with_advice(model, report["notes"], progress)
     if write_spec is not None:
         from bddtorque.spec import save_spec
 
@@ -128,6 +129,25 @@ def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange]
 
     with step(progress, "estimating ranges and the cost of other targets"):
         return list(torque_ranges(model.robot_source(), model.certificate)), list(target_costs(model))
+
+
+def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:
+    """Return the notes, and for a chip without a multiplier which target to take: measured, where its tools are."""
+    from bddtorque.bench import emulation
+    from bddtorque.compiler.compiling import chip_notes
+    from bddtorque.spec.chips import chip_named
+    from bddtorque.work import step
+
+    asking = chip_notes(model.spec.chip)
+    if not asking or not model.spec.is_torque or emulation.missing_tools(str(model.spec.chip)):
+        return notes
+    from bddtorque.export.chip_bench import compare_targets
+
+    chip = chip_named(str(model.spec.chip))
+    with step(progress, f"measuring tables and integers on {chip.name}"):
+        said = compare_targets(model, chip)
+    kept = [note for note in notes if note not in asking]
+    return [*kept, f"chip '{chip.name}' has no fast multiplier; measured under emulation: {said}"]
 
 
 def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:

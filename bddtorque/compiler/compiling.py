@@ -133,12 +133,12 @@ def finish_model(
         "planning_seconds": planned - started,
         "peak_bytes": _peak_memory(),
         "engine": blocks.engine,
-        "notes": [*notes, *blocks.notes, *wide, *_chip_notes(draft.source.chip)],
+        "notes": [*notes, *blocks.notes, *wide, *chip_notes(draft.source.chip)],
     }
     return Model(draft.source, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
 
 
-def _chip_notes(chip: str | None) -> list[str]:
+def chip_notes(chip: str | None) -> list[str]:
     """Return what to know of planning for a chip: look-ups may be faster where nothing multiplies."""
     if chip is None or chip_named(chip).multiplier:
         return []

@@ -18,6 +18,8 @@ from bddtorque.spec.chips import Chip
 from bddtorque.words.integer_range import INT32, INT64, Range, word_range
 
 INT16 = word_range(16)
+CALL_BYTES = {8: 40, 32: 24}
+"""Of a call of a library function with its arguments, by the bits of a register, about."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Draft:
     """One way to write a sum, not yet taken: its cost in cycles, what has to be computed before, its expression."""
 
     cost: int = 0
+    inside: int = 0
+    """Of these, cycles inside library functions or slow instructions, which take no code of their own."""
     before: dict[str, str] = field(default_factory=dict)
     first: str = ""
     terms: list[str] = field(default_factory=list)
@@ -91,7 +95,11 @@ class SumWriter:
         self.small = chip.register < 32
         self.known: set[str] = set()
         self.cycles = 0
-        """Of all sums so far, about."""
+        """Of the code of all sums so far, about; what library functions do is not in it."""
+        call = round(CALL_BYTES[chip.register] / chip.code_per_cycle)
+        multiply = self.costs.multiply
+        called = multiply if not chip.multiplier else (0, 0, multiply[2])
+        self.inside = tuple(max(cycles - call, 0) for cycles in called)
 
     def sum(
         self, terms: Sequence[Term], constant: int, shift: int, result: Range, where: str
@@ -119,7 +127,7 @@ class SumWriter:
             )
         drafts = list(self._drafts(terms, constant + half, shift, total, result))
         best = min(drafts, key=lambda draft: draft.cost)
-        self.cycles += best.cost
+        self.cycles += best.cost - best.inside
         statements = [text for name, text in best.before.items() if name not in self.known]
         self.known.update(best.before)
         return statements, best
@@ -152,9 +160,10 @@ class SumWriter:
             if not ways:
                 return None
             drafted = [(self._taken(way, draft), way) for way in ways]
-            (cost, before, high, rest), way = min(drafted, key=lambda item: item[0][0])
-            draft.cost += cost
-            draft.before.update(before)
+            (own, high, rest), way = min(drafted, key=lambda item: item[0][0].cost)
+            draft.cost += own.cost
+            draft.inside += own.inside
+            draft.before.update(own.before)
             highs += high
             lows += rest
             reach = reach + way[1]
@@ -188,13 +197,16 @@ class SumWriter:
                 lower = Term(factor, rest_of)
                 yield [Term((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
 
-    def _taken(
-        self, way: tuple[list[Term], Range, list[Term]], draft: Draft
-    ) -> tuple[int, dict[str, str], list[Part], list[Part]]:
-        """Return what a way costs beside what is there, what it computes first, and its parts."""
+    def _taken(self, way: tuple[list[Term], Range, list[Term]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
+        """Return what a way takes beside what is there, and its parts."""
         own = Draft(before=dict(draft.before))
         high, low = ([self._scaled(term.values, term.factor, own) for term in side] for side in (way[0], way[2]))
-        return own.cost, own.before, high, low
+        return own, high, low
+
+    def _multiply(self, draft: Draft, width: int, times: int = 1) -> None:
+        """Charge multiplications: of 16, 32 or 64 bits by `width` 0, 1 or 2."""
+        draft.cost += self.costs.multiply[width] * times
+        draft.inside += self.inside[width] * times
 
     def _scaled(self, values: Sequence[Value], factor: int, draft: Draft) -> Part:
         """Return a product of values and a factor, modulo 2^32."""
@@ -223,21 +235,22 @@ class SumWriter:
                 size = 1
             if len(names) == 2:
                 texts, names = [f"product16({names[0]}, {names[1]})"], []
-                draft.cost += costs.multiply[0]
+                self._multiply(draft, 0)
             elif 1 < size <= INT16.high:
                 texts, names = [f"product16({names[0]}, {size})"], []
-                draft.cost += costs.multiply[0]
+                self._multiply(draft, 0)
                 size = 1
             texts += [f"(uint32_t){name}" for name in names]
         else:
             texts = [value.as_bits() for value in values]
-            draft.cost += costs.multiply[1] * (len(values) - 1)
+            self._multiply(draft, 1, len(values) - 1)
         if size > 1 and size & (size - 1) == 0:
             texts.append(unsigned(size % 2**32))
             draft.cost += costs.shift_by(_twos(size))
         elif size > 1:
             texts.append(unsigned(size % 2**32))
-            draft.cost += costs.multiply[1] + costs.constant * (size > 255)
+            draft.cost += costs.constant * (size > 255)
+            self._multiply(draft, 1)
         return Part(factor < 0, " * ".join(texts), shift)
 
     def _halves(self, value: Value, cut: int) -> tuple[Value, Value]:
@@ -305,7 +318,7 @@ class SumWriter:
                     if (value.range * size).within(INT32):
                         scaled = f"signed32({value.as_bits()} * {unsigned(size)})"
                         values[k], size = Value(scaled, value.range * size, 32), 1
-                        draft.cost += self.costs.multiply[1]
+                        self._multiply(draft, 1)
                         break
             narrow = [value.name for value in values if value.bits < 64]
             others = [value.as_bits(64) for value in values if value.bits == 64]
@@ -314,12 +327,15 @@ class SumWriter:
                 size = 1
             if len(narrow) == 2:
                 others.append(f"product32({narrow[0]}, {narrow[1]})")
-                draft.cost += self.costs.multiply[2]
+                self._multiply(draft, 2)
             else:
                 others += [f"long_bits({name})" for name in narrow]
             if size > 1:
                 others.append(integer(size, 64, True))
-                draft.cost += self.costs.shift[2] if size & (size - 1) == 0 else 3 * self.costs.multiply[2]
+                if size & (size - 1) == 0:
+                    draft.cost += self.costs.shift[2]
+                else:
+                    self._multiply(draft, 2, 3)
             texts.append((term.factor < 0, " * ".join(others)))
         draft.terms = _signed(texts, integer(0, 64, True))
         if constant or not texts:

@@ -37,6 +37,8 @@ from bddtorque.work.interrupts import scratch_folder
 STATES = 200
 """Random states that cycles are counted on."""
 LEVELS = ("-Os", "-O2")
+IO = 32
+"""Bits of the words that a call takes and gives, unless asked for."""
 TRIED = 100_000
 """States that the error of X is looked for on."""
 COARSER = (1.5, 2.5, 4.0)
@@ -94,7 +96,7 @@ class ChipFigures:
         return asdict(self)
 
 
-def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = 32) -> Iterator[ChipFigures]:
+def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = IO) -> Iterator[ChipFigures]:
     """Yield the figures of a robot's model on each chip, and of the baselines, on `count` random states.
 
     Raises
@@ -115,15 +117,7 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
         if problem := missing_tools(profile):
             yield ChipFigures(profile.name, "bddtorque", problem=problem)
             continue
-        expected = model.torque_words(*states)
-        bound = max(model.certificate.bounds)
-        try:
-            code = c_files(model, chip=profile.name, io=io, vectors=1)
-        except BddTorqueError as problem:
-            yield ChipFigures(profile.name, "bddtorque", problem=str(problem))
-        else:
-            own = _measured("bddtorque", profile.name, code.files, states, truth, expected)
-            yield replace(own, bound=bound)
+        yield _own(model, profile, states, truth, io)
         if not profile.multiplier:
             yield _other_target(model, profile, states, truth, io)
         yield _tuned(model, profile.name, states, truth, io)
@@ -133,20 +127,41 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
         yield _measured("F", profile.name, files, states, truth)
 
 
+def compare_targets(model: Model, chip: Chip, count: int = STATES, seed: int = 0) -> str:
+    """Measure a model on a chip without a multiplier, and tables beside integers, and return which to take and why.
+
+    Raises
+    ------
+    BddTorqueError
+        If the tools of the chip are missing.
+    """
+    if problem := missing_tools(chip):
+        raise BddTorqueError(problem)
+    states = _states(model, count, seed)
+    truth = true_units(model, states)
+    own, other = _own(model, chip, states, truth, IO), _other_target(model, chip, states, truth, IO)
+    return _better(model.plan.target, own, other)
+
+
 def recommendations(found: Iterable[tuple[Model, ChipFigures]]) -> dict[str, str]:
     """Return which target to compile for and why, by chip: without a multiplier, or where floats are faster."""
     said: dict[str, str] = {}
     own: dict[str, tuple[str, ChipFigures]] = {}
+    proved: dict[str, list[float]] = {}
     for model, each in found:
         if each.way == "bddtorque":
             own[each.chip] = model.plan.target, each
-        elif each.way in COMPARED and each.chip in own:
-            target, first = own[each.chip]
+        if each.way in ("bddtorque", *COMPARED) and not each.problem:
+            proved.setdefault(each.chip, []).append(each.mean)
+        if each.chip not in own:
+            continue
+        target, first = own[each.chip]
+        if each.way in COMPARED:
             said[each.chip] = _better(target, first, each)
-        elif each.way == "F" and each.chip in own and not each.problem:
-            target, first = own[each.chip]
-            if target != "float" and each.mean < first.mean:
-                said[each.chip] = f"use --target float: {each.mean:,.0f} cycles in float32 against {first.mean:,.0f}"
+        elif each.way == "F" and target != "float" and not each.problem:
+            best = min(proved.get(each.chip, ()), default=0.0)
+            if each.mean < best:
+                said[each.chip] = f"use --target float: {each.mean:,.0f} cycles in float32 against {best:,.0f}"
     return said
 
 
@@ -204,6 +219,16 @@ def _measured(
             cycles = float(net.mean()), int(net.min()), int(net.max())
             found.append(ChipFigures(chip, way, level, *cycles, run.flash, run.ram, run.stack, error))
     return min(found, key=lambda each: each.mean) if found else ChipFigures(chip, way, problem=problem)
+
+
+def _own(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of a model as it is."""
+    try:
+        files = c_files(model, chip=chip.name, io=io, vectors=1).files
+    except BddTorqueError as problem:
+        return ChipFigures(chip.name, "bddtorque", problem=str(problem))
+    figures = _measured("bddtorque", chip.name, files, states, truth, model.torque_words(*states))
+    return replace(figures, bound=max(model.certificate.bounds))
 
 
 def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:

@@ -9,6 +9,7 @@ import pytest
 from compiled import arm, random_words
 
 import bddtorque as bt
+from bddtorque.bench import emulation
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.cli import main
 from bddtorque.export import chip_bench
@@ -88,6 +89,28 @@ def test_what_is_recommended():
     floats = ChipFigures("cortex-m4f", "F", mean=700.0)
     assert advice(replace(own, chip="cortex-m4f"), floats)["cortex-m4f"].startswith("use --target float: 700 cycles")
     assert advice(own, replace(floats, chip="attiny", mean=950.0)) == {}
+    assert advice(own, better, replace(floats, chip="attiny", mean=850.0))["attiny"].startswith("use --target integer")
+
+
+@pytest.mark.parametrize("bits", [4, pytest.param(8, marks=pytest.mark.everything)])
+def test_compile_says_which_target_a_chip_without_a_multiplier_wants(bits, tmp_path, capsys):
+    needs("attiny")
+    asked = ["compile", "planar2r", "--bits", str(bits), "--target", "integer", "--chip", "attiny", "--json"]
+    assert main([*asked, "-o", str(tmp_path / "arm.bdt")]) == 0
+    (said,) = [note for note in json.loads(capsys.readouterr().out)["report"]["notes"] if "multiplier" in note]
+    assert "measured under emulation: " in said and "bench" not in said
+    found = list(islice(bench_chips(bt.load(tmp_path / "arm.bdt"), ["attiny"], chip_bench.STATES, seed=0), 2))
+    better, other = sorted(found, key=lambda each: each.mean)
+    assert f": {better.mean:,.0f} cycles and {better.flash:,} bytes" in said
+    assert f" {other.mean:,.0f} cycles and {other.flash:,} bytes" in said
+
+
+def test_compile_names_the_command_where_nothing_can_be_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(emulation, "missing_tools", lambda chip: f"chip '{chip}' needs avr-gcc")
+    asked = ["compile", "planar2r", "--bits", "4", "--target", "integer", "--chip", "attiny", "--json"]
+    assert main([*asked, "-o", str(tmp_path / "arm.bdt")]) == 0
+    notes = json.loads(capsys.readouterr().out)["report"]["notes"]
+    assert any("`bddtorque bench FILE --chip attiny` measures both" in note for note in notes)
 
 
 def test_true_units_are_what_the_words_are_compared_with():
