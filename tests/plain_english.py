@@ -1,10 +1,11 @@
-"""Refuse turns of phrase that readers had to decode, in pages and in the package: part of ``make lint``.
+"""Refuse turns of phrase that readers had to decode, and docstrings that the reference misreads: part of ``make lint``.
 
 python tests/plain_english.py     print every place, exit 1 if there is one
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -28,6 +29,27 @@ PAGES_ONLY = {
 PARTICIPLE = re.compile(r"[a-z]+(ed|wn|de)")
 """A public function is called for what it does, or for what it returns: not by a bare participle."""
 
+SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"\*{0,2}\w+(?:, \*{0,2}\w+)*")
+
+
+def entries(docstring: str) -> list[str]:
+    """Return the lines of a docstring that name parameters or attributes."""
+    sections = SECTION.findall(docstring + "\n")
+    return [line for section in sections for line in section.splitlines() if line and not line.startswith(" ")]
+
+
+def docstring_findings(name: str, text: str) -> list[str]:
+    """Return lines of Parameters and Attributes that are not just names: annotations give the types."""
+    if "-----" not in text:
+        return []
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    lines = ((node, line) for node in nodes for line in entries(ast.get_docstring(node) or ""))
+    wrong = [(node, line) for node, line in lines if not ENTRY.fullmatch(line)]
+    return [
+        f"{name}:{node.lineno}: {node.name}: '{line[:60]}': write the name, and below it a text" for node, line in wrong
+    ]
+
 
 def findings() -> list[str]:
     """Return every place that is to be written otherwise."""
@@ -44,6 +66,7 @@ def findings() -> list[str]:
             for place in re.finditer(pattern, text, re.IGNORECASE):
                 line = text.count("\n", 0, place.start()) + 1
                 found.append(f"{name}:{line}: '{' '.join(place[0].split())[:60]}': {advice}")
+        found += docstring_findings(name, text) if name.endswith(".py") else []
     public = re.search(
         r"__all__ = \[(.*?)\]", (ROOT / "bddtorque" / "__init__.py").read_text(encoding="utf-8"), re.DOTALL
     )
