@@ -52,9 +52,9 @@ def verify_command(
     if not file.is_file():  # nothing to find wanting: bad use
         raise BddTorqueError(f"FILE must be a .bdt file, but {_what_instead(file)}")
     if independent and (workers is not None or dask is not None):
-        raise BddTorqueError("--workers and --dask cannot be combined with --independent")
+        raise BddTorqueError("--workers and --dask cannot be given with --independent")
     if gappa and (independent or workers is not None or dask is not None):
-        raise BddTorqueError("--independent, --workers and --dask cannot be combined with --gappa")
+        raise BddTorqueError("--independent, --workers and --dask cannot be given with --gappa")
     for option, path in (("--gappa-script", gappa_script), ("--coq", coq)):
         if path is not None and not gappa:
             raise BddTorqueError(f"{option} is only valid with --gappa")

@@ -115,7 +115,7 @@ def test_entries_in_another_order() -> None:
     header, arrays = taken_apart(saved(**SMALL))
     refused(written(header, dict(reversed(arrays.items()))))
     moved = dict(reversed(arrays.items()))
-    assert "altered or written anew" in refused(signed(header, moved))
+    assert "altered or rewritten" in refused(signed(header, moved))
 
 
 def test_the_same_header_in_other_words() -> None:
