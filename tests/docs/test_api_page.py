@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import re
 from typing import Any
 
 import pytest
@@ -51,6 +52,24 @@ def test_methods_document_the_parameters_that_they_have(path):
     for name, method in inspect.getmembers(resolve(path), inspect.isfunction):
         if not name.startswith("_") and "Parameters\n---" in (inspect.getdoc(method) or ""):
             assert named(inspect.getdoc(method)) == parameters(method), name
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTED if inspect.isclass(resolve(path))])
+def test_classes_document_attributes_that_they_have(path):
+    cls = resolve(path)
+    known = {name for each in cls.__mro__ for name in getattr(each, "__annotations__", {})} | set(dir(cls))
+    source = inspect.getsource(cls)
+    known |= {*re.findall(r"self\.(\w+)", source), *re.findall(r"^        (\w+): ", source, re.MULTILINE)}  # __init__
+    assert set(named(inspect.getdoc(cls) or "")) <= known
+
+
+def test_every_option_of_compile_is_documented():
+    options = resolve("bddtorque.spec.compile_options.CompileOptions")
+    of_readers = resolve("bddtorque.robots.tree_robot.TreeOptions")
+    assert named(options.__doc__) + named(of_readers.__doc__) == [
+        *(name for name in options.__annotations__ if name not in of_readers.__annotations__),
+        *of_readers.__annotations__,
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in bt.__all__ if ">>> " in (getattr(bt, name).__doc__ or "")])
