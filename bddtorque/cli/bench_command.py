@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.bench.timing import Report
+    from bddtorque.export.chip_bench import ChipFigures
+    from bddtorque.export.fpga_bench import FpgaFigures
+    from bddtorque.model.model import Model
 
 TARGETS = ("float", "tables")
 
@@ -124,26 +128,11 @@ def _bench_chips(
         plain = {"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures}
         write_json({**plain, "recommended": advice} if advice else plain)
         return
-    model = found[0][0]
-    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
-    table = plain_table(
-        f"{model.name}, {bits} bits, target {model.plan.target}: cycles of one call with input checks (-Os or -O2, the "
-        "faster), bytes that it adds to a program, largest error found, in units. X: fixed point tuned on "
-        "random states, unproved. F: float32 with a sine table",
-        *("|chip", "|way", "|flags", ">mean", ">min", ">max", ">flash", ">RAM", ">stack", ">error", "proved"),
-    )
+    console = output()
+    console.print(chip_table(found[0][0], [each for _, each in found]))
     for _, each in found:
         if each.problem:
-            table.add_row(each.chip, each.way, "", *([""] * 7), each.problem)
-            continue
-        counts = (each.lowest, each.highest, each.flash, each.ram, each.stack)
-        proved = "no" if each.bound is None else f"{each.bound:.3f}"
-        table.add_row(
-            each.chip, each.way, each.flags, f"{each.mean:,.0f}", *(f"{count:,}" for count in counts),
-            f"{each.error:.3f}", proved,
-        )  # fmt: skip
-    console = output()
-    console.print(table)
+            console.print(f"{each.chip}, {each.way}: {each.problem}", soft_wrap=True)
     for name, said in recommendations(found).items():
         console.print(f"{name}: {said}", soft_wrap=True)
 
@@ -177,24 +166,56 @@ def _bench_fpgas(
         figures = [each.to_plain() for each in found]
         write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})
         return
-    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
+    console = output()
+    console.print(fpga_table(model, found))
+    for each in found:
+        if each.problem:
+            console.print(f"{each.fpga}, {each.way}: {each.problem}", soft_wrap=True)
+
+
+def chip_table(model: Model, found: Sequence[ChipFigures]) -> Table:
+    """Return what a model takes on chips, one row per chip and way; ways that could not be measured are left out."""
     table = plain_table(
-        f"{model.name}, {bits} bits, target {model.plan.target}: cells, clock frequency after routing, clocks from a "
-        "state to its words and to the next state, states per second. LUT: logic cells on the iCE40. Straightforward: "
-        "words of one length, a multiplication per product and constant",
-        *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">latency", ">clocks", ">states/s", "proved"),
+        f"{_title(model)}: cycles of one call with input checks (-Os or -O2, the faster), bytes that it adds to a "
+        "program, largest error found and proved, in units. X: fixed point tuned on random states, unproved. F: "
+        "float32 with a sine table",
+        *("|chip", "|way", "|flags", ">mean", ">max", ">flash", ">RAM", ">stack", ">error", ">proved"),
     )
     for each in found:
         if each.problem:
-            table.add_row(each.fpga, each.way, *([""] * 8), each.problem)
+            continue
+        counts = (each.highest, each.flash, each.ram, each.stack)
+        proved = "no" if each.bound is None else f"{each.bound:.3f}"
+        table.add_row(
+            each.chip, each.way, each.flags, f"{each.mean:,.0f}", *(f"{count:,}" for count in counts),
+            f"{each.error:.3f}", proved,
+        )  # fmt: skip
+    return table
+
+
+def fpga_table(model: Model, found: Sequence[FpgaFigures]) -> Table:
+    """Return what a model takes on FPGAs likewise."""
+    table = plain_table(
+        f"{_title(model)}: cells, clock frequency after routing, clocks from a state to its words (wait) and to the "
+        f"next state (every), states per second; proved within {max(model.certificate.bounds):.3f} units. LUT: logic cells "
+        "on the iCE40. S: straightforward, words of one length, a multiplication per product and constant",
+        *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"),
+    )
+    for each in found:
+        if each.problem:
             continue
         counts = (each.luts, each.flip_flops, each.memories, each.multipliers)
         rate = "" if each.states_per_second is None else f"{each.states_per_second:,.0f}"
         table.add_row(
-            each.fpga, each.way, *(f"{count:,g}" for count in counts), "" if each.mhz is None else f"{each.mhz:.1f}",
-            str(each.latency), str(each.interval), rate, f"{each.bound:.3f}",
+            each.fpga, "S" if each.way == "straightforward" else each.way, *(f"{count:,g}" for count in counts),
+            "" if each.mhz is None else f"{each.mhz:.1f}", str(each.latency), str(each.interval), rate,
         )  # fmt: skip
-    output().print(table)
+    return table
+
+
+def _title(model: Model) -> str:
+    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
+    return f"{model.name}, {bits} bits, target {model.plan.target}"
 
 
 def _timing_table(report: Report) -> Table:

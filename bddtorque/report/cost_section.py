@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from bddtorque.base.sizes import counted, format_size
+from bddtorque.base.sizes import counted
 from bddtorque.bench.target_costs import TargetCost, target_costs
 from bddtorque.diagrams.bdd import Diagram
 from bddtorque.diagrams.choosing import Choice, candidate, choose_forms
@@ -57,13 +57,13 @@ def _own_cost(model: Model) -> Markup:
     counts = model.plan.counts()
     named = {"lookups": "look-ups", "products": "products", "sums": "sums", "sines": "sines", "fused": "multiply-adds"}
     done = ", ".join(counted(counts[key], name) for key, name in named.items() if counts.get(key))
-    size = format_size(sum(words.values.nbytes for words in model.tables))
+    size = f"{sum(words.values.nbytes for words in model.tables) / 1000:,.1f} kB"
     return element("p", f"One evaluation, target {model.plan.target}: {done or 'no operation'}; tables of {size}.")
 
 
 def _target_row(cost: TargetCost) -> list[object]:
     mark = "" if cost.counted else "about "
-    size = format_size(cost.most_bytes)
+    size = f"{cost.most_bytes / 1000:,.1f} kB"  # as `compile` and `info` say it
     return [
         f"{cost.target}{' *' * cost.counted}",
         *(f"{mark}{count:,}" if count else "0" for count in (cost.look_ups, cost.sums, cost.products)),

@@ -6,8 +6,10 @@ import pytest
 
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.bench.timing import Report, Timing
-from bddtorque.cli.bench_command import _timing_table
+from bddtorque.cli.bench_command import _timing_table, chip_table, fpga_table
 from bddtorque.cli.console import output
+from bddtorque.export.chip_bench import ChipFigures
+from bddtorque.export.fpga_bench import FpgaFigures
 
 QUICK = ["--states", "64", "--rounds", "2"]
 
@@ -69,3 +71,25 @@ def test_a_narrow_terminal_shows_every_figure(monkeypatch, capsys):
     assert "…" not in shown
     for part in ("12,346", "1,234", "1,111–2,222", "2,346", "123.5 MB", "98.8 kB", "* pinocchio.rnea"):
         assert part in shown
+
+
+def test_chips_and_fpgas_fit_80_columns(model, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    numbers = {"mean": 29_146.4, "lowest": 28_000, "highest": 30_123, "flash": 20_999, "stack": 212, "error": 0.9}
+    chips = [
+        ChipFigures("atmega2560", "bddtorque", "-Os", **numbers, bound=0.979),
+        ChipFigures("avr", "F", problem="none"),
+    ]
+    figures = {"luts": 12_345, "flip_flops": 12_345, "memories": 12, "multipliers": 28, "mhz": 123.4, "latency": 21}
+    fpgas = [
+        FpgaFigures("ecp5-25", "", way, **figures, states_per_second=123_400_000)
+        for way in ("bddtorque", "straightforward")
+    ]
+    output().print(chip_table(model, chips))
+    output().print(fpga_table(model, fpgas))
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.startswith((" atmega", " ecp5"))]
+    assert rows[0] == ["atmega2560", "bddtorque", "-Os", "29,146", "30,123", "20,999", "0", "212", "0.900", "0.979"]
+    assert rows[2] == ["ecp5-25", "S", "12,345", "12,345", "12", "28", "123.4", "21", "1", "123,400,000"]
+    assert not any(line.startswith(" avr") for line in lines)  # what went wrong is said below the table
+    assert max(map(len, lines)) <= 80
