@@ -197,8 +197,8 @@ def fpga_table(model: Model, found: Sequence[FpgaFigures]) -> Table:
     """Return what a model takes on FPGAs likewise."""
     table = plain_table(
         f"{_title(model)}: cells, clock frequency after routing, clocks from a state to its words (wait) and to the "
-        f"next state (every), states per second; proved within {max(model.certificate.bounds):.3f} units. LUT: logic cells "
-        "on the iCE40. S: straightforward, words of one length, a multiplication per product and constant",
+        f"next state (every), states per second; proved within {max(model.certificate.bounds):.3f} units. LUT: logic "
+        "cells on the iCE40. S: straightforward, words of one length, a multiplication per product and constant",
         *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"),
     )
     for each in found:
