@@ -19,6 +19,7 @@ from reporting import TIMED, Check, arguments, at_most, finish, save_figure, sho
 
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
+from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.timing import Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
@@ -137,6 +138,8 @@ def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str
 def main() -> None:
     quick = arguments(__doc__).quick
     print(", ".join(f"{key} {value}" for key, value in machine().items()), "\n")
+    if lacking := missing_for_casadi():
+        print(f"skipped: {lacking}\n")
     checks, rows, reports, profiles = [], [], [], []
     for arm in ARMS[:1] if quick else ARMS:
         for target in ("float", "tables"):

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.bench.casadi_code import casadi_torques
 from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.dynamics.batch import inverse_dynamics
@@ -36,6 +37,7 @@ Words = npt.NDArray[np.int64]
 BASELINE = "float32, sine table"
 VECTOR_BASELINE = "float32, vector batch"
 PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
+CASADI = "CasADi's C, float64"
 OWN_LOOP = "words, a loop of your own"
 FEW = 16
 """One state in so many is enough for contenders that take microseconds."""
@@ -182,6 +184,10 @@ def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
     floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     yield Contender("generic Newton-Euler", lambda: inverse_dynamics(model.robot, *floats), states, False)
     yield from _pinocchio(model, floats)
+    casadi = casadi_torques(model.robot)
+    if casadi is not None:
+        rows = [np.ascontiguousarray(each) for each in floats]
+        yield Contender(CASADI, partial(casadi, *rows, np.empty_like(rows[0])), states, False)
 
 
 def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[Contender]:

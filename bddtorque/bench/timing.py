@@ -25,7 +25,7 @@ LONG = 0.005
 CALLS = 300
 """Calls from Python between two looks at the clock."""
 EMPTY = "empty compiled call"
-VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin")
+VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin", "casadi")
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def measure(
 ) -> Report:
     """Measure a model: evaluators beside peers, calls from Python and, if asked for, the latency of single calls.
 
-    Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler and pinocchio,
-    which go from floats to floats.
+    Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler, pinocchio and
+    CasADi's C, which go from floats to floats.
     """
     told = progress or NoProgress()
     with step(told, f"preparing {model.robot.name} and its peers"):

@@ -14,7 +14,8 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.bench import timing
-from bddtorque.bench.contenders import BASELINE, OWN_LOOP, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.casadi_code import missing_for_casadi
+from bddtorque.bench.contenders import BASELINE, CASADI, OWN_LOOP, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import latency
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.bench.timing import EMPTY, interleaved, machine, python_calls
@@ -30,6 +31,7 @@ OF_TARGET = {
     "tables": {"words, tables only", "program, chosen forms", "program, dense forms", "bits, diagrams walked"},
 }
 PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
+PEERS |= set() if missing_for_casadi() else {CASADI}
 
 
 @pytest.fixture(scope="module", params=["tables", "float"])

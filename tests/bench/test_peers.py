@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
 
 import bddtorque as bt
+from bddtorque.bench import casadi_code
+from bddtorque.bench.casadi_code import casadi_torques, missing_for_casadi
 from bddtorque.bench.contenders import pinocchio_rnea
 from bddtorque.bench.peers import PEERS, TILE, peer, vector_peer
 
@@ -66,3 +68,22 @@ def test_pinocchio_is_given_the_same_arm(seed: int) -> None:
     call = pinocchio_rnea(arm)
     assert call is not None
     assert np.allclose(call(*state), bt.inverse_dynamics(arm, *state), rtol=1e-9, atol=1e-9)
+
+
+def test_casadi_is_given_the_same_arm() -> None:
+    """A slider among the joints; the C is compiled, and takes rows of states."""
+    if lacking := missing_for_casadi():
+        pytest.skip(lacking)
+    arm = bt.load_robot("stanford")
+    torques = casadi_torques(arm)
+    assert torques is not None
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 20, 6))
+    tau = np.empty((20, 6))
+    torques(q, qd, qdd, tau)
+    assert np.allclose(tau, bt.inverse_dynamics(arm, q, qd, qdd), rtol=1e-9, atol=1e-9)
+
+
+def test_what_is_missing_for_casadi_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(casadi_code, "find_spec", lambda name: None)
+    assert missing_for_casadi().startswith("CasADi is not installed: pip install 'bddtorque[bench]'")
+    assert casadi_torques(bt.load_robot("planar2r")) is None
