@@ -21,7 +21,7 @@ import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
-from bddtorque.bench.timing import Report, Timing, machine, measure
+from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.graph.graph import Op
@@ -109,6 +109,8 @@ def judge(report: Report, checks: list[Check]) -> list[str]:
         bars.append(("words one by one / L", 1 / 3.3, one.ratio / report.timing(LIBM).ratio))
         bars.append(("batch / V", 1.05, batch))
         bars += [(f"{name} from Python / empty call", bar, report.call(name).ratio) for name, bar in CALL_BARS.items()]
+        contiguous = report.call("torque").nanoseconds
+        bars += [(f"{name} / torque", 3.0, report.call(name).nanoseconds / contiguous) for name in COPIED]
     else:
         bars.append(("words one by one / T", 3.0 if report.robot.startswith("planar") else 8.0, one.ratio))
     missed = []

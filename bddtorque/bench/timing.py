@@ -25,6 +25,13 @@ LONG = 0.005
 CALLS = 300
 """Calls from Python between two looks at the clock."""
 EMPTY = "empty compiled call"
+COPIED: dict[str, Callable[[Any], Any]] = {
+    "torque of lists": lambda given: given.tolist(),
+    "torque of tuples": lambda given: tuple(given.tolist()),
+    "torque of float32": lambda given: given.astype(np.float32),
+    "torque of strided arrays": lambda given: np.repeat(given, 2)[::2],
+}
+"""What a state is given as that is copied first."""
 VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin", "casadi")
 
 
@@ -175,7 +182,7 @@ def _seconds(contender: Contender) -> float:
 
 
 def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
-    """Return the costs of `kernel` with arrays at hand, `torque_words` and `torque`; and of both for lists."""
+    """Return the costs of `kernel` with arrays at hand, `torque_words` and `torque`; and for lists and other arrays."""
     q, qd, qdd = (each[0].copy() for each in random_words(model.formats, 1, seed))
     floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
     tau = np.empty_like(q)
@@ -187,13 +194,14 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
         "torque_words": _calling(model.evaluator().torque_words, q, qd, qdd),
         "torque": _calling(model.evaluator().torque, *floats),
         "torque_words of lists": _calling(model.evaluator().torque_words, *lists),
+        **{name: _calling(model.evaluator().torque, *map(turn, floats)) for name, turn in COPIED.items()},
     }
     spent: dict[str, list[float]] = {name: [] for name in ways}
     for run in ways.values():
         run(3)  # compiled
     for _ in range(rounds):
         for name, run in ways.items():
-            calls = CALLS if "lists" not in name else CALLS // 20
+            calls = CALLS if " of " not in name else CALLS // 20
             spent[name].append(run(calls) / calls * 1e9)
     return [Call(*_summary(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
 

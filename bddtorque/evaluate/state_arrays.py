@@ -78,11 +78,24 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
     def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
         if len(q) != len(tau):  # rows, perhaps many: not worth a copy
             raise ValueError(LEFT)
-        if q.__class__ is qd.__class__ is qdd.__class__ is list:  # nothing but numbers of the one kind, as a rule
-            position, velocity, acceleration = make(q), make(qd), make(qdd)
-            if position.dtype is velocity.dtype is acceleration.dtype is dtype:
-                one(position, velocity, acceleration, tau, places)
-                return
+        kind = q.__class__
+        if kind is qd.__class__ is qdd.__class__:  # all of one kind, as a rule
+            if kind is list or kind is tuple:
+                position, velocity, acceleration = make(q), make(qd), make(qdd)
+                if position.dtype is velocity.dtype is acceleration.dtype is dtype:
+                    one(position, velocity, acceleration, tau, places)
+                    return
+            elif kind is _array and q.dtype is qd.dtype is qdd.dtype and q.ndim == qd.ndim == qdd.ndim == 1:
+                if q.dtype is not dtype:
+                    if q.dtype.char in kinds:
+                        one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
+                        return
+                elif q.flags.carray and qd.flags.carray and qdd.flags.carray:
+                    one(q, qd, qdd, tau, places)
+                    return
+                else:
+                    one(q.copy(), qd.copy(), qdd.copy(), tau, places)
+                    return
         one(array_of(q), array_of(qd), array_of(qdd), tau, places)
 
     return call
