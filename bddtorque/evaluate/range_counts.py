@@ -40,6 +40,7 @@ class RangeCounts:
         joints = len(arm.formats.q)
         self.counts: Integers = np.zeros((3, joints), dtype=np.int64)
         self.warns = warns
+        self._clamped = np.array([[word.kind == "range" for word in formats] for formats in self._inputs])
         read = {wire.name for wire in arm.plan.inputs}
         self.unread = [
             (place, joint)
@@ -59,7 +60,7 @@ class RangeCounts:
         """Add what one call counted, and warn if something was clamped for the first time."""
         with RangeCounts._adding:
             self.counts += counts
-        if self.warns:
+        if self.warns and counts[self._clamped].any():
             self.warn(counts)
 
     def warn(self, counts: Integers) -> None:
