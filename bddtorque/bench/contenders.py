@@ -187,7 +187,8 @@ def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
     casadi = casadi_torques(model.robot)
     if casadi is not None:
         rows = [np.ascontiguousarray(each) for each in floats]
-        yield Contender(CASADI, partial(casadi, *rows, np.empty_like(rows[0])), states, False)
+        q, qd, qdd = rows
+        yield Contender(CASADI, partial(casadi, q, qd, qdd, np.empty_like(q)), states, False)
 
 
 def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[Contender]:
