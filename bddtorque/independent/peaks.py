@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .balls import Ball
 from .fields import Field
+from .sliders import as_motions
 from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
 
 Waves = npt.NDArray[Any]
@@ -58,6 +59,8 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
         best = _common(best, _by_amplitudes(terms, about))
         if _within(best, wanted):
             return best
+    if box.sliders:
+        ways.insert(0, (as_motions(field.terms, box.sliders), box))
     for terms, about in ways:
         best = _common(best, _by_grids(terms, about, wanted))
         if _within(best, wanted):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,14 @@ MOST_COEFFICIENTS = 3000
 
 @dataclass(frozen=True)
 class Box:
-    """The range of every motion, and where the value that it stands for is 0."""
+    """The range of every motion, and where the value that it stands for is 0.
+
+    `sliders` are motions that stand for sliding positions, by the axis of the position.
+    """
 
     ends: Mapping[int, Span]
     zeros: Mapping[int, float]
+    sliders: Mapping[int, int] = field(default_factory=dict)
 
     def about_zeros(self) -> tuple[dict[int, float], Box] | None:
         """Return the zeros that are near enough, and the box as seen from there; None if there are none."""
@@ -68,16 +72,17 @@ def moved(terms: Mapping[Monomial, Any], zeros: Mapping[int, float], number: Any
         for motion in monomial:
             step: dict[Monomial, Any] = {}
             for known, each in expanded.items():
-                _add(step, (*known, motion), each)
+                add_term(step, (*known, motion), each)
                 if zeros.get(motion):
-                    _add(step, known, each * number(zeros[motion]))
+                    add_term(step, known, each * number(zeros[motion]))
             expanded = step
         for known, each in expanded.items():
-            _add(total, known, each)
+            add_term(total, known, each)
     return total
 
 
-def _add(terms: dict[Monomial, Any], monomial: Monomial, coefficient: Any) -> None:
+def add_term(terms: dict[Monomial, Any], monomial: Monomial, coefficient: Any) -> None:
+    """Add a coefficient to that of a monomial."""
     terms[monomial] = terms[monomial] + coefficient if monomial in terms else coefficient
 
 

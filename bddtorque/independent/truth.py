@@ -192,10 +192,13 @@ def _slice(
 
 
 def _box(plan: AnyPlan, subject: Subject) -> Box:
-    """Return the ranges of all motions, those of laws with room."""
+    """Return the ranges of all motions, those of laws with room, and of sliding positions as motions."""
     motions = box_of(dict(enumerate(subject.motions.values())))
     laws = {len(subject.motions) + place: (-1.0, 1.0) for place in range(len(plan.wires))}
-    return Box({**motions.ends, **laws}, motions.zeros)
+    first = len(subject.motions) + len(plan.wires)
+    sliders = {axis: first + axis for axis, word in enumerate(subject.arrays["q"]) if not word.angle}
+    ends = {**motions.ends, **laws, **dict.fromkeys(sliders.values(), (-1.0, 1.0))}
+    return Box(ends, motions.zeros, sliders)
 
 
 def _friction_wires(plan: AnyPlan, joint: int, subject: Subject) -> list[int]:

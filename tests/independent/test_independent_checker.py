@@ -111,8 +111,10 @@ def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
     assert content(bt.compile(path, bits=5, workers=1, **ranges, **options)) == STEPS
 
 
-SEEDS = [*(1, 2, 4), *(pytest.param(seed, marks=pytest.mark.everything) for seed in (0, 3, *range(5, 300)))]
-"""Small arms first; `make test-all` tries all 300."""
+FEW = (1, 2, 4, 40)
+"""Small arms, and one whose range holds exactly at the ends of a sliding joint."""
+SEEDS = [*FEW, *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(300) if seed not in FEW)]
+"""`make test-all` tries all 300."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -23,6 +23,7 @@ from bddtorque.independent.harmonics import WaveAlgebra
 from bddtorque.independent.ideals import _parabola
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
 from bddtorque.independent.peaks import enclosed, largest
+from bddtorque.independent.sliders import as_motions
 from bddtorque.independent.spans import Box, by_bernstein, by_monomials, moved
 from bddtorque.words import float_sine
 from bddtorque.words.ieee import PRECISIONS as PACKAGE
@@ -145,6 +146,39 @@ def test_a_fine_grid_is_closer_than_amplitudes():
     reached = float((np.abs(plain) + moved).max())
     assert reached - 1e-3 <= largest(field_of(terms), BOX, 1.01 * reached) <= 1.01 * reached
     assert max(map(abs, enclosed(field_of(terms), BOX, ANYTHING))) > 1.05 * reached
+
+
+sliding = st.lists(st.tuples(st.floats(-3, 3), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+@settings(max_examples=examples(60))
+@given(sliding, st.floats(-math.pi, math.pi), st.floats(-1, 1), st.floats(-1, 1))
+def test_sliding_positions_are_motions_too(terms, turn, place, speed):
+    grid, number = Grid([5, 5]), 9
+    total, value = Field({}), 0.0
+    for size, power, m in terms:
+        wave = grid.cosine(Angle(((0, m),) if m else ())).scaled(Fraction(size)) * grid.motion(1, Fraction(1))
+        for _ in range(power):
+            wave = wave * grid.position(1, -1, 1)
+        total, value = total + wave, value + size * place**power * math.cos(m * turn) * speed
+    found = as_motions(total.terms, {1: number})
+    at = 0.0
+    for monomial, ball in found.items():
+        assert np.ndim(ball.value) == 0 or ball.value.shape[1] == 1
+        waves = np.fft.fft(np.broadcast_to(ball.value, (5, 1))[:, 0]) / 5
+        coefficient = sum((waves[k] * np.exp(1j * k * turn)).real for k in (0, 1, 2, -1, -2))
+        at += coefficient * place ** monomial.count(number) * speed ** monomial.count(1)
+    assert at == pytest.approx(value, abs=1e-12)
+
+
+def test_the_ends_of_a_sliding_position_are_exact():
+    """x·t − x − t is least at ends of both, which a grid of cos θ alone only comes near."""
+    grid = Grid([3])
+    slide, speed = grid.position(0, -1, 1), grid.motion(1, Fraction(1))
+    field, ends_ = slide * speed - slide - speed, {1: (-1.0, 1.0), 9: (-1.0, 1.0)}
+    wanted = -1.00001, 3.00001
+    assert enclosed(field, Box(ends_, {}, {0: 9}), wanted) == pytest.approx((-1.0, 3.0), abs=1e-9)
+    assert enclosed(field, Box(ends_, {}), wanted)[0] < wanted[0]
 
 
 ends = st.tuples(st.floats(-1, 0.9), st.floats(0.05, 1)).map(lambda pair: (pair[0], min(1.0, pair[0] + pair[1])))
