@@ -14,7 +14,7 @@ from bddtorque.model.model import Model
 from bddtorque.questions.bounding import Bracket, boxes_looked_at, good_state, largest_sum
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import Subject
-from bddtorque.questions.torque_waves import bound_torque
+from bddtorque.questions.torque_bounds import bound_torque
 
 
 def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:

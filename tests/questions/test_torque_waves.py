@@ -12,10 +12,11 @@ from examples_tried import EVERY, examples
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
+from bddtorque.proof.torque_waves import TorqueSearch, _joined, _rows, torque_search
+from bddtorque.proof.wave_values import sine_cosine, value_at
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
-from bddtorque.questions.torque_waves import MOST_BOXES, _rows, bound_torque
-from bddtorque.questions.wave_boxes import search, sine_cosine, value_at
+from bddtorque.questions.torque_bounds import MOST_BOXES, bound_torque
 
 ARMS = Later({name: partial(bt.compile, name, bits=9, target="float") for name in ("planar3r_b", "scara")})
 
@@ -50,9 +51,8 @@ def test_waves_are_the_torque() -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (5, 18))
     tau = bt.inverse_dynamics(robot, *np.split(x, 3, axis=1))
-    low, high = -np.ones(18), np.ones(18)
-    for place in range(6) if EVERY else (0, 5):
-        rows = _rows(terms_of(robot), place, 1, low.copy(), high.copy())
+    for place in range(6):
+        rows = _rows(terms_of(robot), place, 1)
         assert [value_at(rows, each) for each in x] == pytest.approx(tau[:, place].tolist(), abs=1e-9)
 
 
@@ -61,17 +61,65 @@ def test_boxes_are_sound_on_random_waves() -> None:
     robot = bt.load_robot("stanford")
     rng = np.random.default_rng(3)
     terms = terms_of(robot)
-    for _ in range(examples(30)):
+    for _ in range(examples(12)):
         centre, radius = rng.uniform(-2, 2, 18), rng.uniform(0, 1.5) * rng.uniform(0, 1, 18) ** 3
         low, high = centre - radius, centre + radius
-        rows = _rows(terms, int(rng.integers(6)), int(rng.choice([1, -1])), low, high)
+        for j in np.flatnonzero(rng.integers(0, 3, 6) == 0):
+            if j != 2:
+                low[j], high[j] = -math.pi, math.pi
+        place, direction = int(rng.integers(6)), int(rng.choice([1, -1]))
+        rows = _rows(terms, place, direction)
         points = np.concatenate(
             [rng.uniform(low, high, (200, 18)), rng.choice([0.0, 1.0], (200, 18)) * (high - low) + low]
         )
         most = max(value_at(rows, point) for point in points)
+        search = TorqueSearch(rows, robot, place, direction, low, high)
         for boxes in (1, 50, 400):
-            bound, looked = search(rows, 1e-9, low, high, -math.inf, 1e-3, -math.inf, boxes)
-            assert most <= bound and looked <= boxes + 1
+            search.run(1e-3, None, boxes, lambda _: True)
+            at = value_at(rows, search.point())
+            assert max(most, at) <= direction * search.bound and search.boxes <= boxes + 1024
+
+
+@pytest.mark.parametrize(("square", "together"), [(1.0, True), (1.1, False)])
+def test_velocities_that_only_their_sum_matters_of_are_one(square: float, together: bool) -> None:
+    """cos q1 · (qd1 + qd2)², as the wrist of a UR5 has it of three parallel axes; or almost that."""
+    keys = np.array([(2, 0, 0), (2, 0, 1), (2, 1, 1), (1, 0, 0), (1, 1, 0)]).T
+    cosines = np.array([[1.0], [2.0], [square], [1.0], [1.0]])
+    rows = (cosines, 0 * cosines, np.array([[1.0, 0.0]]), np.zeros((1, 2), np.int64), *keys)
+    low, high = np.array([0.0, 0.0, -1.0, -2.0, -3.0, -4.0]), np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0])
+    found, apart = _joined(rows, low, high, 1e-3)
+    assert apart == 0.0 and len(found[4]) == (2 if together else 4)
+    assert (low[2], high[2]) == ((-3.0, 3.0) if together else (-1.0, 1.0))
+    assert (low[4], high[4]) == (-7.0, 7.0)
+
+
+def test_friction_counts_where_nothing_else_asks_for_the_velocity() -> None:
+    robot = bt.load_robot("planar2r")
+    robot = robot.with_friction({robot.joints[1].name: bt.Friction(viscous=50.0)})
+    model = bt.compile(robot, bits=12, target="float", torque=400.0)
+    top = largest(model, "tau2", work=100)
+    assert top.bound >= top.value > 110
+    search = torque_search(robot, model.source.words, 1, 1, {})
+    assert search is not None and not search.run(1.0, None, 0, lambda _: True)
+    search.run(1e-3, None, 10_000, lambda _: True)
+    assert search.bound >= top.value - model.certificate.torques[1].bound_si
+
+
+@pytest.mark.parametrize("stop", ["interrupt", "time"])
+def test_a_search_can_be_stopped_and_what_it_knows_holds(stop: str) -> None:
+    model = ARMS["scara"]
+    whole = bound_torque(model, subject(model, "tau1"), 1, Work())
+    calls = []
+
+    def clock() -> float:
+        calls.append(1)
+        if stop == "interrupt" and len(calls) == 3:
+            raise KeyboardInterrupt
+        return float(len(calls) > 3)
+
+    found = bound_torque(model, subject(model, "tau1"), 1, work := Work(limit=0.5, clock=clock))
+    assert work.stopped == stop and found is not None and whole is not None
+    assert 0 < found.boxes < whole.boxes and found.bound >= whole.bound
 
 
 def test_extremes_are_close_and_saturation_is_decided() -> None:
