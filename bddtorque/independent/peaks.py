@@ -112,15 +112,22 @@ def _by_amplitudes(terms: Mapping[Monomial, Ball], box: Box) -> Span:
 
 
 def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
-    """Return a range by finer and finer grids, until one is enough or none can be."""
+    """Return a range by finer and finer grids, until one is enough or none can be; weak waves are left out at first."""
     waves: dict[Monomial, Waves] = {}
     off = 0.0
     for monomial, ball in terms.items():
         waves[monomial], own = _waves(ball)
         off += own * max(map(abs, box.span(monomial)))
     room = min(abs(end) for end in (*wanted, wanted[1] - wanted[0]) if math.isfinite(end))
-    waves, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
-    off += left_out
+    short, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
+    best = _by_waves(short, off + left_out, box, wanted)
+    if left_out and not _within(best, wanted):
+        best = _common(best, _by_waves(waves, off, box, wanted))
+    return best
+
+
+def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) -> Span:
+    """Return a range of a sum of waves that is known but for `off`."""
     shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
     best = -math.inf, math.inf
     for factor in FINER:

@@ -134,14 +134,14 @@ class TorqueSearch:
                 if self.boxes >= most:
                     return False
                 part = slice(first, min(first + AT_ONCE, count))
-                children = self._bounded(*(each[part] for each in (low, high, bounds, axes)))
+                children = self._bounded(low[part], high[part], bounds[part], axes[part])
                 # parents go and children come at once: the bound holds whenever somebody stops the search
                 rest = [each[len(bounds[part]) :] for each in self._open]
                 self._open = tuple(np.concatenate(pair) for pair in zip(rest, children, strict=True))  # type: ignore[assignment]
                 if not goes_on(len(children[2])):
                     return False
 
-    def _bounded(self, low: Floats, high: Floats, parents: Floats, axes: Integers) -> tuple[Floats, ...]:
+    def _bounded(self, low: Floats, high: Floats, parents: Floats, axes: Integers) -> _Open:
         """Return the halves of boxes, or at first the box of all, with their bounds and what to split next."""
         if self.boxes:
             every, middle = np.arange(len(low)), 0.5 * (low + high)
@@ -304,7 +304,7 @@ def _differ(rows: Rows, kind: int, j: int, k: int, low: Floats, high: Floats) ->
         if own == kind
     }
     n, size = rows[2].shape[1], np.maximum(np.abs(low), np.abs(high))
-    reach = np.prod(size[:n] ** rows[3], axis=1)
+    reach: Floats = np.prod(size[:n] ** rows[3], axis=1)
     amplitudes = [rows[0] * reach, rows[1] * reach]
 
     def off(one: tuple[int, int], other: tuple[int, int], factor: float) -> float:
@@ -313,11 +313,11 @@ def _differ(rows: Rows, kind: int, j: int, k: int, low: Floats, high: Floats) ->
 
     if kind == ACCELERATION:
         used = (j, 0) in places and (k, 0) in places
-        return off((j, 0), (k, 0), 1.0) * size[2 * n + k] if used else None
+        return off((j, 0), (k, 0), 1.0) * float(size[2 * n + k]) if used else None
     if not all(any(each in key for key in places) for each in (j, k)):
         return None
-    speed = size[n : 2 * n]
-    total = off((j, j), (k, k), 1.0) * speed[k] ** 2 + off((j, j), (j, k), 2.0) * speed[j] * speed[k]
+    speed: list[float] = size[n : 2 * n].tolist()
+    total: float = off((j, j), (k, k), 1.0) * speed[k] ** 2 + off((j, j), (j, k), 2.0) * speed[j] * speed[k]
     for other in range(n):
         if other not in (j, k):
             pair = [(min(each, other), max(each, other)) for each in (j, k)]
