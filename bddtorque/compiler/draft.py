@@ -27,7 +27,7 @@ from bddtorque.words.integer_range import wrap
 
 REACH_SLACK = 1e-12
 """Of a reach in units: more than its float operations can lose."""
-Verdict = tuple[Saturation, Witness | tuple[int, ...] | None]
+Verdict = tuple[Saturation, Witness | tuple[int, ...] | None, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,22 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     """Return what the proved errors of the blocks amount to, output by output."""
     words = draft.source.outputs.items()
     bounds = _within_truth(draft, draft.bounds(facts))
-    proved = []
-    for (name, word), bound, arithmetic, verdict in zip(
-        words, bounds, draft.arithmetic, _verdicts(draft, bounds, tables), strict=True
-    ):
+    parts = []
+    for bound, arithmetic in zip(bounds, draft.arithmetic, strict=True):
         composed = {each.name: getattr(bound, each.name) for each in fields(Parts)}
         composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic
-        parts = Parts(**composed)
+        parts.append(Parts(**composed))
+    proved = []
+    verdicts = _verdicts(draft, bounds, [each.total for each in parts], tables)
+    for (name, word), own, (saturation, witness, reach) in zip(words, parts, verdicts, strict=True):
         # a word off by its bound, on either side, is still within the range stated
-        low, high = draft.reach or (bound.low, bound.high)
+        low, high = draft.reach or reach
         low, high = sorted(
-            word.sign * (word.centre + end * word.lsb) + word.offset for end in (low - parts.total, high + parts.total)
+            word.sign * (word.centre + end * word.lsb) + word.offset for end in (low - own.total, high + own.total)
         )
         proved.append(
             ProvedBound(
-                name, word.unit, word.lsb, parts, low, high, *verdict,
+                name, word.unit, word.lsb, own, low, high, saturation, witness,
                 relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
             )
         )  # fmt: skip
@@ -146,12 +147,14 @@ def check_accuracy(source: Source, certificate: Certificate) -> None:
             )
 
 
-def _verdicts(draft: Draft, bounds: Sequence[OutputBound], tables: Sequence[Table]) -> Sequence[Verdict]:
+def _verdicts(
+    draft: Draft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
+) -> Sequence[Verdict]:
     """Return whether each output can leave its range, and input words for which it does."""
     source, plan = draft.source, draft.plan
     reach = [(bound.low, bound.high) for bound in bounds]
     if isinstance(source, RobotSource):
-        return judge(source.robot, source.formats, plan, tables, reach)
+        return judge(source.robot, source.formats, plan, tables, reach, errors)
     if isinstance(source, QuantitySource):
         formats = list(source.outputs.values())
 
@@ -162,11 +165,12 @@ def _verdicts(draft: Draft, bounds: Sequence[OutputBound], tables: Sequence[Tabl
         return judge_words(source.words, sizes, plan, tables, reach, units)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
-        return [("cannot", None)]
+        return [("cannot", None, reach[0])]
     if draft.direct:
         beyond = np.flatnonzero((tables[0].values < output.low) | (tables[0].values > output.high))
-        return [("can", _words_at(source, int(beyond[0]))) if len(beyond) else ("cannot", None)]
-    return [("not excluded", None)]
+        witness = _words_at(source, int(beyond[0])) if len(beyond) else None
+        return [("can" if witness else "cannot", witness, reach[0])]
+    return [("not excluded", None, reach[0])]
 
 
 def _words_at(source: FunctionSource, index: int) -> tuple[int, ...]:

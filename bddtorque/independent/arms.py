@@ -29,7 +29,6 @@ from .passes import check_words, compose_errors, range_findings, run_state
 from .quantities import quantity_of
 from .robots import Robot, robot_of
 from .sections import check_inputs, check_spec, words_of
-from .spans import Span
 from .subjects import TIP, Subject
 from .tables import Facts
 from .truth import compare
@@ -84,10 +83,8 @@ def subject_findings(
     require([each.name for each in stated] == labels, "certificate: expected every output")
     require(len(stated) == len(composition.outputs), "certificate: expected a torque for every output")
     limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
-    asked: dict[int, Span] = {}
-    if subject.quantity != "torque" or "payload" in subject.arrays:
-        triples = zip(stated, composition.outputs, subject.outputs, strict=True)
-        asked = {j: span for j, each in enumerate(triples) if (span := closer_range(*each)) is not None}
+    triples = zip(stated, composition.outputs, subject.outputs, strict=True)
+    asked = {j: span for j, each in enumerate(triples) if (span := closer_range(*each)) is not None}
     comparison = compare(plan, subject, composition.unproved, asked, limits)
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
     for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):

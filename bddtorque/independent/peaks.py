@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .balls import Ball
+from .boxes import stays_below
 from .fields import Field
 from .sliders import as_motions
 from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
@@ -50,10 +51,7 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
     """Return a range of a field for all positions and motions; no closer than `wanted` asks for."""
     if not field.terms:
         return 0.0, 0.0
-    seen = box.about_zeros()
-    ways = [(field.terms, box)]
-    if seen is not None:
-        ways.append((moved(field.terms, seen[0], Ball), seen[1]))
+    ways = _ways(field, box)
     best = -math.inf, math.inf
     for terms, about in ways:
         best = _common(best, _by_amplitudes(terms, about))
@@ -66,6 +64,29 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
         if _within(best, wanted):
             break
     return best
+
+
+def enclosed_by_boxes(field: Field, box: Box, wanted: Span) -> Span:
+    """Return a range as `enclosed` does: by amplitudes, and by boxes where these are too coarse."""
+    if not field.terms:
+        return 0.0, 0.0
+    low, high = _by_amplitudes(field.terms, box)
+    for terms, about in _ways(field, box):
+        low, high = _common((low, high), _by_amplitudes(terms, about))
+    waves = {monomial: _waves(ball) for monomial, ball in field.terms.items()}
+    if high > wanted[1] and stays_below(waves, box, wanted[1]):
+        high = wanted[1]
+    if low < wanted[0]:
+        opposite = {monomial: (-each, off) for monomial, (each, off) in waves.items()}
+        low = wanted[0] if stays_below(opposite, box, -wanted[0]) else low
+    return low, high
+
+
+def _ways(field: Field, box: Box) -> list[tuple[Mapping[Monomial, Ball], Box]]:
+    """Return a field about the zero of the words, and about that of the values they stand for."""
+    seen = box.about_zeros()
+    ways: list[tuple[Mapping[Monomial, Ball], Box]] = [(field.terms, box)]
+    return ways if seen is None else [*ways, (moved(field.terms, seen[0], Ball), seen[1])]
 
 
 def _within(found: Span, wanted: Span) -> bool:

@@ -20,7 +20,7 @@ from .formats import box_of
 from .graph import Angle
 from .harmonics import WaveAlgebra, Waves
 from .passes import outputs_of
-from .peaks import enclosed, largest, noise
+from .peaks import enclosed, enclosed_by_boxes, largest, noise
 from .plan import Block, Wire
 from .spans import Box, Span
 from .subjects import RUBBING, TIP, Subject
@@ -90,7 +90,8 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
     box = _box(plan, subject)
     rounding = [noise(whole[-1 - j], box) for j in range(len(limits))]
     differences = [largest(whole.pop(-1 - j), box, limit) for j, limit in enumerate(limits)]
-    truths = {j: enclosed(whole.pop(TRUE - j), box, span) for j, span in asked.items()}
+    by = enclosed_by_boxes if subject.quantity == "torque" else enclosed
+    truths = {j: by(whole.pop(TRUE - j), box, span) for j, span in asked.items()}
     reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
     monomials = {monomial for shape in shapes.values() for monomial in shape}
     return Comparison(differences, rounding, max(each for each, _ in sizes), len(monomials), reaches, truths)

@@ -1,4 +1,8 @@
-"""Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded."""
+"""Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded.
+
+Proved by the range of the sum, as the errors are; where that is too wide, as those of recursions are, by boxes of
+positions (`torque_waves`).
+"""
 
 from __future__ import annotations
 
@@ -11,22 +15,36 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
+from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Saturation
+from bddtorque.proof.torque_waves import torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats
+from bddtorque.words.bounded import Interval
 from bddtorque.words.portable import sine_cosine
 from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
 Witness = tuple[tuple[int, ...], ...]
 """Input words, array by array: of a robot q, qd and qdd."""
+Verdict = tuple[Saturation, Witness | None, tuple[float, float]]
+"""Whether an output saturates, a state at which it does, and the range of its sum before clamping, in units."""
 
 STARTS = 512
-ROUNDS = 4
+ROUNDS, MORE_ROUNDS = 4, 16
+"""Of changes to every word; more of them where the range is almost reached."""
+ALMOST = 0.9
+"""Of the range."""
+MOST_BOXES = 100_000
+"""Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
+SLACK, SLACK_UNITS = 0.002, 1.0
+"""Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
+MOST_JOINTS = 6
+"""Of arms whose waves are looked at: seven joints have thousands of them."""
 STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
 """Changes tried on a word; the largest reach its ends."""
 
@@ -37,9 +55,52 @@ def judge(
     plan: AnyPlan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
-) -> list[tuple[Saturation, Witness | None]]:
-    """Return the verdict on each torque; `reach` is the sound range of its sum before clamping, in units."""
-    return _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
+    errors: Sequence[float],
+) -> list[Verdict]:
+    """Return the verdict on each torque.
+
+    Parameters
+    ----------
+    reach : the sound range of each sum before clamping, in units
+    errors : how far each word can be from the torque, in units
+    """
+    verdicts = _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
+    for place, (saturation, _, ends) in enumerate(verdicts):
+        if saturation == "not excluded" and len(robot.members) <= MOST_JOINTS:
+            output = plan.outputs[place]
+            sides = [
+                side for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)) if left
+            ]
+            if all(_excluded(robot, formats, place, side, output.low, output.high, errors[place]) for side in sides):
+                closer = max(ends[0], float(output.low)), min(ends[1], float(output.high))
+                verdicts[place] = "cannot", None, closer
+    return verdicts
+
+
+def _excluded(robot: Robot, formats: Formats, place: int, side: int, lowest: int, highest: int, error: float) -> bool:
+    """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest."""
+    word, names = formats.tau[place], ("q", "qd", "qdd")
+    words = {
+        f"{name}{j}": own for name, kind in zip(names, formats.inputs, strict=True) for j, own in enumerate(kind, 1)
+    }
+    search = torque_search(robot, words, place, side * word.sign, {})
+    if search is None:
+        return False
+    slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + SLACK_UNITS + _uneven_friction(robot, formats, place)
+    end = (highest if side > 0 else lowest) - side * slack
+    enough = word.sign * (word.centre + end * word.lsb) + word.offset
+    search.run(0.0, enough, MOST_BOXES, lambda _: not search.beyond(enough))
+    units = float(word.units(search.bound))
+    return units < end if side > 0 else units > end
+
+
+def _uneven_friction(robot: Robot, formats: Formats, place: int) -> float:
+    """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
+    law = robot.joints[place].friction
+    if law is None:
+        return 0.0
+    reach = friction_reach(law, Interval(*sorted(formats.qd[place].span)))
+    return (reach.magnitude + max(reach.low, -reach.high)) / formats.tau[place].lsb + 2.0
 
 
 def judge_words(
@@ -49,7 +110,7 @@ def judge_words(
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
-) -> list[tuple[Saturation, Witness | None]]:
+) -> list[Verdict]:
     """Return the verdict on each output of any words; `true_units` gives one output in units of its word.
 
     `sizes` are those of the arrays that the words belong to: a witness has one list of words for each.
@@ -64,16 +125,16 @@ def judge_words(
 
 def _verdicts(
     plan: AnyPlan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
-) -> list[tuple[Saturation, Witness | None]]:
+) -> list[Verdict]:
     """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
-    verdicts: list[tuple[Saturation, Witness | None]] = []
+    verdicts: list[Verdict] = []
     for place, (low, high) in enumerate(reach):
         output = plan.outputs[place]
         if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
-            verdicts.append(("cannot", None))
+            verdicts.append(("cannot", None, (low, high)))
             continue
         witness = witness_of(place)
-        verdicts.append(("can", witness) if witness else ("not excluded", None))
+        verdicts.append(("can" if witness else "not excluded", witness, (low, high)))
     return verdicts
 
 
@@ -122,7 +183,8 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
     output, every = plan.outputs[place], np.arange(STARTS)
     for direction in (1, -1):
         best = _States(starts.copy(), formats)
-        for _ in range(ROUNDS):
+        end = output.high if direction > 0 else -output.low
+        for round_ in range(MORE_ROUNDS):
             for column, word in enumerate(words):
                 own = best.words[:, column]
                 tried = np.stack([own, *(word.held(own + step) for step in STEPS)])
@@ -135,6 +197,8 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
             if beyond.any():
                 q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
                 return tuple(q), tuple(qd), tuple(qdd)
+            if round_ + 1 >= ROUNDS and (direction * units).max() < ALMOST * end:
+                break
     return None
 
 

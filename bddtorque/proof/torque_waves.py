@@ -106,6 +106,10 @@ class TorqueSearch:
         """No torque is larger (smaller), N·m or N."""
         return self.direction * (max(self._done, float(self._open[2].max(initial=-math.inf))) + self._rest)
 
+    def beyond(self, torque: float) -> bool:
+        """Whether a larger (smaller) torque was found, waves that were left out aside."""
+        return self._middle[0] + self._rest > self.direction * torque
+
     def run(self, gap: float, enough: float | None, most: int, goes_on: Callable[[int], bool]) -> bool:
         """Look at boxes until the bound is close to the largest value found; return whether it is.
 

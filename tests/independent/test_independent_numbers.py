@@ -13,7 +13,9 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bddtorque.independent import peaks
 from bddtorque.independent.balls import Ball, ball_of, sine_and_cosine
+from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.float_plan import float_plan_of
@@ -22,7 +24,7 @@ from bddtorque.independent.graph import Angle
 from bddtorque.independent.harmonics import WaveAlgebra
 from bddtorque.independent.ideals import _parabola
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
-from bddtorque.independent.peaks import enclosed, largest
+from bddtorque.independent.peaks import enclosed, enclosed_by_boxes, largest
 from bddtorque.independent.sliders import as_motions
 from bddtorque.independent.spans import Box, by_bernstein, by_monomials, moved
 from bddtorque.words import float_sine
@@ -146,6 +148,29 @@ def test_a_fine_grid_is_closer_than_amplitudes():
     reached = float((np.abs(plain) + moved).max())
     assert reached - 1e-3 <= largest(field_of(terms), BOX, 1.01 * reached) <= 1.01 * reached
     assert max(map(abs, enclosed(field_of(terms), BOX, ANYTHING))) > 1.05 * reached
+
+
+@settings(max_examples=examples(40))
+@given(waves, st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, 3)))
+def test_boxes_prove_what_is_so_and_nothing_else(terms, forms):
+    """Waves times motions, and a quadratic form of two motions that the second angle turns."""
+    grid = Grid([5, 5])
+    speeds = [grid.motion(k, Fraction(1)) for k in (1, 2)]
+    turn = grid.cosine(Angle(((1, 1),)))
+    total = field_of(terms)
+    for factor, (a, b) in zip(forms, ((0, 0), (0, 1), (1, 1)), strict=True):
+        total = total + (speeds[a] * speeds[b] * turn).scaled(Fraction(factor))
+    x, y = np.meshgrid(*[np.linspace(0, 2 * np.pi, 60)] * 2)
+    reached = -math.inf
+    for u, v in np.stack(np.meshgrid(*[np.linspace(-1, 1, 9)] * 2), axis=-1).reshape(-1, 2):
+        at = (forms[0] * u * u + forms[1] * u * v + forms[2] * v * v) * np.cos(y)
+        for size, a, b, sine, motion in terms:
+            at = at + size * (np.sin if sine else np.cos)(a * x + b * y) * (1, u, v)[motion]
+        reached = max(reached, float(at.max()))
+    wave_sums = {monomial: peaks._waves(ball) for monomial, ball in total.terms.items()}
+    room = 0.05 * (1 + abs(reached))
+    assert enclosed_by_boxes(total, BOX, (-math.inf, reached + room))[1] <= reached + room
+    assert not stays_below(wave_sums, BOX, reached - 1e-6 * (1 + abs(reached)))
 
 
 sliding = st.lists(st.tuples(st.floats(-3, 3), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5)
