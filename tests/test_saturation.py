@@ -79,7 +79,7 @@ def test_a_range_between_need_and_proof_is_left_open():
 
 @pytest.mark.parametrize(("torque", "verdict"), [(155.0, "cannot"), (152.6, "not excluded"), (152.0, "can")])
 def test_boxes_of_positions_exclude_what_the_sum_of_ranges_does_not(torque, verdict):
-    """The recursion of planar2r reaches 152.54 N·m; too close to that, nothing is claimed that others could not show."""
+    """The recursion of planar2r needs 152.54 N·m; close to that nothing is claimed that others might not show."""
     model = bt.compile("planar2r", torque={"shoulder": torque, "elbow": 100.0}, bits=12, target="float", workers=1)
     first = model.certificate.torques[0]
     assert first.saturation == verdict
