@@ -61,8 +61,10 @@ def judge(
 
     Parameters
     ----------
-    reach : the sound range of each sum before clamping, in units
-    errors : how far each word can be from the torque, in units
+    reach
+        The sound range of each sum before clamping, in units.
+    errors
+        How far each word can be from the torque, in units.
     """
     verdicts = _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
     for place, (saturation, _, ends) in enumerate(verdicts):

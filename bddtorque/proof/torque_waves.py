@@ -56,8 +56,10 @@ class TorqueSearch:
 
     Attributes
     ----------
-    boxes : how many boxes were looked at
-    steps : what a box costs, in about ten nanoseconds
+    boxes
+        How many boxes were looked at.
+    steps
+        What a box costs, in about ten nanoseconds.
     """
 
     def __init__(self, rows: Rows, robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> None:
@@ -115,10 +117,14 @@ class TorqueSearch:
 
         Parameters
         ----------
-        gap : relative to the largest value, how close
-        enough : a torque, N·m or N, that the bound need not be below (above); None for none
-        most : boxes to look at, at most
-        goes_on : told of the boxes looked at since it was asked last; whether to go on
+        gap
+            How close, relative to the largest value.
+        enough
+            A torque, N·m or N, that the bound need not be below (above); None for none.
+        most
+            Boxes to look at, at most.
+        goes_on
+            Told of the boxes looked at since it was asked last; whether to go on.
         """
         aim = -math.inf if enough is None else (self.direction * enough - self._rest) - 1e-9 * abs(enough)
         while True:

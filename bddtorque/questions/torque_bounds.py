@@ -21,9 +21,12 @@ class TorqueBound:
 
     Attributes
     ----------
-    bound : no torque is larger (smaller), N·m or N
-    state : input words of a state with a large one, by name
-    boxes : how many boxes were looked at
+    bound
+        No torque is larger (smaller), N·m or N.
+    state
+        Input words of a state with a large one, by name.
+    boxes
+        How many boxes were looked at.
     """
 
     bound: float
@@ -38,8 +41,10 @@ def bound_torque(
 
     Parameters
     ----------
-    direction : 1 for the largest torque, −1 for the smallest
-    enough : a torque, N·m or N, that the bound need not be below (above)
+    direction
+        1 for the largest torque, −1 for the smallest.
+    enough
+        A torque, N·m or N, that the bound need not be below (above).
     """
     if not isinstance(model.source, RobotSource) or asked.kind != "output":
         return None

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from compiled import Later
-from examples_tried import EVERY, examples
+from examples_tried import examples
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
