@@ -81,7 +81,7 @@ def ask(
     Examples
     --------
     >>> import bddtorque as bt
-    >>> [top] = bt.ask(bt.compile("planar2r", bits=6), "largest", of="tau1")
+    >>> [top] = bt.ask(bt.compile("planar2r", bits=4), "largest", of="tau1")
     >>> top.label, top.unit
     ('exact', 'N·m')
     """

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from compiled import Later
 
 import bddtorque as bt
-from bddtorque.questions import asking, largest, saturating, smallest, symmetries
+from bddtorque.questions import largest, saturating, smallest, symmetries
 
 MODELS = Later({"arm": lambda: bt.compile("planar2r", bits=4)})
 
@@ -38,10 +36,6 @@ def test_bad_requests() -> None:
         bt.ask(MODELS["arm"], "largest", of="tau3")
     with pytest.raises(bt.BddTorqueError, match="work must be above 0"):
         bt.ask(MODELS["arm"], work=0)
-
-
-def test_the_example_of_the_docstring() -> None:
-    assert doctest.testmod(asking).failed == 0
 
 
 def test_sweep_is_the_function() -> None:
