@@ -10,8 +10,11 @@ quiet machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import timeit
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
+from bddtorque.bench.peers import TILE, vector_peer
 from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
@@ -30,6 +34,7 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine
 from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Output, Product, Sum
+from bddtorque.sweeps.states import random_words
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
 UNCHECKED = "words, one state, unchecked"
@@ -163,7 +168,45 @@ def main() -> None:
     save_figure("bench_words_float", bench_figure([each for each in reports if each.target == "float"]))
     for line in profiles:
         print(f"\n{line}")
+    print("\nFloats on two cores:")
+    arm, sizes = ("planar2r", (25_600,)) if quick else ("ur5", (25_600, 1_000_000))
+    rates = [row for size in sizes for row in two_cores(arm, size, 3 if quick else 9)]
+    show_table(rates)
+    write_csv("bench_two_cores", rates)
     finish(checks)
+
+
+def two_cores(arm: str, states: int, rounds: int) -> list[dict[str, object]]:
+    """Return how many million states a second two threads compute, in rows, in columns, and by V: the best of three."""
+    model = bt.compile(arm, target="float")
+    evaluator = model.evaluator("parallel", processors=2)
+    words = random_words(model.formats, states, 0)
+    vector, size = vector_peer(trace_torques(model.robot), model.formats)
+    half = states // 2 // TILE * TILE
+    peers = [
+        (*(np.ascontiguousarray(each[k * half : (k + 1) * half].T) for each in words),
+         np.empty((words[0].shape[1], half), dtype=np.int64), np.empty(size, dtype=np.float32))
+        for k in range(2)
+    ]  # fmt: skip
+    with ThreadPoolExecutor(1) as pool:
+
+        def peer() -> None:
+            other = pool.submit(vector, *peers[1])
+            vector(*peers[0])
+            other.result()
+
+        runs: dict[str, Callable[[], Any]] = {}
+        for name, given in (("rows", words), ("columns", [np.asfortranarray(each) for each in words])):
+            runs[name] = partial(evaluator.torque_words, *given, out=np.empty_like(given[0]))
+        runs["V"] = peer
+        rates: dict[str, list[float]] = {name: [] for name in runs}
+        for run in runs.values():
+            run()
+        for _ in range(rounds):
+            for name, run in runs.items():
+                rates[name].append(states / min(timeit.repeat(run, number=1, repeat=3)) / 1e6)
+    medians = {name: round(float(np.median(each))) for name, each in rates.items()}
+    return [{"arm": arm, "states": states, "million a second": rate, "of": name} for name, rate in medians.items()]
 
 
 def flat(timing: Timing) -> dict[str, object]:
