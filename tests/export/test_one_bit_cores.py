@@ -31,10 +31,10 @@ def export(folder, plan, **options):
         (PAPER, {"processors": 2}),
         (PAPER, {"processors": 5, "spread": "terms"}),
         (PAPER, {"term": "C1_22"}),
-        (PAPER, {"term": "J12", "processors": 2}),
-        (LIMBS, {"vectors": 20}),
+        pytest.param(PAPER, {"term": "J12", "processors": 2}, marks=pytest.mark.everything),
+        pytest.param(LIMBS, {"vectors": 20}, marks=pytest.mark.everything),
         (LIMBS, {"processors": 3, "vectors": 20}),
-        (CLAMPED, {}),
+        pytest.param(CLAMPED, {}, marks=pytest.mark.everything),
         (CLAMPED, {"processors": 2}),
     ],
 )
