@@ -104,20 +104,18 @@ def spread_over_cores(
 ) -> OneBitMachine:
     """Return the machine of so many cores, by the schedules of the evaluator ``"parallel"``.
 
-    Bits are spread one by one or a word at a time, with more or less time for messages: as takes the fewest clocks over
+    Bits are made one by one or a word at a time, with more or less time for messages: as takes the fewest clocks over
     some states.
     """
-    ways: list[tuple[Grain, float]] = [("operation", 0.0)]
+    ways: list[tuple[Grain, float]] = [("operation", 0.0), ("wire", 0.0)]
     if spread == "bits" and processors > 1:
         ways = [("operation", MESSAGE), ("operation", 10 * MESSAGE), ("wire", MESSAGE)]
     machines = [
         assemble(function, schedule_model(function, processors, spread, CORE_CLOCKS, *way), inputs, outputs)
         for way in ways
     ]
-    if len(machines) == 1:
-        return machines[0]
     rng = np.random.default_rng(SEED)
-    states = np.stack([rng.integers(0, 1 << bits, TRIED) for bits in inputs.values()], axis=1)
+    states = np.array([rng.integers(0, 1 << bits, TRIED) for bits in inputs.values()], np.int64).reshape(-1, TRIED).T
     return min(machines, key=lambda machine: int(count_clocks(machine, states).clocks.sum()))
 
 
