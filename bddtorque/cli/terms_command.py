@@ -11,6 +11,7 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
 from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +58,8 @@ def terms_command(
     if bit is not None and svg is None:
         raise BddTorqueError("--bit says which bit --svg draws: give --svg FILE too")
     opt.check_outputs({"--svg": svg}, [file])
-    terms = _compiled_terms(file, chosen) if opt.is_compiled(file) else _terms(file, chosen)
+    with ShownProgress(f"terms of {file}"):
+        terms = _compiled_terms(file, chosen) if opt.is_compiled(file) else _terms(file, chosen)
     shown: list[RobotTerm] | list[ModelTerm] = terms
     if term is not None:
         shown = [each for each in terms if each.name == term]  # type: ignore[assignment]
