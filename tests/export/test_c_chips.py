@@ -15,8 +15,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_steps import PlanSteps
 from bddtorque.export.exporter import c_files
 from bddtorque.export.selftest import _outside
+from bddtorque.spec.chips import chip_named
 
 
 def check(model: bt.Model, folder, **options) -> str:
@@ -126,3 +128,16 @@ def test_flash_folds_the_sine_table(tmp_path):
         bt.compile("planar2r", bits=6, target="float", flash="4 kB")
     with pytest.raises(BddTorqueError, match="flash must be a size in bytes"):
         bt.compile("planar2r", bits=6, flash="a lot")
+
+
+def test_a_slow_multiplication_takes_no_more_code_than_a_call():
+    """Cycles inside an instruction or a library function are not bytes: else tables seem not to fit a chip."""
+    model = arm(8, target="integer", chip="cortex-m0-slow-multiply")
+
+    def code(chip):
+        steps = PlanSteps(model.plan, model.tables, chip_named(chip))
+        interface = Interface.of(model, 32, chip_named(chip).register)
+        return steps.steps(take_inputs(interface, steps.inputs), interface).code_bytes
+
+    assert code("cortex-m0") < code("cortex-m0-slow-multiply") < 2 * code("cortex-m0")
+    assert code("attiny") < 2 * code("avr")
