@@ -17,6 +17,7 @@ from .certificate import (
     closer_range,
     fits,
     held,
+    least_arithmetic,
     most_arithmetic,
     outputs_stated,
     recomputed,
@@ -109,7 +110,12 @@ def subject_findings(
         )
     own = zip(stated, map(recomputed, stated, composition.outputs, comparison.differences), strict=True)
     bounds = ", ".join(f"{each.name} {each.bound:.4f} (here {bound:.6f})" for each, bound in own)
-    yield Finding("certificate", True, f"every figure follows; bounds, and what is proved here without them: {bounds}")
+    rounded = ", ".join(
+        f"{each.name} {each.parts['arithmetic']:.3g} (here {least_arithmetic(each, bound, difference):.3g} or more)"
+        for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True)
+    )
+    said = f"every figure follows; bounds, and what is proved here without them: {bounds}; arithmetic, and what is left"
+    yield Finding("certificate", True, f"{said} for it beside the other parts: {rounded}")
     for j, each in enumerate(stated):
         _check_saturation(j, each, plan, tables, subject, composition)
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))

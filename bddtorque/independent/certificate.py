@@ -128,6 +128,20 @@ def recomputed(stated: Stated, found: OutputBound, difference: float) -> float:
     return (rounding + difference + stated.assumed) * (1 + 1e-14)
 
 
+def least_arithmetic(stated: Stated, found: OutputBound, difference: float) -> float:
+    """Return what `arithmetic` must come to at least: what the other parts leave of the distance from the truth.
+
+    Constants as they were before they were rounded are not in the file, so that this part cannot be computed apart: it
+    is refused below this (`check_difference`), or beside the bound of all roundings of floats, and above what floats
+    can err.
+    """
+    if found.proved is None:
+        left = difference - math.fsum(stated.parts[part] for part in ("dropped", "constants"))
+    else:
+        left = found.proved + difference - math.fsum(stated.parts[part] for part in PARTS if part != "arithmetic")
+    return max(0.0, left)
+
+
 def allowed_difference(stated: Stated, found: OutputBound) -> float:
     """Return how far the cascade without roundings may be from the truth, by what is stated, in units."""
     if found.proved is not None:  # what the roundings of floats leave of the bound

@@ -37,6 +37,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
 from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
+from bddtorque.independent.bounds import OutputBound
+from bddtorque.independent.certificate import PARTS, check_difference, least_arithmetic, outputs_stated
+from bddtorque.independent.findings import RefusedError
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan_data import graph_from_plain
@@ -381,9 +384,25 @@ def test_it_says_what_it_proved_itself():
     )
     found = [check_bytes(each) for each in (file("arm"), signed(changed, arrays))]
     told = [next(each.detail for each in steps if each.name == "certificate") for steps in found]
-    assert told[0] == told[1] and "(here 0." in told[0]
-    own = [float(each) for each in re.findall(r"\(here ([0-9.]+)\)", told[0])]
+    bounds, left = zip(*(each.split("; arithmetic, ") for each in told), strict=True)
+    assert bounds[0] == bounds[1] and "(here 0." in bounds[0]
+    own = [float(each) for each in re.findall(r"\(here ([0-9.]+)\)", bounds[0])]
     assert len(own) == 2 and all(a <= b["bound"] for a, b in zip(own, header["certificate"]["torques"], strict=True))
+    # both are told: what is stated, and what the other parts leave for it
+    figures = [re.findall(r"([0-9.e-]+) \(here ([0-9.e-]+) or more\)", each)[0] for each in left]
+    assert float(figures[0][0]) == pytest.approx(2 * float(figures[1][0]), rel=0.01) and figures[0][1] == figures[1][1]
+
+
+def test_arithmetic_below_what_the_other_parts_leave_is_refused():
+    """Constants that are said to err less, and arithmetic less than what is then left for it."""
+    stated = outputs_stated(taken_apart(file("arm"))[0]["certificate"], torques=True)[0]
+    found = OutputBound({**dict.fromkeys(PARTS, 0.0), **stated.parts}, 0.0, 0.0)
+    difference = stated.parts["dropped"] + stated.parts["constants"] + 2 * stated.parts["arithmetic"]
+    least = least_arithmetic(stated, found, difference)
+    assert least == pytest.approx(2 * stated.parts["arithmetic"], rel=1e-3)
+    with pytest.raises(RefusedError, match=r"only .* is proved"):
+        check_difference(stated, found, difference, "certificate")
+    check_difference(stated, found, difference - 1.5 * stated.parts["arithmetic"], "certificate")
 
 
 @pytest.mark.everything
