@@ -1,7 +1,5 @@
 """`bench --fpga`: figures of synthesis and routing, their bars, and what is said of tools that are missing."""
 
-from dataclasses import replace
-
 import pytest
 from compiled import arm, compiled
 from verilog_tools import needs_iverilog, simulate
@@ -53,13 +51,27 @@ def test_sizes_and_frequencies(bits, fpga, most_luts, least_mhz, most_multiplier
 
 @pytest.mark.everything
 @needs_ecp5
+def test_six_joints_run_at_one_state_per_clock(tmp_path):
+    made = bt.export_verilog(compiled("ur5", bits=8, **INTEGER), tmp_path / "v", name="arm", vectors=1)
+    built = build(tmp_path / "v", made.sources_for("ecp5"), "arm", "ecp5", seed=1)
+    assert made.interval == 1
+    assert built.multipliers <= 102
+    assert built.flip_flops <= 14_000
+    assert built.mhz is not None
+    assert built.mhz >= 90
+
+
+@pytest.mark.everything
+@needs_ecp5
 def test_six_joints_fit_28_multipliers(tmp_path):
-    """Synthesis alone: 28 multipliers and 24,288 flip-flops are what an ECP5-25 has."""
-    made = bt.export_verilog(compiled("ur5", bits=12, **INTEGER), tmp_path / "v", name="dut", share=28, vectors=1)
+    """An ECP5-25 has 28 multipliers and 24,288 flip-flops and look-up tables."""
+    made = bt.export_verilog(compiled("ur5", bits=12, **INTEGER), tmp_path / "v", name="arm", share=28, vectors=1)
     assert made.interval == 4
-    built = build(tmp_path / "v", [*made.sources, "dut_serial.v"], "dut_serial", replace(DEVICES["ecp5-25"], router=""))
+    built = build(tmp_path / "v", [*made.sources_for("ecp5"), "arm_serial.v"], "arm_serial", "ecp5-25", mhz=80, seed=1)
     assert built.multipliers <= 28
-    assert built.flip_flops <= 24_288
+    assert built.flip_flops <= 20_000
+    assert built.mhz is not None
+    assert built.mhz > 50
 
 
 @pytest.mark.everything
