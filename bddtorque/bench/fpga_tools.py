@@ -57,6 +57,8 @@ class Device:
         Whether it has multipliers.
     luts, flip_flops, memories, multipliers
         Names of cells, as far as they begin alike, and what one of them counts.
+    clock_pin
+        The pin that the clock takes; empty if the router chooses it.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Device:
     flip_flops: Mapping[str, float] = field(default_factory=dict)
     memories: Mapping[str, float] = field(default_factory=dict)
     multipliers: Mapping[str, float] = field(default_factory=dict)
+    clock_pin: str = ""
 
 
 ROUTER = ("--router", "router2")
@@ -93,7 +96,8 @@ DEVICES: Mapping[str, Device] = MappingProxyType({
             "ecp5", "ECP5 LFE5U-85F, CABGA756", flags=("--85k", "--package", "CABGA756", *ROUTER), pins=365, **_ECP5
         ),
         Device(
-            "ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381", *ROUTER), pins=197, **_ECP5
+            "ecp5-25", "ECP5 LFE5U-25F, CABGA381", flags=("--25k", "--package", "CABGA381", *ROUTER), pins=197,
+            clock_pin="G2", **_ECP5,
         ),
         Device(
             "xc7", "7 series, synthesis only", "xc7", "synth_xilinx -family xc7 -noiopad",
@@ -226,6 +230,10 @@ def build(
     report, config = f"build/{top}_{device.name}_report.json", f"build/{top}_{device.name}.config"
     written = ["--asc" if device.packer == "icepack" else "--textcfg", config]
     free = "--pcf-allow-unconstrained" if device.packer == "icepack" else "--lpf-allow-unconstrained"
+    if device.clock_pin:  # nextpnr chooses any, and not from every pin does a way lead to the clock nets
+        pins = f"build/{top}_{device.name}.lpf"
+        (folder / pins).write_text(f'LOCATE COMP "clk" SITE "{device.clock_pin}";\n', encoding="ascii")
+        written += ["--lpf", pins]
     flags = [*device.flags, "--json", netlist, "--report", report, *written, free, "--timing-allow-fail"]
     _run(device.router, [*flags, "--freq", f"{mhz:g}", "--seed", str(seed), "--quiet"], folder, device)
     found = json.loads((folder / report).read_text())

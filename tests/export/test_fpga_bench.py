@@ -1,5 +1,7 @@
 """`bench --fpga`: figures of synthesis and routing, their bars, and what is said of tools that are missing."""
 
+from dataclasses import replace
+
 import pytest
 from compiled import arm, compiled
 from verilog_tools import needs_iverilog, simulate
@@ -34,6 +36,18 @@ def test_a_small_function_becomes_a_bit_stream(tmp_path):
     assert bt.export_verilog(model, tmp_path / "v", name="dut", vectors=4).files  # build/ is in nobody's way
 
 
+@needs_ecp5
+@pytest.mark.everything
+def test_multiplier_blocks_and_the_clock_of_a_small_ecp5(tmp_path):
+    """The clock takes a pin of the board; products keep their registers in the multiplier block."""
+    made = bt.export_verilog(arm(6, **INTEGER), tmp_path / "v", name="dut", share=2, vectors=4)
+    sources = [*made.sources_for("ecp5"), "dut_serial.v"]
+    built = build(tmp_path / "v", sources, "dut_serial", "ecp5-25", bitstream=True)
+    assert built.multipliers == 2
+    assert "G2" in (tmp_path / "v" / "build" / "dut_serial_ecp5-25.lpf").read_text()
+    assert built.bitstream is not None
+
+
 @pytest.mark.everything
 @needs_ice40
 @needs_ecp5
@@ -50,6 +64,7 @@ def test_sizes_and_frequencies(bits, fpga, most_luts, least_mhz, most_multiplier
 
 
 @pytest.mark.everything
+@pytest.mark.timeout(7200)
 @needs_ecp5
 def test_six_joints_run_at_one_state_per_clock(tmp_path):
     made = bt.export_verilog(compiled("ur5", bits=8, **INTEGER), tmp_path / "v", name="arm", vectors=1)
@@ -64,14 +79,13 @@ def test_six_joints_run_at_one_state_per_clock(tmp_path):
 @pytest.mark.everything
 @needs_ecp5
 def test_six_joints_fit_28_multipliers(tmp_path):
-    """An ECP5-25 has 28 multipliers and 24,288 flip-flops and look-up tables."""
+    """Synthesis alone: an ECP5-25 has 28 multipliers and 24,288 flip-flops."""
     made = bt.export_verilog(compiled("ur5", bits=12, **INTEGER), tmp_path / "v", name="arm", share=28, vectors=1)
     assert made.interval == 4
-    built = build(tmp_path / "v", [*made.sources_for("ecp5"), "arm_serial.v"], "arm_serial", "ecp5-25", mhz=80, seed=1)
+    sources = [*made.sources_for("ecp5"), "arm_serial.v"]
+    built = build(tmp_path / "v", sources, "arm_serial", replace(DEVICES["ecp5-25"], router=""))
     assert built.multipliers <= 28
     assert built.flip_flops <= 20_000
-    assert built.mhz is not None
-    assert built.mhz > 50
 
 
 @pytest.mark.everything
