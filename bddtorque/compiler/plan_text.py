@@ -49,6 +49,7 @@ def plan_text(
             "Words (wire, kind, bits, one unit, what it is)",
             *(_wires(plan) if shown else [f"  {words:,}, not listed here"]),
             "",
+            *_left_out(plan),
             "Outputs",
             *_outputs(plan),
             "",
@@ -213,6 +214,22 @@ def _parts(each: Sum | Output) -> str:
     more = f" and {len(each.parts) - MOST_PARTS} more" if len(each.parts) > MOST_PARTS else ""
     constant = f" {each.constant:+d}" if each.constant else ""
     return f"({shown}{more}{constant}) >> {each.shift}"
+
+
+def _left_out(plan: Plan) -> Iterator[str]:
+    """List the terms that the error budget dropped, if any, of each sum the largest first."""
+    wires: list[tuple[int, Sum | Output]] = [(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Sum)]
+    wires += [(-1 - k, output) for k, output in enumerate(plan.outputs)]
+    lines = []
+    for key, wire in wires:
+        exact = plan.exact.get(key)
+        if exact is not None and exact.names:
+            sizes = [abs(factor) * size for factor, size in exact.dropped]
+            names = [exact.names[k] for k in sorted(range(len(exact.names)), key=lambda k: -sizes[k])]
+            more = f" and {len(names) - MOST_PARTS} more" if len(names) > MOST_PARTS else ""
+            lines.append(f"  {wire.name:8} {float(wire.dropped):.2g}: {', '.join(names[:MOST_PARTS])}{more}")
+    if lines:
+        yield from ("Left out as too small to matter (sum, charged to it in its units, terms)", *lines, "")
 
 
 def _outputs(plan: Plan) -> Iterator[str]:

@@ -108,11 +108,14 @@ class ExactSum:
         What is added to them.
     dropped
         Factor and largest magnitude of each term that is left out.
+    names
+        What these are, for people.
     """
 
     parts: tuple[tuple[int, Fraction], ...]
     constant: Fraction
     dropped: tuple[tuple[Fraction, Fraction], ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

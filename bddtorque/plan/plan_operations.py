@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range
 
+FREE_BYTES = 16 << 10
+"""Bytes of tables that cost nothing: half the first level of a common cache holds them."""
 SQUARE_SUMS = 3
 """Sums of a product by quarter squares: a + b, a − b, and the difference of their squares."""
 
@@ -52,3 +55,19 @@ def native_operations(plan: Plan) -> int:
         len(wire.parts) for wire in (*plan.wires, *plan.outputs) if isinstance(wire, Sum | Output | AngleSum)
     )
     return sum(look_ups(plan, native=True).values()) + plan.counts()["products"] + summands
+
+
+def table_bytes(block: Block) -> int:
+    """Return the bytes of the dense table of a block: words of 8, 16 or 32 bits."""
+    bits = output_format(block)[0]
+    return (1 if bits <= 8 else 2 if bits <= 16 else 4) << sum(block.input_widths)
+
+
+def table_cost(plan: Plan) -> int:
+    """Return what plans made of tables are compared by: operations of one state, times the bytes of all tables.
+
+    A table twice as large is worth its place only if it saves half of the operations. So the plan for one bit less is
+    never much larger than the next one, whichever way it multiplies.
+    """
+    operations = sum(look_ups(plan, native=False).values()) + additions(plan)
+    return operations * max(sum(map(table_bytes, plan.blocks)), FREE_BYTES)

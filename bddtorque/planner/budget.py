@@ -8,11 +8,12 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
-from bddtorque.planner.angles import with_angle_sums
+from bddtorque.plan.plan_operations import table_cost
+from bddtorque.planner.angles import Combination, with_angle_sums
 from bddtorque.planner.builder import Target
 from bddtorque.planner.cover import Choices, cover
 from bddtorque.planner.layout import Layout
-from bddtorque.planner.network import DIRECT_BITS, network_of
+from bddtorque.planner.network import DIRECT_BITS, Network, network_of
 from bddtorque.planner.sizing import size
 from bddtorque.words.argument import Argument
 
@@ -33,6 +34,7 @@ def plan_network(
 ) -> Plan:
     """Return a plan whose bound is below `accuracy` units for every output, with words no finer than it takes.
 
+    Terms of few input bits may be one table each, or products of smaller ones: of these plans, the cheapest is taken.
     Words are sized for first-order errors; constants and products of errors come on top, so the share given to
     roundings is reduced until the composed bound holds. `spent` is what the graph itself can be off, in units of an
     output: so much less is left for the plan. `products` is how tables multiply two words.
@@ -40,8 +42,35 @@ def plan_network(
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
     # who multiplies by blocks alone wants them as large as they go
-    direct_bits = block_bits if products == "blocks" else DIRECT_BITS
-    network = network_of(rewritten, known, block_bits, source == "terms", direct_bits)
+    choices = (block_bits,) if products == "blocks" else DIRECT_BITS
+    networks: dict[tuple[int, ...], Network] = {}
+    for direct_bits in choices if source == "terms" else choices[:1]:
+        network = network_of(rewritten, known, block_bits, source == "terms", direct_bits)
+        networks.setdefault(tuple(network.tables), network)
+    found: list[Plan] = []
+    refusals: list[BddTorqueError] = []
+    for network in networks.values():
+        try:
+            found.append(_planned(network, arguments, targets, sums, accuracy, spent, block_bits, source, products))
+        except BddTorqueError as refusal:
+            refusals.append(refusal)
+    if not found:
+        raise refusals[0]
+    return min(found, key=table_cost)
+
+
+def _planned(
+    network: Network,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    sums: Mapping[str, Combination],
+    accuracy: float,
+    spent: float,
+    block_bits: int,
+    source: str,
+    products: str,
+) -> Plan:
+    """Return the plan of one network; see `plan_network`."""
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = bound_to_keep(accuracy, spent)
     share = wanted - 0.5

@@ -170,6 +170,7 @@ class Layout(PlanBuilder):
         """Return a form as a sum in units of `lsb`, a bound on its error, and what is left out of it, in values."""
         parts: list[Part] = []
         dropped_terms: list[tuple[Fraction, Fraction]] = []
+        names: list[str] = []
         error, constant = Fraction(0), form.get((), Fraction(0)) / lsb
         for monomial, coefficient in form.items():
             if not monomial:
@@ -177,6 +178,7 @@ class Layout(PlanBuilder):
             if self._is_left_out(key, monomial):
                 size = math.prod((Fraction(self.network.size_of(word)) for word in monomial), start=Fraction(1))
                 dropped_terms.append((coefficient / lsb, size))
+                names.append("·".join((f"{float(coefficient):.3g}", *map(self._name, monomial))))
                 continue
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
@@ -192,7 +194,8 @@ class Layout(PlanBuilder):
         rest = constant - Fraction(whole, 1 << shift)
         off, left_out = (abs(rest), Fraction(0)) if kept else (Fraction(0), rest * lsb)
         meant = constant if kept else Fraction(whole, 1 << shift)
-        self.exact[key] = ExactSum(tuple((part.wire, part.ratio) for part in parts), meant, tuple(dropped_terms))
+        ratios = tuple((part.wire, part.ratio) for part in parts)
+        self.exact[key] = ExactSum(ratios, meant, tuple(dropped_terms), tuple(names))
         exact = Range(whole, whole)
         for part, factor in zip(parts, factors, strict=True):
             off += abs(part.ratio - Fraction(factor, 1 << shift)) * part.most
@@ -202,6 +205,13 @@ class Layout(PlanBuilder):
         low, high = exact.rounded(shift)
         charged = _rounded_up(off), _rounded_up(dropped)
         return Sum(name, joined, whole, shift, low, high, lsb, *charged), error, left_out
+
+    def _name(self, word: int | str) -> str:
+        """Return what people call a word of the network."""
+        if isinstance(word, str):
+            return word
+        table = self.network.tables.get(word)
+        return f"s{word}" if table is None else _label(self.network.graph, word, table.names)
 
     def whole_constant(self, constant: Fraction, shift: int) -> int:
         """Return constant·2^shift, about."""

@@ -23,9 +23,9 @@ from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Interval
 
-DIRECT_BITS = 16
-"""Input bits of the table of a summand of two words, at most: beyond, their product from quarter squares takes a
-fraction of the rows. Every further word saves one more product, and may bring two bits more."""
+DIRECT_BITS = (16, 14, 12, 0)
+"""Input bits of the table of a summand of two words, at most, as planners try them: beyond, their product from quarter
+squares takes a fraction of the rows. Every further word saves one more product, and may bring two bits more."""
 
 Monomial = tuple[int | str, ...]
 """A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
@@ -87,7 +87,7 @@ def network_of(
     arguments: Mapping[str, Argument],
     block_bits: int,
     direct_summands: bool,
-    direct_bits: int = DIRECT_BITS,
+    direct_bits: int = DIRECT_BITS[0],
 ) -> Network:
     """Return the network of a graph.
 
@@ -106,7 +106,7 @@ class NetworkReader:
         arguments: Mapping[str, Argument],
         block_bits: int,
         direct_summands: bool,
-        direct_bits: int = DIRECT_BITS,
+        direct_bits: int = DIRECT_BITS[0],
     ) -> None:
         self.graph = graph
         self.arguments = arguments

@@ -22,6 +22,10 @@ Floats = npt.NDArray[np.float64]
 
 WIDEST_FACTOR = min(MOST_TABLE_BITS, MOST_BITS // 2 - 1)
 """Bits of a word that a table gives or that is multiplied, at most: a few products still fit one sum."""
+DUST = 2.0**-16
+"""Of the largest summand of a sum: what is no more is dust, most likely a rounded zero."""
+DUST_SHARE = 1 / 16
+"""Of the budget, for all dust together."""
 DROP_SHARE = 1 / 8
 """Of the budget, for all that is left out together; each sum, and each summand in it, has an equal part of it."""
 
@@ -62,46 +66,75 @@ def adjoint_bounds(
 ) -> tuple[dict[int, Floats], dict[int, frozenset[Monomial]]]:
     """Return the adjoint of each word, (outputs,) in output units per unit of value, and the monomials left out.
 
-    The way goes back from the outputs; what cannot matter is left out, by node number (−1 − k for output k).
+    The way goes back from the outputs; what cannot matter is left out, by node number (−1 − k for output k). Then what
+    is dust beside its neighbours, the least first, as long as all of it together keeps to its share of the budget.
     """
-    outputs = len(network.outputs)
-    adjoints = {node: np.zeros(outputs) for node in network.order}
-    turned: dict[int, dict[int, Floats]] = {node: {} for node in network.order}
-    dropped: dict[int, frozenset[Monomial]] = {}
-    share = allowed * DROP_SHARE / (len(network.order) + outputs)
+    share = allowed * DROP_SHARE / (len(network.order) + len(network.outputs))
+    way = _WayBack(network, units, share, frozenset())
+    dust, spent = set(), np.zeros(len(allowed))
+    for charge, key, monomial in sorted(way.dust, key=lambda each: float((each[0] / allowed).max())):
+        spent = spent + charge
+        if (spent > allowed * DUST_SHARE).any():
+            break
+        dust.add((key, monomial))
+    if dust:
+        way = _WayBack(network, units, share, frozenset(dust))
+    return way.adjoints, way.dropped
 
-    def pass_on(key: int, form: Form, adjoint: Floats) -> None:
+
+class _WayBack:
+    """Adjoints from the outputs back to the tables.
+
+    Attributes
+    ----------
+    adjoints : of each word
+    dropped : the monomials left out of each form: `excluded` ones, and those within `share`
+    dust : what each of the kept monomials costs the outputs, in units, that are next to nothing beside their neighbours
+    """
+
+    def __init__(self, network: Network, units: Floats, share: Floats, excluded: frozenset[tuple[int, Monomial]]):
+        self.network, self.share, self.excluded = network, share, excluded
+        outputs = len(network.outputs)
+        self.adjoints = {node: np.zeros(outputs) for node in network.order}
+        self.dropped: dict[int, frozenset[Monomial]] = {}
+        self.dust: list[tuple[Floats, int, Monomial]] = []
+        self._turned: dict[int, dict[int, Floats]] = {node: {} for node in network.order}
+        for k, form in enumerate(network.outputs):
+            own = np.zeros(outputs)
+            own[k] = 1 / units[k]
+            self._pass_on(-1 - k, form, own)
+        for node in reversed(network.order):
+            for pair in self._turned[node].values():
+                self.adjoints[node] += np.hypot(pair[0], pair[1])
+            if node in network.sums and self.adjoints[node].any():
+                self._pass_on(node, network.sums[node], self.adjoints[node])
+
+    def _pass_on(self, key: int, form: Form, adjoint: Floats) -> None:
+        """Give the words of a form what an error of theirs costs."""
+        reaches = {each: abs(float(form[each])) * math.prod(map(self.network.size_of, each)) for each in form}
+        largest = max(reaches.values(), default=0.0)
         small = set()
-        for monomial, coefficient in form.items():
-            reach = abs(float(coefficient)) * math.prod(map(network.size_of, monomial))
-            if monomial and (reach * adjoint <= share / len(form)).all():
+        for monomial, reach in reaches.items():
+            charge = reach * adjoint
+            if monomial and ((key, monomial) in self.excluded or (charge <= self.share / len(form)).all()):
                 small.add(monomial)
                 continue
+            if monomial and reach <= DUST * largest:
+                self.dust.append((charge, key, monomial))
             for place, word in enumerate(monomial):
                 if not isinstance(word, str):
                     others = [other for k, other in enumerate(monomial) if k != place]
-                    weight = abs(float(coefficient)) * adjoint
-                    angle = _angle(network, others)
-                    if angle is None:
-                        adjoints[word] += weight * math.prod(map(network.size_of, others))
-                    else:  # of a sine and a cosine of one angle, not both are 1
-                        turned[word].setdefault(angle[0], np.zeros((2, outputs)))[angle[1]] += weight
+                    self._give(word, others, abs(float(form[monomial])) * adjoint)
         if small:
-            dropped[key] = frozenset(small)
+            self.dropped[key] = frozenset(small)
 
-    def settle(node: int) -> None:
-        for pair in turned[node].values():
-            adjoints[node] += np.hypot(pair[0], pair[1])
-
-    for k, form in enumerate(network.outputs):
-        own = np.zeros(outputs)
-        own[k] = 1 / units[k]
-        pass_on(-1 - k, form, own)
-    for node in reversed(network.order):
-        settle(node)
-        if node in network.sums and adjoints[node].any():
-            pass_on(node, network.sums[node], adjoints[node])
-    return adjoints, dropped
+    def _give(self, word: int, others: Sequence[int | str], weight: Floats) -> None:
+        angle = _angle(self.network, others)
+        if angle is None:
+            self.adjoints[word] += weight * math.prod(map(self.network.size_of, others))
+        else:  # of a sine and a cosine of one angle, not both are 1
+            pair = self._turned[word].setdefault(angle[0], np.zeros((2, len(weight))))
+            pair[angle[1]] += weight
 
 
 def _angle(network: Network, words: Sequence[int | str]) -> tuple[int, int] | None:

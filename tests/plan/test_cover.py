@@ -86,7 +86,7 @@ def test_blocks_keep_to_block_bits_and_terms_are_direct_where_they_fit(bits, sou
         assert words_of(plan, plan.wires.index(product)) == {"q2", "qd1", "qd2"}
     if source == "cover" and bits > 10:
         assert len(products) >= 6  # two words fit no table any more
-    if source == "terms" and bits <= 8:  # beyond, products of quarter squares take less
+    if source == "terms" and bits <= 6:  # beyond, products of quarter squares cost less
         tables = [words_of(plan, k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup)]
         pairs = [{"q2", "qdd1"}, {"q2", "qdd2"}, {"q2", "qd2"}, {"q2", "qdd1"}, {"q2", "qd1"}]
         assert all(tables.count(pair) >= pairs.count(pair) for pair in pairs)

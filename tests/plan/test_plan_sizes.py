@@ -1,0 +1,38 @@
+"""Plans grow with the word length: no plan for tables is much larger than the one for a bit more."""
+
+from __future__ import annotations
+
+import pytest
+
+from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import FREE_BYTES, table_bytes, table_cost
+from bddtorque.planner.network import DIRECT_BITS
+from bddtorque.spec.loading import spec_and_robot
+
+TIMES = 2
+"""What a plan may be larger than the next one: a table of one term saves fewer than half of the operations."""
+
+
+def plan_at(robot: str, bits: int, source: str = "auto") -> Plan:
+    given = {"bits": bits, "torque": "auto", "source": source}
+    plan = draft_of_robot(*spec_and_robot(robot, given)[:2]).plan
+    assert isinstance(plan, Plan)
+    return plan
+
+
+@pytest.mark.parametrize("robot", ["planar2r", "planar3r_a", "scara", pytest.param("ur5", marks=pytest.mark.everything)])
+def test_a_plan_is_no_more_than_twice_as_large_as_the_next(robot):
+    sizes = [max(sum(map(table_bytes, plan_at(robot, bits, "terms").blocks)), FREE_BYTES) for bits in range(4, 13)]
+    assert all(size <= TIMES * following for size, following in zip(sizes, sizes[1:], strict=False)), sizes
+    assert sizes[-1] > TIMES * sizes[0]  # they do grow
+
+
+def test_the_cheapest_candidate_is_taken(monkeypatch):
+    costs = []
+    for choice in DIRECT_BITS:
+        monkeypatch.setattr("bddtorque.planner.budget.DIRECT_BITS", (choice,))
+        costs.append(table_cost(plan_at("planar2r", 7, "terms")))
+    monkeypatch.undo()
+    assert len(set(costs)) > 1
+    assert table_cost(plan_at("planar2r", 7, "terms")) == min(costs)
