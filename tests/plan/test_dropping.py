@@ -133,7 +133,7 @@ def test_dust_of_a_robot_is_dropped_charged_and_listed(target):
     joints = tuple(replace(joint, rotation=tuple(map(tuple, joint.rotation @ tilt))) for joint in clean.joints)
     plans, operations = [], []
     for robot in (clean, replace(clean, joints=joints)):
-        spec, robot, _ = spec_and_robot(robot, {"bits": 12, "target": target, "source": "recursive"})
+        spec = spec_and_robot(robot, {"bits": 12, "target": target, "source": "recursive"})[0]
         draft = draft_of_robot(spec, robot)
         plans.append(draft.plan)
         operations.append(native_operations(draft.plan))
