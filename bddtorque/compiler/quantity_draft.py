@@ -31,8 +31,8 @@ from bddtorque.words.named_arrays import NamedArrays
 
 RUBBING = ("torque", "bias", "law")
 """Quantities that friction is a part of."""
-DUST = 1e-6
-"""Of the largest output: what is below it has words for this much."""
+NOISE, NOISE_WORDS = 4 * MARGIN, 1e-3
+"""Of the largest output: what is below the first is rounding noise in the place of 0, and has words for the second."""
 AXIS_SLACK = 1e-5
 """How far above 1 entries of rotations can be: robots are refused whose axes are farther from orthonormal."""
 
@@ -103,9 +103,12 @@ def _source(spec: Spec, robot: Robot, origins: Sequence[QuantityOrigin]) -> tupl
 
 
 def _ends(ranges: Sequence[Interval]) -> list[float]:
-    """Return how far outputs reach; rounding noise in the place of 0 does not get words as fine as itself."""
-    least = DUST * max(each.magnitude for each in ranges)
-    return [max(each.magnitude, least) for each in ranges]
+    """Return how far outputs reach; rounding noise in the place of 0 does not get words as fine as itself.
+
+    What is proved of the noise would be as large as their units. An output that is 0 stays 0.
+    """
+    largest = max(each.magnitude for each in ranges)
+    return [NOISE_WORDS * largest if 0 < each.magnitude < NOISE * largest else each.magnitude for each in ranges]
 
 
 def _high(far: float, spec: Spec) -> float:
