@@ -161,7 +161,7 @@ def interleaved(given: list[Contender], rounds: int, progress: Progress | None =
         )
         beside_vector = float(np.median(vector_ratios))
         timings.append(
-            Timing(*_summary(each.name, own * 1e9, ratios), beside_vector, each.proved, each.batch, each.sizes)
+            Timing(*summarise(each.name, own * 1e9, ratios), beside_vector, each.proved, each.batch, each.sizes)
         )
     return timings
 
@@ -189,12 +189,12 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
     empty: Any = numba.njit(lambda q, qd, qdd, tau: None)
     lists = [each.tolist() for each in (q, qd, qdd)]
     ways: dict[str, Callable[[int], float]] = {
-        EMPTY: _calling(empty, q, qd, qdd, tau),
-        "kernel": _calling(model.kernel("words"), q, qd, qdd, tau),
-        "torque_words": _calling(model.evaluator().torque_words, q, qd, qdd),
-        "torque": _calling(model.evaluator().torque, *floats),
-        "torque_words of lists": _calling(model.evaluator().torque_words, *lists),
-        **{name: _calling(model.evaluator().torque, *map(turn, floats)) for name, turn in COPIED.items()},
+        EMPTY: calling(empty, q, qd, qdd, tau),
+        "kernel": calling(model.kernel("words"), q, qd, qdd, tau),
+        "torque_words": calling(model.evaluator().torque_words, q, qd, qdd),
+        "torque": calling(model.evaluator().torque, *floats),
+        "torque_words of lists": calling(model.evaluator().torque_words, *lists),
+        **{name: calling(model.evaluator().torque, *map(turn, floats)) for name, turn in COPIED.items()},
     }
     spent: dict[str, list[float]] = {name: [] for name in ways}
     for run in ways.values():
@@ -203,18 +203,21 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
         for name, run in ways.items():
             calls = CALLS if " of " not in name else CALLS // 20
             spent[name].append(run(calls) / calls * 1e9)
-    return [Call(*_summary(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
+    return [Call(*summarise(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
 
 
-def _summary(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, float, float, float]:
+def summarise(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, float, float, float]:
+    """Return the fields of a `Call`."""
     low, middle, high = (float(each) for each in np.quantile(ratios, (0.1, 0.5, 0.9)))
     return name, float(np.median(nanoseconds)), middle, low, high
 
 
-def _calling(function: Any, *given: Any) -> Callable[[int], float]:
+def calling(function: Any, *given: Any) -> Callable[[int], float]:
     """Return what calls a function so many times and returns the seconds."""
-    names = ", ".join("abcd"[: len(given)])
-    return timeit.Timer(f"f({names})", f"f, {names} = given", globals={"given": (function, *given)}).timeit
+    names = ", ".join("abcdefgh"[: len(given)])
+    return timeit.Timer(
+        f"f({names})", f"f, {names} = given" if given else "f, = given", globals={"given": (function, *given)}
+    ).timeit
 
 
 def machine() -> dict[str, str]:

@@ -15,6 +15,7 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bddtorque.bench.quantity_timing import QuantityReport
     from bddtorque.bench.timing import Report
     from bddtorque.export.chip_bench import ChipFigures
     from bddtorque.export.fpga_bench import FpgaFigures
@@ -71,17 +72,26 @@ def bench_command(
         _bench_fpgas(source_file, [each.strip() for each in fpga.split(",")], share, seed, chosen, workers, as_json)
         return
     opt.refuse_flags({"share": share}, "can only be given with --fpga NAMES")
+    from bddtorque.bench.quantity_timing import measure_quantity
     from bddtorque.bench.timing import machine, measure
 
     variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
     variants = variants[:1] if opt.is_compiled(source_file) else variants
-    found = []
+    found, quantities = [], []
     with ShownProgress("bench", {**COMPILE, "preparing": 10.0, "timing": 20.0}, quiet=True) as progress:
         for place, variant in enumerate(variants, 1):
             name = source_file if len(variants) == 1 else f"target {variant['target']}"
             progress.part(name, place, len(variants))
             (model,) = opt.models(source_file, [variant], no_cache, progress, workers=workers)
-            found.append(measure(model, states, rounds, seed, latency, progress=progress))
+            if model.named_arrays is None:
+                found.append(measure(model, states, rounds, seed, latency, progress=progress))
+                continue
+            torques = {"plot": plot, "latency": latency or None}
+            opt.refuse_flags(torques, f"is for torques, not for {model.quantity_name}")
+            quantities.append(measure_quantity(model, states, rounds, seed))
+    if quantities:
+        _show_quantities(quantities, {"states": states, "rounds": rounds, "seed": seed}, as_json)
+        return
     if plot is not None:
         from bddtorque.bench.bench_figure import draw
 
@@ -102,6 +112,28 @@ def bench_command(
         console.print(f"written: {plot}", soft_wrap=True)
 
 
+def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: bool) -> None:
+    """Print the speed of quantities other than torques."""
+    from bddtorque.bench.timing import machine
+
+    if as_json:
+        write_json({"machine": machine(), **how, "reports": [each.to_plain() for each in found]})
+        return
+    console = output()
+    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), soft_wrap=True)
+    for report in found:
+        bits = "/".join(map(str, dict.fromkeys(report.bits)))
+        table = plain_table(
+            f"{report.robot}, {report.quantity}, {bits} bits, target {report.target}, source {report.source}: time of "
+            f"one state, as a ratio to float64 code for any robot, in batches; proved within {report.bound:.3f} units",
+            *("|", ">ns", ">ratio", ">spread"),
+        )
+        for each in report.calls:
+            row = (f"{each.nanoseconds:,.1f}", _ratio(each.ratio), f"{_ratio(each.lowest)}–{_ratio(each.highest)}")
+            table.add_row(each.name, *row)
+        console.print(table)
+
+
 def _bench_chips(
     source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
 ) -> None:
@@ -113,7 +145,7 @@ def _bench_chips(
         groups = [([name], {**chosen, "chip": name}) for name in chips]
     else:
         groups = [(chips, chosen)]
-    found = []
+    found, quantities = [], []
     with ShownProgress("bench", {**COMPILE, "emulating": 30.0}) as progress:
         for place, (names, choice) in enumerate(groups, 1):
             progress.part(" and ".join(names), place, len(groups))

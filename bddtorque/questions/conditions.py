@@ -16,7 +16,7 @@ from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
 from bddtorque.evaluate.program import limits
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import FunctionSource
 from bddtorque.questions.subject_kinds import Within
 from bddtorque.words import Format
 from bddtorque.words.formats import TURN
@@ -25,12 +25,12 @@ from bddtorque.words.integer_range import wrap
 Conditions = str | Sequence[str] | Mapping[str, Any]
 """``"qd=0, q2 <= 90 deg"``, several such texts, or values and ranges by name: ``{"qd": 0, "q2": (0, "1 rad")}``."""
 
-_QUANTITIES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
+_MEASURES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
 _NEAR = 1e-9
 """Of a unit: how far beyond the end of a range a word may be that float64 has there."""
 _EXAMPLES = '"qd=0", "q2=90 deg", "q[elbow] >= 0", "-1 <= qd1 <= 1"'
 _VALUE = re.compile(r"[-+.\d]|pi\b")
-_NAME = re.compile(r"(?P<quantity>qdd|qd|q)(?P<number>[0-9]{1,3})?(?:\[(?P<joint>.+)\])?")
+_NAME = re.compile(r"(?P<array>[a-z_]+)(?P<number>[0-9]{1,3})?(?:\[(?P<label>.+)\])?")
 
 Ends = tuple[float, float]
 
@@ -99,43 +99,53 @@ def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
 def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str, Ends | float]]:
     """Yield the words that a condition is about, each with its value or the ends of its range."""
     words = model.source.words
-    names, quantity = [name], ""
-    if isinstance(model.source, RobotSource):
+    names, measured = [name], ""
+    if not isinstance(model.source, FunctionSource):
         match = _NAME.fullmatch(name)
-        if match is None or (match["number"] and match["joint"]):
+        labels = _labels(model)
+        if match is None or match["array"] not in labels or (match["number"] and match["label"]):
             raise BddTorqueError(f"ask: {unknown('input', name, list(words))} (in {text!r:.60})")
-        quantity, joints = match["quantity"], model.formats.joint_names
-        if match["joint"]:
-            if match["joint"] not in joints:
-                raise BddTorqueError(f"ask: {unknown('joint', match['joint'], joints)} (in {text!r:.60})")
-            names = [f"{quantity}{joints.index(match['joint']) + 1}"]
+        array = match["array"]
+        measured = _MEASURES.get(array.removesuffix("_desired"), "")
+        if match["label"]:
+            if match["label"] not in labels[array]:
+                what = "joint" if measured else "input"
+                raise BddTorqueError(f"ask: {unknown(what, match['label'], labels[array])} (in {text!r:.60})")
+            names = [f"{array}{labels[array].index(match['label']) + 1}"]
         elif not match["number"]:
-            names = [each for each in words if re.fullmatch(f"{quantity}[0-9]+", each)]
+            names = [f"{array}{k}" for k in range(1, len(labels[array]) + 1)]
     for each in names:
         if each not in words:
             raise BddTorqueError(f"ask: {unknown('input', each, list(words))} (in {text!r:.60})")
         if isinstance(wanted, tuple):
             low, high = (
-                math.copysign(math.inf, side) if end is None else _value(end, each, quantity, words[each], text)
+                math.copysign(math.inf, side) if end is None else _value(end, each, measured, words[each], text)
                 for end, side in zip(wanted, (-1, 1), strict=True)
             )
             if low > high:
                 raise BddTorqueError(f"ask: a range must be low, then high, got {text!r:.60}")
             yield each, (low, high)
         else:
-            yield each, _value(wanted, each, quantity, words[each], text)
+            yield each, _value(wanted, each, measured, words[each], text)
 
 
-def _value(given: Any, name: str, quantity: str, word: Format, text: str) -> float:
+def _labels(model: Model) -> dict[str, list[str]]:
+    """Return the input arrays of a robot's model, and what their words are called: joints, or numbers of a payload."""
+    if model.named_arrays is not None:
+        return {array.name: list(array.labels) for array in model.named_arrays.inputs}
+    return dict.fromkeys(_MEASURES, list(model.formats.joint_names))
+
+
+def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:
     """Return a number, or text with or without a unit, as a value at the joint."""
     what = f"ask: {name} (in {text!r:.60})"
     if isinstance(given, str):
         try:
             given = float(given)
         except ValueError:
-            if not quantity:
+            if not measured:
                 raise BddTorqueError(f"{what} must be a number, got {describe(given)}") from None
-            return float(measure(given, what, _QUANTITIES[quantity], word.unit.startswith("rad")))
+            return float(measure(given, what, measured, word.unit.startswith("rad")))
     return real(given, what)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
@@ -47,6 +47,8 @@ def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: f
 def _check(first: Model, second: Model) -> None:
     if first.source.kind != second.source.kind:
         raise BddTorqueError("ask: a robot can only be compared with a robot, and a function with a function")
+    if isinstance(first.source, QuantitySource) and first.quantity_name != second.quantity_name:
+        raise BddTorqueError(f"ask: {first.quantity_name} cannot be compared with {second.quantity_name}")
     words, others = first.source.words, second.source.words
     if list(words) != list(others):
         raise BddTorqueError(
@@ -129,12 +131,12 @@ def _values(asked: Subject, words: Words, by_word: bool) -> Any:
 
 def _bound(first: Model, second: Model, place: int) -> float | None:
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
-    if not (isinstance(first.source, RobotSource) and isinstance(second.source, RobotSource)):
+    if isinstance(first.source, FunctionSource) or isinstance(second.source, FunctionSource):
         return None
-    if robot_to_plain(first.robot) != robot_to_plain(second.robot):
+    if robot_to_plain(first.robot) != robot_to_plain(second.robot) or first.spec.gains != second.spec.gains:
         return None
-    mine, other = first.certificate.torques[place], second.certificate.torques[place]
-    ends = [(model.formats.tau[place].low, model.formats.tau[place].high) for model in (first, second)]
+    mine, other = first.certificate.outputs[place], second.certificate.outputs[place]
+    ends = [(word.low, word.high) for word in (list(each.source.outputs.values())[place] for each in (first, second))]
     if ends[0] != ends[1] and not mine.saturation == other.saturation == "cannot":
         return None  # clamped at other ends
     # clamps of one range, but to words of other lengths, end up to a unit apart

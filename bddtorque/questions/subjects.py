@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import FunctionSource, RobotSource
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.float_wires import FloatOutput
@@ -48,25 +48,16 @@ def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     """Return what is asked about, by name; all outputs by default.
 
     A name is an output (``tau1``), a word (``w15``) or a block (``b3``) as `bddtorque plan` prints them, a term of an
-    output (``J12``, ``G1``; for models from the source ``"terms"``), or a joint, for its torque. The first that fits
-    is used: ``tau2`` is the second torque, whatever the joints are called.
+    output (``J12``, ``G1``; torques from the source ``"terms"``), or the label of an output: a joint, for its torque. The
+    first that fits is used: ``tau2`` is the second torque, whatever the joints are called.
     """
-    _refuse_quantity(model)
     if not names:
         return [_output(model, place) for place in range(len(model.plan.outputs))]
     return [subject(model, name) for name in names]
 
 
-def _refuse_quantity(model: Model) -> None:
-    if model.named_arrays is not None:
-        raise BddTorqueError(
-            f"ask takes torques and functions, and '{model.name:.60}' is compiled for {model.quantity_name}"
-        )
-
-
 def subject(model: Model, name: str, within: Within | None = None) -> Subject:
     """Return what a name stands for, `subjects` says how, with inputs held to the words that `within` allows."""
-    _refuse_quantity(model)
     if not within:
         return _named(model, name)
     asked = _named(model, name, within)
@@ -80,7 +71,7 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     outputs = [output.name for output in plan.outputs]
     if name in outputs:
         return _output(model, outputs.index(name), within)
-    joints = list(model.source.outputs) if isinstance(model.source, RobotSource) else []
+    joints = [] if isinstance(model.source, FunctionSource) else list(model.source.outputs)
     inside, terms = "", {}
     if not isinstance(plan, FloatPlan):
         if numbered := re.fullmatch(INSIDE, name):
@@ -110,7 +101,7 @@ def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> Wor
 def _output(model: Model, place: int, conditions: Within | None = None) -> WordSubject | FloatSubject:
     whole, formats, within = model.plan, model.source.words, conditions or {}
     title, word = list(model.source.outputs.items())[place]
-    title = f"torque of {title}" if isinstance(model.source, RobotSource) else title
+    title = f"torque of {title}" if whole.outputs[place].name.startswith("tau") and _is_joint(model, title) else title
 
     def unread(plan: AnyPlan) -> int:
         read = {wire.name for wire in plan.inputs}
@@ -128,6 +119,10 @@ def _output(model: Model, place: int, conditions: Within | None = None) -> WordS
         plan.outputs[0].name, title, "output", plan, model.tables, word, word.unit, formats, unread(plan), place,
         within=within,
     )  # fmt: skip
+
+
+def _is_joint(model: Model, name: str) -> bool:
+    return not isinstance(model.source, FunctionSource) and name in model.source.robot.joint_names
 
 
 def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, lsb: Fraction = Fraction(1)) -> Output:

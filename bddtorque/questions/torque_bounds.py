@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
 from bddtorque.proof.torque_waves import torque_search
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import State, Subject
+from bddtorque.questions.truths import is_torque_of_motion, rubs
+from bddtorque.words import Format
 
 WANTED = 0.004
 """Relative to the largest value: how close a bound is aimed at."""
 MOST_BOXES = 1_000_000
+STILL = Format("range", 2, -1.0, 1.0)
+"""What motion that is no input is held at the word 0 of."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,15 @@ def bound_torque(
     enough
         A torque, N·m or N, that the bound need not be below (above).
     """
-    if not isinstance(model.source, RobotSource) or asked.kind != "output":
+    if not is_torque_of_motion(model) or asked.kind != "output":
         return None
-    words = model.source.words
-    search = torque_search(model.robot, words, asked.place, direction, asked.within)
+    robot, words = model.robot, model.source.words
+    if not rubs(model):
+        robot = replace(robot, joints=tuple(replace(joint, friction=None) for joint in robot.joints))
+    names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(robot.joints) + 1)]
+    moving = {name: words.get(name, STILL) for name in names}
+    still = {name: (0, 0) for name in names if name not in words}
+    search = torque_search(robot, moving, asked.place, direction, {**asked.within, **still})
     if search is None:
         return None
 
@@ -60,5 +68,6 @@ def bound_torque(
     with work.interruptible():
         if not search.run(WANTED, enough, MOST_BOXES, goes_on) and not work.stopped:
             work.stopped = "work"
-    point = zip(words.items(), search.point(), strict=True)
-    return TorqueBound(search.bound, {name: int(word.quantise(x)) for (name, word), x in point}, search.boxes)
+    point = zip(names, search.point(), strict=True)
+    state = {name: int(words[name].quantise(x)) for name, x in point if name in words}
+    return TorqueBound(search.bound, state, search.boxes)

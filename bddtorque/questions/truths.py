@@ -15,9 +15,11 @@ import numpy as np
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.coupling import member_motion
 from bddtorque.dynamics.matrices import weightless
+from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.truth import bounded_chain, bounded_torques
 from bddtorque.questions.subject_kinds import Integers
+from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
@@ -28,13 +30,26 @@ if TYPE_CHECKING:
 Words = Mapping[str, Integers]
 
 
+def is_torque_of_motion(model: Model) -> bool:
+    """Whether outputs are the torques of a motion, velocities and accelerations that are no inputs being 0."""
+    if isinstance(model.source, QuantitySource):
+        return model.source.spec.quantity in ("gravity", "bias") and PAYLOAD not in (
+            each.name for each in model.source.arrays.inputs
+        )
+    return isinstance(model.source, RobotSource)
+
+
+def rubs(model: Model) -> bool:
+    """Whether friction is part of the torques."""
+    return not isinstance(model.source, QuantitySource) or model.source.spec.quantity != "gravity"
+
+
 def true_torque(model: Model, place: int, words: Words) -> Bounded:
     """Return one true torque, N·m or N, for input words by name, of shapes that go together."""
     robot = model.robot
     state = _State(model, words)
-    found = state.torques(bounded_chain(robot), state.moving("qd"), state.moving("qdd"))[place]
-    total: Bounded = found + _friction(robot, place, state.given[f"qd{place + 1}"])
-    return total
+    found: Bounded = state.torques(bounded_chain(robot), state.moving("qd"), state.moving("qdd"))[place]
+    return found + _friction(robot, place, state.given[f"qd{place + 1}"]) if rubs(model) else found
 
 
 def true_terms(model: Model, place: int, motions: tuple[tuple[str, ...], ...], words: Words) -> Bounded:
@@ -63,8 +78,7 @@ class _State:
     """The values of input words: angles stay exact, everything else has a radius."""
 
     def __init__(self, model: Model, words: Words) -> None:
-        n = len(model.formats.q)
-        self.count = n
+        self.count = len(model.robot.joints)
         rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
         arguments = model.source.arguments.items()
         self.given: dict[str, Any] = {name: argument.bounded(words.get(name, rest)) for name, argument in arguments}
@@ -83,7 +97,7 @@ class _State:
         """Return velocities or accelerations (n,): all of them, or those named, the others at rest."""
         found = np.zeros(self.count, dtype=object)
         for j, name in enumerate(f"{quantity}{j + 1}" for j in range(self.count)):
-            if names is None or name in names:
+            if name in self.given and (names is None or name in names):
                 found[j] = self.given[name]
         return found
 

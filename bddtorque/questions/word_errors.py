@@ -11,7 +11,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource
 from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
@@ -21,7 +21,7 @@ from bddtorque.questions.enumeration import Piece, pieces, random_words, states_
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
 from bddtorque.questions.subjects import ASKING, subject
-from bddtorque.questions.truths import in_units, true_function, true_terms, true_torque
+from bddtorque.questions.truths import in_units, is_torque_of_motion, true_function, true_terms, true_torque
 from bddtorque.questions.values import check_witness
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.searching import climb
@@ -162,6 +162,8 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
     known = model.certificate.bounds[asked.place]
     if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
         detail = "the file does not hold the function itself: the error is as the certificate states it"
+        if isinstance(model.source, QuantitySource):
+            detail = f"as the certificate states it: bddtorque sweep compares states of {model.quantity_name}"
         return _stated(asked, "certificate", detail, known)
     if states_of(inputs, within) <= 1 << MOST_BITS:
         found = _whole(asked, inputs, compared, work, within)
@@ -182,9 +184,9 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
 
 
 def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
-    return (
-        true_torque(model, asked.place, words) if isinstance(model.source, RobotSource) else true_function(model, words)
-    )
+    if is_torque_of_motion(model):
+        return true_torque(model, asked.place, words)
+    return true_function(model, words) if isinstance(model.source, FunctionSource) else None
 
 
 def _tried(

@@ -66,11 +66,28 @@ def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
     assert sweep_quantity(model, 500).exceeding
 
 
-@pytest.mark.parametrize("command", [["report"], ["bench"], ["machines"], ["ask", "--largest"], ["terms"]])
+@pytest.mark.parametrize("command", [["report"], ["machines"], ["terms"], ["bench", "--latency"]])
 def test_other_commands_refuse_it_in_one_line(file, capsys, command):
     assert main([command[0], str(file), *command[1:]]) == 2
     said = capsys.readouterr().err
     assert "quantity 'gravity'" in said and len(said.strip().splitlines()) == 1
+
+
+def test_bench_times_batches_and_calls(file, capsys):
+    assert main(["bench", str(file), "--states", "64", "--rounds", "2", "--json"]) == 0
+    [report] = json.loads(capsys.readouterr().out)["reports"]
+    assert report["quantity"] == "gravity" and report["bound"] < 1
+    names = [each["name"] for each in report["calls"]]
+    assert names[0] == "words, batch" and names[-1] == "general float64 code, batch"
+    assert all(each["nanoseconds"] > 0 for each in report["calls"]) and report["calls"][-1]["ratio"] == 1
+    assert main(["bench", str(file), "--states", "64", "--rounds", "1"]) == 0
+    assert "gravity" in capsys.readouterr().out
+
+
+def test_ask_answers(file, capsys):
+    assert main(["ask", str(file), "--largest", "--where", "q[elbow]=0", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {answer["of"] for answer in said["answers"]} == {"tau1", "tau2"}
 
 
 def test_sweep_of_python_says_which_call_works(file):
