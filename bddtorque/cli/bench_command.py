@@ -145,7 +145,7 @@ def _bench_chips(
         groups = [([name], {**chosen, "chip": name}) for name in chips]
     else:
         groups = [(chips, chosen)]
-    found, quantities = [], []
+    found = []
     with ShownProgress("bench", {**COMPILE, "emulating": 30.0}) as progress:
         for place, (names, choice) in enumerate(groups, 1):
             progress.part(" and ".join(names), place, len(groups))

@@ -133,7 +133,7 @@ def _labels(model: Model) -> dict[str, list[str]]:
     """Return the input arrays of a robot's model, and what their words are called: joints, or numbers of a payload."""
     if model.named_arrays is not None:
         return {array.name: list(array.labels) for array in model.named_arrays.inputs}
-    return dict.fromkeys(_MEASURES, list(model.formats.joint_names))
+    return {array: list(model.formats.joint_names) for array in _MEASURES}
 
 
 def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:

@@ -48,8 +48,8 @@ def subjects(model: Model, names: Sequence[str] = ()) -> list[Subject]:
     """Return what is asked about, by name; all outputs by default.
 
     A name is an output (``tau1``), a word (``w15``) or a block (``b3``) as `bddtorque plan` prints them, a term of an
-    output (``J12``, ``G1``; torques from the source ``"terms"``), or the label of an output: a joint, for its torque. The
-    first that fits is used: ``tau2`` is the second torque, whatever the joints are called.
+    output (``J12``, ``G1``; torques from the source ``"terms"``), or the label of an output: a joint, for its torque.
+    The first that fits is used: ``tau2`` is the second torque, whatever the joints are called.
     """
     if not names:
         return [_output(model, place) for place in range(len(model.plan.outputs))]
