@@ -160,7 +160,7 @@ def test_an_operation_too_early_is_noticed():
 
 @pytest.mark.parametrize("processors", [1, 2, 3])
 def test_schedules_that_expect_latency_are_lawful_and_lose_less_to_it(processors):
-    compiled = model("terms")
+    compiled = model("direct")
     operations = operations_of(compiled.plan, compiled.diagrams)
     plain, ready = (spread_bits(operations, processors, grain="wire", latency=latency) for latency in (0.0, 30.0))
     ready.schedule.check(tasks_of(operations))
