@@ -66,7 +66,7 @@ def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
     assert sweep_quantity(model, 500).exceeding
 
 
-@pytest.mark.parametrize("command", [["report"], ["machines"], ["terms"], ["bench", "--latency"]])
+@pytest.mark.parametrize("command", [["machines"], ["terms"], ["bench", "--latency"]])
 def test_other_commands_refuse_it_in_one_line(file, capsys, command):
     assert main([command[0], str(file), *command[1:]]) == 2
     said = capsys.readouterr().err
