@@ -308,7 +308,7 @@ def test_gravity_needs_no_velocities():
 
 @pytest.mark.parametrize("robot", ["ur5", "puma560"])
 def test_a_torque_that_is_zero_but_for_noise_does_not_spoil_the_bound(robot):
-    """Gravity does not turn the vertical axis of the shoulder; rounded right angles make it 0, or 1e-9 of the others."""
+    """Gravity does not turn the shoulder, whose axis is vertical: rounded right angles make it 0, or 1e-9 of others."""
     model = bt.compile(robot, quantity="gravity", torque="auto", bits=12, target="float", workers=1)
     assert max(model.certificate.bounds) < 0.51
     highs = [word.high for word in model.arrays.tau]
