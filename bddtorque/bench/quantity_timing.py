@@ -23,10 +23,14 @@ class QuantityReport:
 
     Attributes
     ----------
-    robot, quantity, target, source : the model's
-    bits : of the output words
-    bound : proved, of the worst output, in units of the last bit
-    calls : ns of one state; ratios are multiples of general float64 code for batches, round by round
+    robot, quantity, target, source
+        The model's.
+    bits
+        Of the output words.
+    bound
+        Proved, of the worst output, in units of the last bit.
+    calls
+        Nanoseconds of one state; ratios are multiples of general float64 code for batches, round by round.
     """
 
     robot: str

@@ -87,9 +87,12 @@ class _WayBack:
 
     Attributes
     ----------
-    adjoints : of each word
-    dropped : the monomials left out of each form: `excluded` ones, and those within `share`
-    dust : what each of the kept monomials costs the outputs, in units, that are next to nothing beside their neighbours
+    adjoints
+        Of each word.
+    dropped
+        The monomials left out of each form: `excluded` ones, and those within `share`.
+    dust
+        Kept monomials that are next to nothing beside their neighbours: what each would cost the outputs, in units.
     """
 
     def __init__(self, network: Network, units: Floats, share: Floats, excluded: frozenset[tuple[int, Monomial]]):
