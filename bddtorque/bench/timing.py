@@ -201,8 +201,7 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
         run(3)  # compiled
     for _ in range(rounds):
         for name, run in ways.items():
-            calls = CALLS if " of " not in name else CALLS // 20
-            spent[name].append(run(calls) / calls * 1e9)
+            spent[name].append(run(CALLS) / CALLS * 1e9)
     return [Call(*summarise(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
 
 

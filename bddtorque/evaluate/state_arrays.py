@@ -85,9 +85,9 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
                 if position.dtype is velocity.dtype is acceleration.dtype is dtype:
                     one(position, velocity, acceleration, tau, places)
                     return
-            elif kind is _array and q.dtype is qd.dtype is qdd.dtype and q.ndim == qd.ndim == qdd.ndim == 1:
-                if q.dtype is not dtype:
-                    if q.dtype.char in kinds:
+            elif kind is _array and (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
+                if held is not dtype:  # q has one dimension, as the caller saw
+                    if held.char in kinds:
                         one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
                         return
                 elif q.flags.carray and qd.flags.carray and qdd.flags.carray:
