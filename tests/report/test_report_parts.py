@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
-from bddtorque.base.sizes import format_size
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS
@@ -136,7 +135,7 @@ def test_costs_of_forms_are_those_of_the_forms():
     assert f"{sum(each.form.bytes for each in chosen):,} bytes" in costs.whole_text
     targets = costs.all("table")[0].all("tbody")[0].all("tr")
     assert [row.all("th")[0].text for row in targets] == ["tables *", "integer", "float"]
-    assert format_size(sum(table.values.nbytes for table in model.tables)) in targets[0].whole_text
+    assert f"{sum(table.values.nbytes for table in model.tables) / 1000:,.1f} kB" in targets[0].whole_text
 
 
 def test_joints_at_one_place_share_a_label():
