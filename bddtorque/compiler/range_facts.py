@@ -68,8 +68,11 @@ def torque_ranges(source: RobotSource, certificate: Certificate) -> list[TorqueR
     """Return what is known of the range of each torque of a compiled arm."""
     reached = _search(source)
     largest = [proved.largest for proved in certificate.torques]
-    if any(proved.saturation == "not excluded" for proved in certificate.torques):
-        # the plan adds what cannot add up: the dynamics themselves may know better
+    words = source.formats.tau
+    if any(
+        proved.saturation == "not excluded" or proved.largest >= max(map(abs, word.span))
+        for proved, word in zip(certificate.torques, words, strict=True)
+    ):  # the plan adds what cannot add up: the dynamics themselves may know better
         known = torque_reach(source.robot, source.spec.joints)
         largest = [min(each, reach.magnitude) for each, reach in zip(largest, known, strict=True)]
     return [
