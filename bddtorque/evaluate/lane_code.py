@@ -30,6 +30,13 @@ def emitted_in_lanes(
     return emitted(text, results, real, given, partial(LaneWriter, lanes=lanes))
 
 
+def state_factor(joints: int, lanes: int) -> int:
+    """Return by what a lane is multiplied, modulo the lanes, to give the state that `apart` puts there."""
+    while joints % 2 == 0:  # pairs are split without a change of order
+        joints //= 2
+    return pow(joints, -1, lanes)
+
+
 class LaneWriter(Writer):
     """Writes instructions on vectors."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bddtorque.evaluate.float_code import FloatCode
 from bddtorque.evaluate.input_code import InputWord
+from bddtorque.evaluate.lane_code import state_factor
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.words import Formats
 
@@ -42,7 +43,7 @@ class InColumns:
         self.tallies = {word.wire: f"n{word.wire}" for word in words if word.wraps and not word.whole}
 
     def element(self, word: InputWord) -> str:
-        """Return the word of state i."""
+        """Return the word of the state in lane i."""
         return f"{word.quantity}[{word.joint}, first + i]"
 
     def read(self, places: Mapping[str, str]) -> list[str]:
@@ -99,8 +100,8 @@ class InRows(InColumns):
         self.joints, self.length = len(formats.q), lanes
 
     def element(self, word: InputWord) -> str:
-        """Return the word of state i."""
-        return f"{word.quantity}[first + i, {word.joint}]"
+        """Return the word of the state in lane i, which `apart` has put there."""
+        return f"{word.quantity}[first + {state_factor(self.joints, self.lanes)} * i % {self.lanes}, {word.joint}]"
 
     def write(self) -> list[str]:
         """Return what writes the torques."""

@@ -58,6 +58,19 @@ def test_words_out_of_range_are_clamped_and_counted_in_batches_as_alone(model, t
     assert np.array_equal(straight.out_of_range, dense.out_of_range) and straight.out_of_range.any()
 
 
+@pytest.mark.parametrize(
+    "name", ["planar3r_a", *(pytest.param(each, marks=pytest.mark.everything) for each in ("ur5", "panda"))]
+)
+def test_words_out_of_range_stay_with_their_state_whatever_the_number_of_joints(name):
+    """Lanes hold the states of a vector in another order where the number of joints has an odd factor."""
+    model = bt.compile(name, bits=6, target="float", workers=1)
+    words = random_words(model, 3 * TILE)
+    for kind in words[1:]:
+        kind[np.random.default_rng(4).random(len(kind)) < 0.1] += 64
+    held = [kind.held(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    assert np.array_equal(model.evaluator("words", "straight").torque_words(*words), reference(model, held))
+
+
 def test_angles_beyond_joint_limits_are_counted_in_tiles_as_elsewhere():
     floats, tables = (
         bt.compile("planar2r", bits=6, target=target, workers=1, position=[[-2.0, 1.0], [-0.5, 0.5]])
