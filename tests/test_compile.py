@@ -102,7 +102,7 @@ def test_the_digest_is_the_same_whoever_does_the_work(tmp_path):
 
 def test_memory_is_refused_before_it_is_taken():
     with pytest.raises(bt.BddTorqueError, match=r"memory of 1 MiB is less than the \d+ MiB needed .* 16 input bits"):
-        bt.compile("planar2r", bits=8, memory="1 MiB", workers=1, cache=None)
+        bt.compile("planar2r", bits=8, products="blocks", block_bits=16, memory="1 MiB", workers=1, cache=None)
     with pytest.raises(bt.BddTorqueError, match=r"memory of 2 GiB is less than the .* needed"):
         bt.compile("planar2r", bits=24, block_bits=24, workers=2, cache=None)
 
@@ -113,7 +113,7 @@ def test_compiling_stays_within_its_memory_budget():
     code = (
         "import resource, bddtorque as bt; bt.compile('planar2r', bits=4, workers=1, cache=None);"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
-        "bt.compile('planar2r', bits=8, workers=1, cache=None, memory='{}');"
+        "bt.compile('planar2r', bits=8, products='blocks', block_bits=16, workers=1, cache=None, memory='{}');"
         "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
     )
     refused = subprocess.run([sys.executable, "-c", code.format("1 MiB")], capture_output=True, text=True, check=False)

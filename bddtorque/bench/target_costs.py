@@ -121,8 +121,8 @@ def _of_floats(plan: FloatPlan) -> TargetCost:
 
 
 def _about_tables(recursion: Recursion) -> TargetCost:
-    found = 0.85 * recursion.products**1.25 + recursion.rubbing
-    sums = 0.6 * (recursion.sums + recursion.products) ** 1.25
+    found = 1.05 * recursion.products**1.25 + recursion.rubbing
+    sums = 0.75 * (recursion.sums + recursion.products) ** 1.25
     return TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
 
 

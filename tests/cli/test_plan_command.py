@@ -227,7 +227,9 @@ def test_places_for_the_spec_that_make_no_sense(refused, two):
 
 
 def test_what_does_not_fit_says_what_would(refused, tmp_path):
-    said = refused("compile", "ur5", "--source", "recursive", "--memory", "40MiB", "-o", tmp_path / "a.bdt")
+    said = refused(
+        "compile", "planar2r", "--bits", 8, "--accuracy", "paper", "--memory", "40MiB", "-o", tmp_path / "a.bdt"
+    )
     for part in (
         "of 40 MiB is less than",
         "MiB needed",

@@ -107,7 +107,7 @@ def test_what_is_refused():
         c_files(model, io=8)
     with pytest.raises(BddTorqueError, match="words of 18 bits do not fit --io 16: use --io 32"):
         c_files(arm(18, target="float"), io=16)
-    big = arm(8)
+    big = arm(8, products="blocks", block_bits=16)
     with pytest.raises(BddTorqueError, match=r"the compiler of chip 'avr' reads at most 65,536 from flash"):
         c_files(big, chip="avr", form="dense")
 

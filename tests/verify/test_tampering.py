@@ -255,7 +255,7 @@ def test_a_specification_that_leaves_ranges_open() -> None:
 
 
 def test_tables_of_other_blocks_in_their_places() -> None:
-    model = compiled("scara", bits=4)
+    model = compiled("planar3r_a", bits=3)
     shapes = [(table.input_widths, table.output_bits, table.signed) for table in model.tables]
     pairs = [(a, b) for a in range(len(shapes)) for b in range(a) if shapes[a] == shapes[b]]
     pairs = [(a, b) for a, b in pairs if model.tables[a].content_key != model.tables[b].content_key]
