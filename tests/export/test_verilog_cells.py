@@ -9,7 +9,8 @@ from bddtorque.export import verilog_text
 from bddtorque.export.verilog_cells import LONGEST_DELAY, delay_text, ecp5_text, is_long, multiply_text, pieces
 
 MULT18X18D = f"""
-// A model of our own, not compared with the vendor's: registers where a clock is named, signed words where SIGNEDA and SIGNEDB are 1.
+// A model of our own, not compared with the vendor's:
+// registers where a clock is named, signed words where SIGNEDA and SIGNEDB are 1.
 module MULT18X18D(
     input CLK0, CE0, RST0, SIGNEDA, SIGNEDB, SOURCEA, SOURCEB,
     {", ".join(f"input {word}{k}" for word in "AB" for k in range(18))},
