@@ -66,7 +66,7 @@ class Friction(Law):
         if self.static is not None:
             object.__setattr__(self, "static", _sides(self.static, "static"))
             width = real(self.stribeck_velocity, "stribeck_velocity", low=0)
-            if not (width > 0 and math.isfinite(1 / (width * width)) and width * width < math.inf):
+            if not (0 < width * width < math.inf and math.isfinite(1 / (width * width))):
                 raise BddTorqueError(f"stribeck_velocity must be above 0, with a square that floats reach, got {width}")
             object.__setattr__(self, "stribeck_velocity", width)
 

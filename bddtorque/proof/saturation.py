@@ -45,6 +45,8 @@ SLACK, SLACK_UNITS = 0.002, 1.0
 """Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
 MOST_JOINTS = 6
 """Of arms whose waves are looked at: seven joints have thousands of them."""
+FEW_STARTS = 2
+"""From which to climb before boxes are looked at: states that saturate were looked for before."""
 STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
 """Changes tried on a word; the largest reach its ends."""
 
@@ -85,7 +87,7 @@ def _excluded(robot: Robot, formats: Formats, place: int, side: int, lowest: int
     words = {
         f"{name}{j}": own for name, kind in zip(names, formats.inputs, strict=True) for j, own in enumerate(kind, 1)
     }
-    search = torque_search(robot, words, place, side * word.sign, {})
+    search = torque_search(robot, words, place, side * word.sign, {}, FEW_STARTS)
     if search is None:
         return False
     slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + SLACK_UNITS + _uneven_friction(robot, formats, place)

@@ -62,12 +62,15 @@ class TorqueSearch:
         What a box costs, in about ten nanoseconds.
     """
 
-    def __init__(self, rows: Rows, robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> None:
+    def __init__(
+        self, rows: Rows, robot: Robot, place: int, direction: int, low: Floats, high: Floats, starts: int
+    ) -> None:
         # friction is no wave, and what is no wave is held at one end below
         friction = _friction(robot, place, direction, low, high)
         _hold_unused(rows, low, high)
         self.direction = direction
         self._waves, self._low, self._high, self._place = rows, low.copy(), high.copy(), place
+        self._starts = starts
         self._found = self._climbed(low[: len(low) // 3], high[: len(low) // 3])
         weight = _weights(rows, low, high)
         total = float(weight.sum())
@@ -90,7 +93,7 @@ class TorqueSearch:
         """Return a large value and its point, from starts with positions between two ends."""
         n = len(least)
         low, high = (np.concatenate((own, all_[n:])) for own, all_ in ((least, self._low), (most, self._high)))
-        starts = np.random.default_rng(self._place).uniform(low, high, (STARTS, len(low)))
+        starts = np.random.default_rng(self._place).uniform(low, high, (self._starts, len(low)))
         return climb(self._waves, self._low, self._high, starts)
 
     def point(self) -> Floats:
@@ -169,9 +172,16 @@ class TorqueSearch:
 
 
 def torque_search(
-    robot: Robot, words: Mapping[str, Format], place: int, direction: int, within: Mapping[str, tuple[int, int]]
+    robot: Robot,
+    words: Mapping[str, Format],
+    place: int,
+    direction: int,
+    within: Mapping[str, tuple[int, int]],
+    starts: int = STARTS,
 ) -> TorqueSearch | None:
     """Return a search for the largest (direction 1) or smallest torque of a joint over all words, or those within.
+
+    It begins by climbing from so many `starts` to a large torque.
 
     None where there are no waves to look at: too many joints, joints that follow others, a torque that is always 0.
     """
@@ -180,7 +190,7 @@ def torque_search(
         return None
     low, high = _ends(words, within)
     rows = _rows(terms, place, direction)
-    return TorqueSearch(rows, robot, place, direction, low, high) if rows[0].size else None
+    return TorqueSearch(rows, robot, place, direction, low, high, starts) if rows[0].size else None
 
 
 def _ends(words: Mapping[str, Format], within: Mapping[str, tuple[int, int]]) -> tuple[Floats, Floats]:

@@ -306,7 +306,7 @@ def test_gravity_needs_no_velocities():
     assert not any("acceleration" in note for note in model.report["notes"])
 
 
-@pytest.mark.parametrize("robot", ["ur5", "puma560"])
+@pytest.mark.parametrize("robot", ["ur5", pytest.param("puma560", marks=pytest.mark.everything)])
 def test_a_torque_that_is_zero_but_for_noise_does_not_spoil_the_bound(robot):
     """Gravity does not turn the shoulder, whose axis is vertical: rounded right angles make it 0, or 1e-9 of others."""
     model = bt.compile(robot, quantity="gravity", torque="auto", bits=12, target="float", workers=1)

@@ -92,7 +92,7 @@ def test_any_arm_has_its_torques_in_floats(opened, name):
     assert np.abs(found - true).max() <= 1e-12 * np.abs(true).max()
 
 
-@pytest.mark.parametrize("name", ["scara", "ur5", "friction"])
+@pytest.mark.parametrize("name", ["scara", pytest.param("ur5", marks=pytest.mark.everything), "friction"])
 def test_floats_of_the_page_are_those_of_the_dynamics(opened, name):
     model = rubbing_model() if name == "friction" else compiled(name)
     page = opened(report_page(model)[0] if name == "friction" else written(name)[0])
