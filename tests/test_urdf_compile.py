@@ -199,14 +199,8 @@ ARMS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "options", "locked"),
-    [
-        pytest.param(*arm, id=arm[0].split("/")[0], marks=[pytest.mark.everything] * (k > 0))
-        for k, arm in enumerate(ARMS)
-    ],
-)
+@pytest.mark.everything
+@pytest.mark.parametrize(("file", "options", "locked"), [pytest.param(*arm, id=arm[0].split("/")[0]) for arm in ARMS])
 def test_arms_of_example_robot_data(
     file: str, options: dict[str, Any], locked: dict[str, float], tmp_path: Path
 ) -> None:

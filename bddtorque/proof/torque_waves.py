@@ -63,7 +63,7 @@ class TorqueSearch:
     """
 
     def __init__(
-        self, rows: Rows, robot: Robot, place: int, direction: int, low: Floats, high: Floats, starts: int
+        self, rows: Rows, robot: Robot, place: int, direction: int, low: Floats, high: Floats, starts: int = STARTS
     ) -> None:
         # friction is no wave, and what is no wave is held at one end below
         friction = _friction(robot, place, direction, low, high)

@@ -17,7 +17,7 @@ SOME = [(name, {"bits": 12}) for name in SMALL]
 SOME += [
     (name, {"bits": 8})
     for name in spec_names()
-    if name not in ("planar2r", "planar3r_b", "panda", "stanford", "puma560")
+    if name not in ("planar2r", "planar3r_b", "panda", "stanford", "puma560", "ur5")
 ]
 SOME += [("puma560", {"bits": 8, **RECURSIVE}), ("planar2r", {"bits": 12, **FLOAT})]
 SOME += [("planar2r", {"bits": bits}) for bits in (4, 6, 7, 8)]  # a block of 9 or 10 bits takes longest

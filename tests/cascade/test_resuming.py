@@ -99,7 +99,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path):
     assert model.digest == expected and len(counts.made) == len(model.plan.blocks)
 
 
-@pytest.mark.slow
+@pytest.mark.everything  # tests/fuzz/test_interruptions.py has two processes on one cache
 def test_two_compilations_at_once_share_a_cache(tmp_path):
     expected = compile_counted(None)[0].digest
     found: list[str] = []

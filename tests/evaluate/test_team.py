@@ -128,6 +128,7 @@ def same_words(name, bits):
             assert np.array_equal(many.torque_words(*words), expected)
 
 
+@pytest.mark.everything
 def test_functions(eight_cores):
     model = bt.compile_function(lambda x, y: x * y, inputs={"x": (4, 1.0), "y": (4, 1.0)}, output=6)
     x, y = np.meshgrid(np.arange(-8, 8), np.arange(-8, 8))

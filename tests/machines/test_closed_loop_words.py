@@ -21,6 +21,7 @@ def model():
     return bt.compile("planar3r_b", bits=8)
 
 
+@pytest.mark.everything  # the machine is compiled for it alone
 @pytest.mark.parametrize("recursion", [HAMILTON, LATHROP], ids=lambda each: each.name)
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.name)
 def test_converged_machines_agree_with_the_tables_within_the_certificate(model, method, recursion) -> None:

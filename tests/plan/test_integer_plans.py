@@ -119,7 +119,7 @@ def test_a_tiny_arm_on_every_state() -> None:
 @pytest.mark.parametrize(
     "robot", [*ARMS, *(pytest.param(each, marks=pytest.mark.everything) for each in ("ur5", "puma560"))]
 )
-@pytest.mark.parametrize("bits", [8, 12])
+@pytest.mark.parametrize("bits", [pytest.param(8, marks=pytest.mark.everything), 12])
 def test_arms_keep_their_bound(robot: str, bits: int) -> None:
     """Found on many states; words stay within the ranges that the plan states of them."""
     model = compiled(robot, bits=bits, target="integer")

@@ -73,6 +73,7 @@ def test_other_commands_refuse_it_in_one_line(file, capsys, command):
     assert "quantity 'gravity'" in said and len(said.strip().splitlines()) == 1
 
 
+@pytest.mark.everything  # compiles every contender, as test_bench_command.py does
 def test_bench_times_batches_and_calls(file, capsys):
     assert main(["bench", str(file), "--states", "64", "--rounds", "2", "--json"]) == 0
     [report] = json.loads(capsys.readouterr().out)["reports"]
