@@ -146,7 +146,8 @@ def _planned(
             check_widths(plan)
             return plan
         # errors to first order are larger than composed ones, by a factor that hardly depends on the words
-        factors = np.divide(choice.errors, bounds - 0.5, out=np.ones(len(targets)), where=choice.errors > 0)
+        comparable = (choice.errors > 0) & (bounds > 0.5)  # an output that is a whole sum is not rounded by half a unit
+        factors = np.divide(choice.errors, bounds - 0.5, out=np.ones(len(targets)), where=comparable)
         tighter *= TIGHTER
         choice = search.find((wanted - 0.5) * tighter * factors)
     worst = int(bounds.argmax())

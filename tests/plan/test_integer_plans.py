@@ -105,6 +105,17 @@ def test_registers_of_exact_bits_are_enough(sample: Sample) -> None:
         assert np.array_equal(np.broadcast_to(word, expected.shape), expected), wire
 
 
+def test_an_output_that_is_not_rounded_does_not_ask_for_the_finest_words() -> None:
+    """Its bound is below half a unit; the rest was taken for an error below 0, and a sum got 65 bits."""
+    tracer = Tracer()
+    a, b, v = (tracer.input(name) for name in "abv")
+    graph = tracer.graph([1.0 + v * (tracer.sin(a) + tracer.sin(b) + 1.0), 3.25 * v], ["y0", "y1"])
+    angle, word = Argument("angle", 2, Fraction(1), Fraction(0)), Argument("word", 2, Fraction(21, 8), Fraction(0))
+    targets = [Target(name, lsb, -64, 64) for name, lsb in (("y0", Fraction(1)), ("y1", Fraction(17, 2)))]
+    plan = planned(Sample(graph, {"a": angle, "b": angle, "v": word}, targets))
+    assert max(exact_bits(plan, wire) for wire in plan.sums) < 20
+
+
 def test_a_tiny_arm_on_every_state() -> None:
     """2^18 states: no torque is further off than proved, and some are nearly as far."""
     model = arm(3, target="integer")
