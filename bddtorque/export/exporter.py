@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -10,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import MANIFEST, CCall
+from bddtorque.bench.c_call import CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
@@ -26,8 +24,8 @@ from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.flash_budget import check_flash, flash_of, within_flash
-from bddtorque.export.folder import check_folder, write_folder
-from bddtorque.export.selftest import selftest_text
+from bddtorque.export.folder import check_folder, with_manifest, write_folder
+from bddtorque.export.selftest import check_exported, check_vectors, selftest_text
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
@@ -38,7 +36,6 @@ from bddtorque.words.integer_range import word_range
 
 VECTORS = 256
 """States of the self-test, unless told otherwise."""
-MOST_VECTORS = 100_000
 
 
 @dataclass(frozen=True)
@@ -164,8 +161,7 @@ def export_c(
     BddTorqueError
         The export is impossible; nothing was written.
     """
-    if not isinstance(model, Model):
-        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+    check_exported(model)
     profile = chip_of(model, chip)
     command = find_compiler(compiler, profile)
     target = Path(directory)
@@ -242,8 +238,7 @@ def c_files(
     package: str | None = None,
 ) -> CFiles:
     """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
-    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
-        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    check_vectors(vectors)
     profile = chip_of(model, chip)
     alone = None if term is None else TermFunction.of(model, term)
     if alone and package:
@@ -274,16 +269,11 @@ def c_files(
         files = packaged(package, files, prefix, interface, steps.libraries)
         sources = [f"src/{name}" for name in sources]
         call = replace(call, header=f"src/{call.header}", sources=tuple(f"src/{name}" for name in call.sources))
-    manifest = {
-        "written_by": f"bddtorque {__version__}",
-        "digest": model.digest,
+    files = with_manifest(
+        files, model.digest, "build" if package else f"{prefix}_selftest",
         **({"term": alone.name} if alone else {}),
-        "forms": {str(block.number): block.form for block in blocks},
-        "files": sorted([*files, MANIFEST]),
-        "built": "build" if package else f"{prefix}_selftest",
-        "call": call.to_plain(),
-    }
-    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+        forms={str(block.number): block.form for block in blocks}, call=call.to_plain(),
+    )  # fmt: skip
     called = prefix if alone else f"{prefix}_{interface.function}"
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)

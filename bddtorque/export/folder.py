@@ -6,9 +6,11 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.overwriting import refuse_overwriting
+from bddtorque.base.version import __version__
 from bddtorque.base.writing import beside
 from bddtorque.bench.c_call import MANIFEST
 
@@ -34,6 +36,18 @@ def check_folder(directory: Path, force: bool) -> None:
                 "to write beside what is there"
             )
         )
+
+
+def with_manifest(files: Mapping[str, str], digest: str, built: str, **more: Any) -> dict[str, str]:
+    """Return files with a manifest, by which a later export knows them; `built` is what is made of them."""
+    manifest = {
+        "written_by": f"bddtorque {__version__}",
+        "digest": digest,
+        "files": sorted([*files, MANIFEST]),
+        "built": built,
+        **more,
+    }
+    return {**files, MANIFEST: json.dumps(manifest, indent=1) + "\n"}
 
 
 def foreign_files(directory: Path) -> list[str]:

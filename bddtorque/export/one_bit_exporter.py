@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -13,20 +12,18 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import MANIFEST
 from bddtorque.bench.fpga_tools import device_named
-from bddtorque.export.c_header import proved_lines, word_meaning
+from bddtorque.export.c_header import word_meaning
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.exporter import MOST_VECTORS
-from bddtorque.export.folder import check_folder, write_folder
+from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
 from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
-from bddtorque.export.selftest import make_vectors
+from bddtorque.export.selftest import check_exported, check_vectors, make_vectors
 from bddtorque.export.verilog_build import makefile_text
-from bddtorque.export.verilog_exporter import VECTORS, module_name, ports_of
+from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.schedule.spreading import Way
@@ -223,13 +220,7 @@ def one_bit_files(
         f"{top}_vectors.hex": vectors_text(machine, function.states, counted),
         "Makefile": makefile_text(top, sources, sources, serial=False),
     }
-    manifest = {
-        "written_by": f"bddtorque {__version__}",
-        "digest": model.digest,
-        "files": sorted([*files, MANIFEST]),
-        "built": "build",
-    }
-    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+    files = with_manifest(files, model.digest, "build")
     sizes = {file: len(text) for file, text in files.items()}
     return OneBitFiles(files, replace(facts, files=sizes), machine, counted)
 
@@ -258,11 +249,9 @@ def _check_nodes(function: Function) -> None:
 
 def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
     """Return what is exported of a model, or refuse it."""
-    if not isinstance(model, Model):
-        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+    check_exported(model)
     plan = plan_in_words(model.plan, "a one-bit processor", model.name)
-    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
-        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    check_vectors(vectors)
     if term is not None:
         return _term(TermFunction.of(model, term), vectors)
     interface = Interface.of(model, 32, 32)
@@ -271,23 +260,11 @@ def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunc
     names = [each for names in interface.names.values() for each in names]
     formats = [word for words in interface.arrays.values() for word in words]
     given = [words for array in interface.arrays for words in tried[array].T]
-    meaning = (
-        "Input words, two's complement:",
-        *(f"  {port}: {word_meaning(word)}" for port, word in zip(ports.inputs, formats, strict=True)),
-        "Output words, two's complement:",
-        *(f"  {port}: {word_meaning(word)}" for port, word in zip(ports.outputs, interface.outputs, strict=True)),
-        "",
-        "Proved for every input: |word - true value in units of the last bit| is at most",
-        *(
-            f"  {port}: {line}"
-            for port, proved in zip(ports.outputs, model.certificate.torques, strict=True)
-            for line in proved_lines(proved)
-        ),
-    )
     return OneBitFunction(
         Function(plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
         ports.outputs, np.stack([word.held(words) for word, words in zip(formats, given, strict=True)], axis=1),
-        tried[interface.result], meaning, max(model.certificate.bounds),
+        tried[interface.result], tuple(meaning_lines(model, interface, ports)),
+        max(model.certificate.bounds),
     )  # fmt: skip
 
 

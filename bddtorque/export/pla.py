@@ -8,16 +8,13 @@ what no row covers is 0).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.export.folder import write_folder
+from bddtorque.export.folder import with_manifest, write_folder
 from bddtorque.model.model import Model
 from bddtorque.plan.table import IntegerArray, Table
 
@@ -46,13 +43,7 @@ def export_pla(model: Model, directory: str | PathLike[str], force: bool = False
     """
     model.word_plan("a PLA")
     files = {f"b{k}.pla": pla_text(table, f"b{k}") for k, table in enumerate(model.tables)}
-    manifest = {
-        "written_by": f"bddtorque {__version__}",
-        "digest": model.digest,
-        "files": sorted([*files, MANIFEST]),
-        "built": "",
-    }
-    write_folder(Path(directory), {**files, MANIFEST: json.dumps(manifest, indent=1) + "\n"}, force)
+    write_folder(Path(directory), with_manifest(files, model.digest, ""), force)
     return list(files)
 
 

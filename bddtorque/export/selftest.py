@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.program import QUANTITIES, limits
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_text import filled, real, rows
@@ -23,7 +24,20 @@ from bddtorque.words import Format
 from bddtorque.words.formats import TURN
 
 SEED = 20240607
+MOST_VECTORS = 100_000
 Words = npt.NDArray[np.int64]
+
+
+def check_exported(model: object) -> None:
+    """Refuse to export what is no model."""
+    if not isinstance(model, Model):
+        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+
+
+def check_vectors(vectors: object) -> None:
+    """Refuse a number of self-test states that is out of range."""
+    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
+        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
 
 
 def make_vectors(model: Model, interface: Interface, count: int) -> tuple[dict[str, Words], Words]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -11,16 +10,14 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.export.c_header import proved_lines, word_meaning
 from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_names import prefix_of, safe_names
-from bddtorque.export.exporter import MOST_VECTORS
-from bddtorque.export.folder import check_folder, write_folder
+from bddtorque.export.folder import check_folder, with_manifest, write_folder
+from bddtorque.export.selftest import check_exported, check_vectors
 from bddtorque.export.stage_times import Times, stage_times
 from bddtorque.export.verilog_build import makefile_text, serial_text
 from bddtorque.export.verilog_cells import CELLS, ecp5_text
 from bddtorque.export.verilog_datapath import Multiply, datapath
+from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
 from bddtorque.export.verilog_networks import network_text
 from bddtorque.export.verilog_stages import Circuit
 from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
@@ -28,26 +25,6 @@ from bddtorque.export.verilog_testbench import testbench_text, vectors_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
-
-VECTORS = 1000
-"""States of the test bench, unless told otherwise."""
-
-
-KEYWORDS = frozenset({
-    "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
-    "cmos", "config", "deassign", "default", "defparam", "design", "disable", "edge", "else", "end", "endcase",
-    "endconfig", "endfunction", "endgenerate", "endmodule", "endprimitive", "endspecify", "endtable", "endtask",
-    "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "highz0", "highz1", "if", "ifnone",
-    "incdir", "include", "initial", "inout", "input", "instance", "integer", "join", "large", "liblist", "library",
-    "localparam", "macromodule", "medium", "module", "nand", "negedge", "nmos", "nor", "noshowcancelled", "not",
-    "notif0", "notif1", "or", "output", "parameter", "pmos", "posedge", "primitive", "pull0", "pull1", "pulldown",
-    "pullup", "pulsestyle_ondetect", "pulsestyle_onevent", "rcmos", "real", "realtime", "reg", "release", "repeat",
-    "rnmos", "rpmos", "rtran", "rtranif0", "rtranif1", "scalared", "showcancelled", "signed", "small", "specify",
-    "specparam", "strong0", "strong1", "supply0", "supply1", "table", "task", "time", "tran", "tranif0", "tranif1",
-    "tri", "tri0", "tri1", "triand", "trior", "trireg", "unsigned", "use", "vectored", "wait", "wand", "weak0",
-    "weak1", "while", "wire", "wor", "xnor", "xor",
-})  # fmt: skip
-"""Words of Verilog-2001."""
 
 
 @dataclass(frozen=True)
@@ -179,16 +156,14 @@ def verilog_files(
 
     Parameters are those of `export_verilog`; with `plain`, nothing is made smaller than it is written down.
     """
-    if not isinstance(model, Model):
-        raise BddTorqueError(f"export needs a Model, as bt.compile and bt.load return, got {type(model).__name__}")
+    check_exported(model)
     plan = model.plan
     if isinstance(plan, FloatPlan):
         raise BddTorqueError(
             f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
             "compile with --target integer --chip fpga"
         )
-    if type(vectors) is not int or not 1 <= vectors <= MOST_VECTORS:
-        raise BddTorqueError(f"vectors must be between 1 and {MOST_VECTORS:,}, got {vectors!r:.40}")
+    check_vectors(vectors)
     if share is not None and (type(share) is not int or share < 1):
         raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {share!r:.40}")
     if share is not None and dsp is False:
@@ -222,25 +197,9 @@ def verilog_files(
         f"{top}_serial.v": serial_text(top, ports),
         "Makefile": makefile_text(top, *sources),
     }
-    manifest = {
-        "written_by": f"bddtorque {__version__}",
-        "digest": model.digest,
-        "files": sorted([*files, MANIFEST]),
-        "built": "build",
-    }
-    files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
+    files = with_manifest(files, model.digest, "build")
     facts = ExportedVerilog(**{**vars(facts), "files": {file: len(text) for file, text in files.items()}})
     return VerilogFiles(files, facts, ports)
-
-
-def module_name(robot: str, chosen: str | None) -> str:
-    """Return the name of the module, which must not be a word of Verilog."""
-    top = prefix_of(robot, chosen)
-    if top not in KEYWORDS:
-        return top
-    if chosen is not None:
-        raise BddTorqueError(f"name must not be a keyword of Verilog, got '{chosen}'")
-    return f"{top}_words"
 
 
 def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:
@@ -248,23 +207,6 @@ def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:
     if dsp is None and share is None and target == "tables":
         return "tables"
     return "soft" if dsp is False else "dsp"
-
-
-def ports_of(interface: Interface) -> Ports:
-    """Return the ports of a model: the words of a robot as its plan calls them; names of a function's are made safe."""
-    arrays = interface.arrays.items()
-    if interface.result == "tau":
-        inputs = {
-            name: word.bits for array, words in arrays for name, word in zip(interface.names[array], words, strict=True)
-        }
-        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(interface.outputs, 1)})
-    words = [word for _, formats in arrays for word in formats]
-    names = safe_names([each for given in interface.names.values() for each in given])
-    outputs = safe_names([word.name for word in interface.outputs])
-    return Ports(
-        {f"x_{name}": word.bits for name, word in zip(names, words, strict=True)},
-        {f"y_{name}": word.bits for name, word in zip(outputs, interface.outputs, strict=True)},
-    )
 
 
 def _facts(
@@ -300,16 +242,5 @@ def _header_lines(model: Model, interface: Interface, ports: Ports, facts: Expor
     yield "A state is taken at a rising edge of clk where in_valid and in_ready are 1; out_valid is 1 for one clock"
     yield "with the words of each state. rst is synchronous and forgets the states that are on their way."
     yield ""
-    yield "Input words, two's complement:"
-    formats = [word for words in interface.arrays.values() for word in words]
-    for port, word in zip(ports.inputs, formats, strict=True):
-        yield f"  {port}: {word_meaning(word)}"
-    yield "Output words, two's complement:"
-    for port, word in zip(ports.outputs, interface.outputs, strict=True):
-        yield f"  {port}: {word_meaning(word)}"
-    yield ""
-    yield "Proved for every input: |word - true value in units of the last bit| is at most"
-    for port, proved in zip(ports.outputs, model.certificate.torques, strict=True):
-        for line in proved_lines(proved):
-            yield f"  {port}: {line}"
+    yield from meaning_lines(model, interface, ports)
     yield ""
