@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.hamilton.frozen_stability import (
+from papers.frozen_stability import (
     alternating_limit,
     critical_product,
     impulse_responses,
@@ -22,6 +19,9 @@ from bddtorque.machines.hamilton.frozen_stability import (
     loop_matrix,
     spectral_radius,
 )
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
+
+import bddtorque as bt
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, YAMAKITA
 
 matplotlib.use("Agg")

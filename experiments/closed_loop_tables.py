@@ -15,11 +15,11 @@ import math
 
 import matplotlib
 import numpy as np
+from papers.closed_loop import FAST, SLOW, Experiment, Run, simulate
+from papers.closed_loop_words import WordsLoop
 from reporting import Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.closed_loop import FAST, SLOW, Experiment, Run, simulate
-from bddtorque.machines.hamilton.closed_loop_words import WordsLoop
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (

@@ -12,10 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.fijany.fijany_costs import (
+from papers.fijany_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -24,11 +21,14 @@ from bddtorque.machines.fijany.fijany_costs import (
     heading_costs,
     measured_costs,
 )
+from papers.generic_arms import generic_arm
+from papers.serial import inertia_matrix, project
+from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
 from bddtorque.machines.fijany.fijany_machine import PHASES_OF, run_array, trace_array
-from bddtorque.machines.fijany.generic_arms import generic_arm
 from bddtorque.machines.fijany.links import arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
-from bddtorque.machines.fijany.serial import inertia_matrix, project
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -9,9 +9,7 @@ to traced graphs of the articulated body, both exact where they were fitted, and
 from __future__ import annotations
 
 import matplotlib
-from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
-
-from bddtorque.machines.fijany.fijany_costs import (
+from papers.fijany_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -20,8 +18,10 @@ from bddtorque.machines.fijany.fijany_costs import (
     measured_costs,
     speed_up,
 )
-from bddtorque.machines.fijany.forward_counts import METHODS, trace_forward
-from bddtorque.machines.fijany.generic_arms import generic_arm
+from papers.forward_counts import METHODS, trace_forward
+from papers.generic_arms import generic_arm
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
+
 from bddtorque.machines.fijany.owned_words import Costs, Path
 
 matplotlib.use("Agg")

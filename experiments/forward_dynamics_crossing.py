@@ -12,12 +12,12 @@ from __future__ import annotations
 from functools import cache
 
 import matplotlib
+from papers.fijany_costs import PRINTED
+from papers.forward_counts import METHODS, ForwardGraph, trace_forward
+from papers.generic_arms import generic_arm
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.fijany.fijany_costs import PRINTED
-from bddtorque.machines.fijany.forward_counts import METHODS, ForwardGraph, trace_forward
-from bddtorque.machines.fijany.generic_arms import generic_arm
 from bddtorque.machines.fijany.owned_words import Costs
 
 matplotlib.use("Agg")

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.hamilton.faults import Fault, FaultyLoop, closure
-from bddtorque.machines.hamilton.speculation_costs import place_costs
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
-from bddtorque.machines.hamilton.speculation_methods import NEW
-from bddtorque.machines.hamilton.timetables import (
+from papers.faults import Fault, FaultyLoop, closure
+from papers.speculation_costs import place_costs
+from papers.timetables import (
     conventional_on_three,
     name_of,
     new_on_four,
     processor_a_link,
     tasks_of,
 )
+from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_methods import NEW
 from bddtorque.schedule.scheduling import list_schedule
 
 matplotlib.use("Agg")

@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
+from papers.gantt import draw_gantt
+from papers.speculation_costs import place_costs, total
+from papers.timetables import (
+    conventional_on_three,
+    new_on_four,
+    processor_a_link,
+    single_processor,
+    tasks_of,
+)
 from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.machines.gantt import draw_gantt
-from bddtorque.machines.hamilton.speculation_costs import place_costs, total
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (
@@ -28,13 +35,6 @@ from bddtorque.machines.hamilton.speculation_methods import (
     SERIAL,
     iterations_to_exact,
     time_steps,
-)
-from bddtorque.machines.hamilton.timetables import (
-    conventional_on_three,
-    new_on_four,
-    processor_a_link,
-    single_processor,
-    tasks_of,
 )
 from bddtorque.schedule.scheduling import Schedule, list_schedule, longest_path
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
+from papers.lathrop_wiring import wires_by_group
 from reporting import EQUAL, Check, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.lathrop_wiring import wires_by_group
 from bddtorque.machines.lathrop.linear_program import (
     INWARD_STEPS,
     LOAD_STEPS,

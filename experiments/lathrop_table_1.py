@@ -9,12 +9,12 @@ Lathrop writes it for any arm (every constant an input), both his forms, and wha
 from __future__ import annotations
 
 from matplotlib.figure import Figure
+from papers.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
 from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
 from bddtorque.machines.lathrop.operation_counts import general_graph

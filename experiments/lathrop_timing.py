@@ -11,9 +11,9 @@ from __future__ import annotations
 from math import ceil, log2
 
 from matplotlib.figure import Figure
+from papers.gantt import draw_gantt
 from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
-from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.lathrop.linear_program import linear_program
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.vector_program import Program, Times, availability, best_summation, duration

@@ -16,18 +16,18 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.machines.boolean.one_bit import one_bit_program
-from bddtorque.machines.boolean.word_wide import (
+from papers.one_bit import one_bit_program
+from papers.word_wide import (
     INSTRUCTION_BITS,
     bit_test_program,
     table_program,
     word_test_program,
 )
+from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.diagrams.bdd import Diagram
+from bddtorque.diagrams.forms.bits import Bits
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup, Product
 

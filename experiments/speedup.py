@@ -23,6 +23,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from papers.gantt import draw_gantt
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
@@ -30,7 +31,6 @@ from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
 from bddtorque.machines.cost_model import CostModel, bit_steps, word_steps
-from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.schedule import (
     BIT_SERIAL,

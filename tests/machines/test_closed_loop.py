@@ -7,10 +7,7 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, pinocchio_model, random_states
-from strategies import robots, seeds
-
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.closed_loop import (
+from papers.closed_loop import (
     FAST,
     Experiment,
     Sinusoid,
@@ -19,7 +16,10 @@ from bddtorque.machines.hamilton.closed_loop import (
     plant_of,
     simulate,
 )
-from bddtorque.machines.hamilton.open_loop import quintic, torque_errors
+from papers.open_loop import quintic, torque_errors
+from strategies import robots, seeds
+
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.machines.hamilton.speculation_equations import LATHROP
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, mixed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from papers.closed_loop import Experiment, move_plant, plant_of, simulate
+from papers.closed_loop_words import WordsLoop
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.closed_loop import Experiment, move_plant, plant_of, simulate
-from bddtorque.machines.hamilton.closed_loop_words import WordsLoop
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import METHODS, SERIAL, iterations_to_exact

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from papers.decoupled import decoupled_torques
+from papers.speculation_costs import place_costs
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.decoupled import decoupled_torques
-from bddtorque.machines.hamilton.speculation_costs import place_costs
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG

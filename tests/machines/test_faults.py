@@ -10,14 +10,9 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
-from strategies import seeds
-
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.faults import Fault, FaultyLoop, closure
-from bddtorque.machines.hamilton.speculation_costs import place_costs
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, places
-from bddtorque.machines.hamilton.timetables import (
+from papers.faults import Fault, FaultyLoop, closure
+from papers.speculation_costs import place_costs
+from papers.timetables import (
     Timetable,
     conventional_on_three,
     name_of,
@@ -25,6 +20,11 @@ from bddtorque.machines.hamilton.timetables import (
     processor_a_link,
     single_processor,
 )
+from strategies import seeds
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.machines.hamilton.speculation_equations import HAMILTON
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, places
 from bddtorque.robots import load_robot
 
 KINDS = ["revolute"] * 3

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from papers.fijany_costs import PRINTED, SUM_OF_PARTS, CostFormula, doublings_of, fitted, speed_up
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.fijany.fijany_costs import PRINTED, SUM_OF_PARTS, CostFormula, doublings_of, fitted, speed_up
 from bddtorque.machines.fijany.owned_words import Path
 
 SERIAL = PRINTED["articulated body"]

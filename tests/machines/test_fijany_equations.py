@@ -8,13 +8,13 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, crba, pinocchio_model, random_states, rnea
+from papers.generic_arms import generic_arm
+from papers.serial import ProjectedArm, bias_vector, inertia_matrix, project, solve
 from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
 from bddtorque.machines.fijany.fijany_machine import run_array, trace_array
-from bddtorque.machines.fijany.generic_arms import generic_arm
 from bddtorque.machines.fijany.links import arm_constants
-from bddtorque.machines.fijany.serial import ProjectedArm, bias_vector, inertia_matrix, project, solve
 
 TOLERANCE = 1e-12
 REVOLUTE_ARMS = ("planar2r", "planar3r_a", "planar3r_b", "puma560", "ur5", "panda")

@@ -10,15 +10,15 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import aba, crba, pinocchio_model, random_states
+from papers.composite_body import composite_inertia
+from papers.conjugate_gradient import conjugate_gradient
+from papers.forward_counts import METHODS, ForwardGraph, trace_forward
+from papers.generic_arms import generic_arm
+from papers.link_axes import turned_about
 from strategies import robots, seeds
 
 import bddtorque as bt
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.machines.fijany.composite_body import composite_inertia
-from bddtorque.machines.fijany.conjugate_gradient import conjugate_gradient
-from bddtorque.machines.fijany.forward_counts import METHODS, ForwardGraph, trace_forward
-from bddtorque.machines.fijany.generic_arms import generic_arm
-from bddtorque.machines.fijany.link_axes import turned_about
 from bddtorque.machines.fijany.owned_words import Costs
 
 revolute_robots = robots(most=8, kinds=("revolute",))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracle import crba, pinocchio_model
-
-from bddtorque.machines.hamilton.closed_loop import Experiment, Sinusoid, simulate
-from bddtorque.machines.hamilton.frozen_stability import (
+from papers.closed_loop import Experiment, Sinusoid, simulate
+from papers.frozen_stability import (
     alternating_limit,
     critical_product,
     impulse_responses,
@@ -15,6 +14,7 @@ from bddtorque.machines.hamilton.frozen_stability import (
     loop_matrix,
     spectral_radius,
 )
+
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, METHODS, NEW, NEWBOX, SERIAL
 from bddtorque.robots import load_robot
 

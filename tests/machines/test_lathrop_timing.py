@@ -7,10 +7,10 @@ from math import ceil, log2
 import numpy as np
 import pytest
 from oracle import random_states
+from papers.lathrop_wiring import wires_by_group
 
 import bddtorque as bt
 from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.lathrop_wiring import wires_by_group
 from bddtorque.machines.lathrop.linear import linear_recursion
 from bddtorque.machines.lathrop.linear_program import INWARD_STEPS, linear_program, outward_steps, program_inputs
 from bddtorque.machines.lathrop.logarithmic_program import (

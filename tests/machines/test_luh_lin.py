@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from papers.branch_and_bound import branch_and_bound
 
 import bddtorque as bt
-from bddtorque.machines.classics.branch_and_bound import branch_and_bound
 from bddtorque.machines.classics.luh_lin import joint_tasks
 from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
 from bddtorque.machines.lathrop.linear_program import linear_program

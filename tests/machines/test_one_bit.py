@@ -5,11 +5,11 @@ import pytest
 from compiled import arm
 from hypothesis import given
 from hypothesis import strategies as st
+from papers.one_bit import OUTPUT, one_bit_program
+from papers.word_wide import bit_test_program, table_program, word_test_program
 
 from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.machines.boolean.one_bit import OUTPUT, one_bit_program
-from bddtorque.machines.boolean.word_wide import bit_test_program, table_program, word_test_program
 from bddtorque.plan.table import Table
 
 

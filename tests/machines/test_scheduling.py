@@ -9,11 +9,11 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from papers.branch_and_bound import branch_and_bound
+from papers.gantt import draw_gantt
 
 import bddtorque as bt
 from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.machines.classics.branch_and_bound import branch_and_bound
-from bddtorque.machines.gantt import draw_gantt
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.schedule.scheduling import (
     Placement,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from papers.serial_costs import LUH_LIN_CONCURRENCY, PRICES, TABLE_1, priced_newton_euler
+
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.classics.serial_costs import LUH_LIN_CONCURRENCY, PRICES, TABLE_1, priced_newton_euler
 from bddtorque.machines.lathrop.linear_program import linear_program
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.operation_counts import general_graph

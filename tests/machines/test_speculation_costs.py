@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from bddtorque.machines.hamilton.speculation_costs import (
+from papers.speculation_costs import (
     HAMILTON_PRICES,
     Operations,
     is_zero,
@@ -13,9 +12,10 @@ from bddtorque.machines.hamilton.speculation_costs import (
     place_costs,
     total,
 )
+from papers.timetables import new_on_four, processor_a_link, single_processor, tasks_of
+
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP, Op, cross, into, out, read
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, SERIAL
-from bddtorque.machines.hamilton.timetables import new_on_four, processor_a_link, single_processor, tasks_of
 from bddtorque.schedule.scheduling import list_schedule
 
 TABLE_2 = {  # (multiplications, additions) for i = 1, 1 < i < n, i = n; coefficients of n and 1 of both totals

@@ -28,8 +28,8 @@ from bddtorque.dynamics.newton_euler import (
     store_wrench,
     turn_back,
 )
-from bddtorque.machines.fijany.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 from bddtorque.machines.fijany.links import ZERO, Square, Triple, dot, scaled, transposed, triple
+from papers.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 
 
 @dataclass(frozen=True)

@@ -31,14 +31,14 @@ from bddtorque.dynamics.chain import serial_chain_of
 from bddtorque.dynamics.newton_euler import add, cross, matrix_times
 from bddtorque.graph.graph import Op
 from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.machines.fijany.composite_body import composite_inertia
-from bddtorque.machines.fijany.forward_counts import ForwardGraph
-from bddtorque.machines.fijany.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 from bddtorque.machines.fijany.links import ZERO, ArmConstants, Square, Triple, arm_constants, dot, scaled, square
-from bddtorque.machines.fijany.serial import ProjectedArm, inertia_matrix, project
 from bddtorque.machines.lathrop.arm import BaseMotion, arm_state, distal_arm
 from bddtorque.machines.lathrop.linear import linear_recursion
 from bddtorque.robots.robot import Robot
+from papers.composite_body import composite_inertia
+from papers.forward_counts import ForwardGraph
+from papers.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
+from papers.serial import ProjectedArm, inertia_matrix, project
 
 Motion = Callable[[int], tuple[Sequence[Any], Sequence[Any], Triple]]
 """Column to q̇, q̈ and the acceleration of the base: zeros and a one, perhaps not known to be such."""

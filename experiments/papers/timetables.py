@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_costs import Operations
 from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -24,6 +23,7 @@ from bddtorque.machines.hamilton.speculation_methods import (
 )
 from bddtorque.robots.robot import Kind
 from bddtorque.schedule.scheduling import Placement, Schedule, Task
+from papers.speculation_costs import Operations
 
 
 def name_of(place: Place) -> str:

@@ -18,13 +18,13 @@ from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.tracer import Traced, Tracer, traced_inputs
-from bddtorque.machines.fijany.articulated_body import articulated_body
-from bddtorque.machines.fijany.composite_body import composite_inertia
-from bddtorque.machines.fijany.conjugate_gradient import conjugate_gradient
 from bddtorque.machines.fijany.links import arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
-from bddtorque.machines.fijany.serial import bias_vector, inertia_matrix, project, solve
 from bddtorque.robots.robot import Robot
+from papers.articulated_body import articulated_body
+from papers.composite_body import composite_inertia
+from papers.conjugate_gradient import conjugate_gradient
+from papers.serial import bias_vector, inertia_matrix, project, solve
 
 Reciprocal = Callable[[Any], Any]
 Method = Callable[[Robot, Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any], Reciprocal], list[Any]]

@@ -16,10 +16,10 @@ import numpy as np
 
 from bddtorque.base.jit import njit
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.machines.hamilton.closed_loop import Experiment, Loop, Plant, Run, collect, desired_motion, move_plant
 from bddtorque.machines.hamilton.speculation_program import Floats
 from bddtorque.model.model import Model
 from bddtorque.words.kernels import Packed, dequantise_value, pack, quantise_value
+from papers.closed_loop import Experiment, Loop, Plant, Run, collect, desired_motion, move_plant
 
 Controller = Literal["tables", "float on words", "rounded float"]
 """The compiled tables; float torques of the input words; those rounded to the nearest torque word."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.newton_euler import add, cross
-from bddtorque.machines.fijany.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 from bddtorque.machines.fijany.links import Triple, scaled
+from papers.link_axes import matrix_to_parent, plus, position, rows, vector_to_parent
 
 
 def composite_inertia(chain: Chain, sine: Sequence[Any], cosine: Sequence[Any]) -> list[list[Any]]:
