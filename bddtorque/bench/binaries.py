@@ -18,20 +18,11 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Binary:
-    """A linked program.
+    """A linked program."""
 
-    Attributes
-    ----------
-    elf
-        The file.
-    tools
-        What the names of its tools begin with.
-    flash, ram
-        Bytes of code, constants and initial values; bytes of variables.
-    """
-
-    elf: Path
-    tools: str
+    elf: Path  # the file
+    tools: str  # what the names of its tools begin with
+    # flash, ram: bytes of code, constants and initial values; bytes of variables
     flash: int
     ram: int
 

@@ -22,31 +22,16 @@ int main(void)
 
 @dataclass(frozen=True)
 class CCall:
-    """The function of a folder, and one call of it from words to words.
+    """The function of a folder, and one call of it from words to words."""
 
-    Attributes
-    ----------
-    header
-        Declares the function.
-    sources
-        What is compiled.
-    prototype
-        Of the function, as the header has it.
-    statement
-        A call that reads ``in`` and writes ``out``, arrays of words.
-    inputs, outputs
-        Words of these.
-    word
-        The C type of a word.
-    """
-
-    header: str
-    sources: tuple[str, ...]
-    prototype: str
-    statement: str
+    header: str  # declares the function
+    sources: tuple[str, ...]  # what is compiled
+    prototype: str  # of the function, as the header has it
+    statement: str  # a call that reads `in` and writes `out`, arrays of words
+    # inputs, outputs: words of these
     inputs: int
     outputs: int
-    word: str = "int32_t"
+    word: str = "int32_t"  # the C type of a word
 
     @property
     def dtype(self) -> str:

@@ -47,33 +47,15 @@ FOR_PYTHON = 64
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to have torques.
+    """One way to have torques."""
 
-    Attributes
-    ----------
-    name
-        As it is shown.
-    run
-        Takes all its states once.
-    states
-        How many those are.
-    proved
-        Whether what it returns is within a proved bound.
-    batch
-        Whether it takes many states at once, in vector lanes.
-    sizes
-        Of its tables, where it has any.
-    tau
-        Where it writes torque words, (N, n); else it returns them, if they are proved.
-    """
-
-    name: str
-    run: Callable[[], Any]
-    states: int
-    proved: bool
-    batch: bool = False
-    sizes: Sizes | None = None
-    tau: Words | None = None
+    name: str  # as it is shown
+    run: Callable[[], Any]  # takes all its states once
+    states: int  # how many those are
+    proved: bool  # whether what it returns is within a proved bound
+    batch: bool = False  # whether it takes many states at once, in vector lanes
+    sizes: Sizes | None = None  # of its tables, where it has any
+    tau: Words | None = None  # where it writes torque words, (N, n); else it returns them, if they are proved
 
 
 def contenders(model: Model, states: int, seed: int, progress: Progress | None = None) -> list[Contender]:

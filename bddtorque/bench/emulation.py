@@ -32,32 +32,18 @@ Words = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What a folder of C took on a chip.
-
-    Attributes
-    ----------
-    chip
-        The chip.
-    words
-        (N, outputs), what came out for each state.
-    cycles, instructions
-        (N,), of one call: arguments, call and return included.
-    empty
-        Cycles of the same call of a function that does nothing.
-    flash, ram
-        Bytes that the function adds to a program, library functions that it needs included.
-    stack
-        Bytes below the caller's, at most.
-    """
+    """What a folder of C took on a chip."""
 
     chip: Chip
-    words: Words
+    words: Words  # (N, outputs), what came out for each state
+    # cycles, instructions: (N,), of one call: arguments, call and return included
     cycles: Words
     instructions: Words
-    empty: int
+    empty: int  # cycles of the same call of a function that does nothing
+    # flash, ram: bytes that the function adds to a program, library functions that it needs included
     flash: int
     ram: int
-    stack: int
+    stack: int  # bytes below the caller's, at most
 
     @property
     def net(self) -> Words:

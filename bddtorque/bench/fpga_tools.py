@@ -35,46 +35,24 @@ PACKAGE = "pip install 'bddtorque[fpga]'"
 
 @dataclass(frozen=True)
 class Device:
-    """An FPGA, and how it is built for.
+    """An FPGA, and how it is built for."""
 
-    Attributes
-    ----------
-    name, part
-        What we call it, and what it is.
-    family
-        Of the chip: it names files that are made for it.
-    synthesis
-        The command of Yosys.
-    router
-        The program that places and routes; empty if there is none.
-    flags
-        Of it.
-    packer
-        The program that makes the bit stream.
-    pins
-        That its package has for a design.
-    multiplies
-        Whether it has multipliers.
-    luts, flip_flops, memories, multipliers
-        Names of cells, as far as they begin alike, and what one of them counts.
-    clock_pin
-        The pin that the clock takes; empty if the router chooses it.
-    """
-
+    # name, part: what we call it, and what it is
     name: str
     part: str
-    family: str
-    synthesis: str
-    router: str = ""
-    flags: tuple[str, ...] = ()
-    packer: str = ""
-    pins: int = 0
-    multiplies: bool = True
+    family: str  # of the chip: it names files that are made for it
+    synthesis: str  # the command of Yosys
+    router: str = ""  # the program that places and routes; empty if there is none
+    flags: tuple[str, ...] = ()  # of it
+    packer: str = ""  # the program that makes the bit stream
+    pins: int = 0  # that its package has for a design
+    multiplies: bool = True  # whether it has multipliers
+    # luts, flip_flops, memories, multipliers: names of cells, as far as they begin alike, and what one of them counts
     luts: Mapping[str, float] = field(default_factory=dict)
     flip_flops: Mapping[str, float] = field(default_factory=dict)
     memories: Mapping[str, float] = field(default_factory=dict)
     multipliers: Mapping[str, float] = field(default_factory=dict)
-    clock_pin: str = ""
+    clock_pin: str = ""  # the pin that the clock takes; empty if the router chooses it
 
 
 ROUTER = ("--router", "router2")
@@ -110,27 +88,13 @@ DEVICES: Mapping[str, Device] = MappingProxyType({
 
 @dataclass(frozen=True)
 class Built:
-    """What a design takes on a device.
-
-    Attributes
-    ----------
-    device
-        The device.
-    cells
-        Of the synthesised design, by type.
-    used
-        Of the placed design, by type; empty if it was not placed.
-    mhz
-        The highest clock frequency after routing; None if it was not routed.
-    bitstream
-        The file for the device; None if none was made.
-    """
+    """What a design takes on a device."""
 
     device: Device
-    cells: Mapping[str, int]
-    used: Mapping[str, int]
-    mhz: float | None = None
-    bitstream: Path | None = None
+    cells: Mapping[str, int]  # of the synthesised design, by type
+    used: Mapping[str, int]  # of the placed design, by type; empty if it was not placed
+    mhz: float | None = None  # the highest clock frequency after routing; None if it was not routed
+    bitstream: Path | None = None  # the file for the device; None if none was made
 
     def count(self, kinds: Mapping[str, float]) -> float:
         """Return how many cells of some kinds there are: as placed, where the router names them, or as synthesised."""

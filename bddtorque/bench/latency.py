@@ -33,28 +33,17 @@ STATES = 4096
 
 @dataclass(frozen=True)
 class Latency:
-    """Nanoseconds of one call of the kernel, in a compiled loop.
+    """Nanoseconds of one call of the kernel, in a compiled loop."""
 
-    Attributes
-    ----------
-    median, most
-        Caches warm: half of all calls, and 99.9 % of them, take no longer.
-    worst
-        The longest call of all, interruptions by the system included.
-    worst_state
-        The slowest state, each at its best of all rounds.
-    cold, cold_worst
-        With data caches empty: median and longest.
-    calls, cold_calls
-        How many were timed.
-    """
-
+    # median, most: caches warm: half of all calls, and 99.9 % of them, take no longer
     median: float
     most: float
-    worst: float
-    worst_state: float
+    worst: float  # the longest call of all, interruptions by the system included
+    worst_state: float  # the slowest state, each at its best of all rounds
+    # cold, cold_worst: with data caches empty: median and longest
     cold: float
     cold_worst: float
+    # calls, cold_calls: how many were timed
     calls: int
     cold_calls: int
 

@@ -19,26 +19,16 @@ GENERAL = "general float64 code, batch"
 
 @dataclass(frozen=True)
 class QuantityReport:
-    """What `measure_quantity` found.
+    """What `measure_quantity` found."""
 
-    Attributes
-    ----------
-    robot, quantity, target, source
-        The model's.
-    bits
-        Of the output words.
-    bound
-        Proved, of the worst output, in units of the last bit.
-    calls
-        Nanoseconds of one state; ratios are multiples of general float64 code for batches, round by round.
-    """
-
+    # robot, quantity, target, source: the model's
     robot: str
     quantity: str
     target: str
     source: str
-    bits: tuple[int, ...]
-    bound: float
+    bits: tuple[int, ...]  # of the output words
+    bound: float  # proved, of the worst output, in units of the last bit
+    # nanoseconds of one state; ratios are multiples of general float64 code for batches, round by round
     calls: tuple[Call, ...]
 
     def to_plain(self) -> dict[str, Any]:

@@ -28,33 +28,20 @@ TABLE_BYTES = (50_000, 9_000_000)
 
 @dataclass(frozen=True)
 class TargetCost:
-    """What one state costs.
+    """What one state costs."""
 
-    Attributes
-    ----------
-    target
-        Its name.
-    counted
-        Whether the figures are those of a plan; else they are estimates, good to a factor of about two.
-    look_ups, sums, products
-        A fused multiply-add is one product.
-    least_bytes, most_bytes
-        Of tables.
-    times_float
-        Operations for each one of target float; on a PC all take about as long, but tables may miss its cache.
-    chip
-        What microcontrollers it is for.
-    """
-
-    target: str
-    counted: bool
+    target: str  # its name
+    counted: bool  # whether the figures are those of a plan; else they are estimates, good to a factor of about two
+    # look_ups, sums, products: a fused multiply-add is one product
     look_ups: int
     sums: int
     products: int
+    # least_bytes, most_bytes: of tables
     least_bytes: int
     most_bytes: int
+    # operations for each one of target float; on a PC all take about as long, but tables may miss its cache
     times_float: float = 1.0
-    chip: str = ""
+    chip: str = ""  # what microcontrollers it is for
 
     @property
     def operations(self) -> int:

@@ -48,24 +48,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Timing(Call):
-    """One contender; ns are those of a state, ratios are multiples of float32 with a sine table, round by round.
+    """One contender; ns are those of a state, ratios are multiples of float32 with a sine table, round by round."""
 
-    Attributes
-    ----------
-    vector_ratio
-        Time as a multiple of the float32 vector batch, median.
-    proved
-        Whether its words are within a proved bound.
-    batch
-        Whether it takes many states at once.
-    sizes
-        Bytes of its tables, and of them what a state reads.
-    """
-
-    vector_ratio: float
-    proved: bool
-    batch: bool
-    sizes: Sizes | None
+    vector_ratio: float  # time as a multiple of the float32 vector batch, median
+    proved: bool  # whether its words are within a proved bound
+    batch: bool  # whether it takes many states at once
+    sizes: Sizes | None  # bytes of its tables, and of them what a state reads
 
 
 @dataclass(frozen=True)

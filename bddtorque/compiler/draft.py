@@ -32,39 +32,21 @@ Verdict = tuple[Saturation, Witness | tuple[int, ...] | None, tuple[float, float
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan, before its tables are made, and all that its proof needs besides them.
+    """A plan, before its tables are made, and all that its proof needs besides them."""
 
-    Attributes
-    ----------
-    source
-        The robot or the function, with its words.
-    plan
-        What is computed.
-    arithmetic
-        How far the compiled function itself can be from the true one, for each output, in units.
-    relative_to
-        What the certificate will be relative to.
-    direct
-        Whether one table of all input words gives the output.
-    table
-        The words themselves, where they are given.
-    reach
-        The lowest and the highest word that the output would need, where the table is clamped itself.
-    assumed, spread
-        As the certificate states them.
-    ranges
-        Sound ranges of the true outputs, in SI units, where they are known apart from the plan.
-    """
-
-    source: Source
-    plan: AnyPlan
+    source: Source  # the robot or the function, with its words
+    plan: AnyPlan  # what is computed
+    # how far the compiled function itself can be from the true one, for each output, in units
     arithmetic: tuple[float, ...]
-    relative_to: str = ROBOT
-    direct: bool = False
-    table: Table | None = None
+    relative_to: str = ROBOT  # what the certificate will be relative to
+    direct: bool = False  # whether one table of all input words gives the output
+    table: Table | None = None  # the words themselves, where they are given
+    # the lowest and the highest word that the output would need, where the table is clamped itself
     reach: tuple[int, int] | None = None
+    # assumed, spread: as the certificate states them
     assumed: float = 0.0
     spread: float = 0.0
+    # sound ranges of the true outputs, in SI units, where they are known apart from the plan
     ranges: tuple[Interval, ...] = ()
 
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:

@@ -57,46 +57,21 @@ WORD_SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a function.
+    """What is asked of a function."""
 
-    Attributes
-    ----------
-    name
-        Of the function.
-    inputs
-        Formats of the input words, by name.
-    output
-        The output word, perhaps with a range still to be found.
-    accuracy
-        ``"faithful"``, or the largest error allowed, in units.
-    assumed_error
-        How far the values of the function are off themselves, in the unit of the output.
-    block_bits
-        Input bits of one table, at most.
-    target
-        ``"tables"``, ``"integer"`` or ``"float"``.
-    where
-        What messages start with; by default the name.
-    rules, spread
-        How samples were read, and how far those of the same words lie apart.
-    products
-        How tables multiply two words, as in `Spec`; for cascades of a traced function.
-    chip
-        For the target ``"integer"``: the processor whose costs words are chosen by.
-    """
-
-    name: str
-    inputs: Mapping[str, Format]
-    output: Asked
-    accuracy: float | str = "faithful"
-    assumed_error: float = 0.0
-    block_bits: int = BLOCK_BITS
-    target: str = "tables"
-    where: str = ""
+    name: str  # of the function
+    inputs: Mapping[str, Format]  # formats of the input words, by name
+    output: Asked  # the output word, perhaps with a range still to be found
+    accuracy: float | str = "faithful"  # "faithful", or the largest error allowed, in units
+    assumed_error: float = 0.0  # how far the values of the function are off themselves, in the unit of the output
+    block_bits: int = BLOCK_BITS  # input bits of one table, at most
+    target: str = "tables"  # "tables", "integer" or "float"
+    where: str = ""  # what messages start with; by default the name
+    # rules, spread: how samples were read, and how far those of the same words lie apart
     rules: Mapping[str, Any] = field(default_factory=dict)
     spread: float = 0.0
-    products: str = "auto"
-    chip: str | None = None
+    products: str = "auto"  # how tables multiply two words, as in `Spec`; for cascades of a traced function
+    chip: str | None = None  # for the target "integer": the processor whose costs words are chosen by
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "where", self.where or f"function '{self.name:.60}'")

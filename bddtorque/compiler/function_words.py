@@ -21,17 +21,11 @@ _HOW = "bits, (bits, range) or (bits, range, unit), the range a positive number,
 
 @dataclass(frozen=True)
 class Asked:
-    """A word as it was asked for: its format, or one whose range is still to be found.
-
-    Attributes
-    ----------
-    ends
-        (low, high), ``"angle"``, or None: to be found from the values.
-    """
+    """A word as it was asked for: its format, or one whose range is still to be found."""
 
     name: str
     bits: int
-    ends: tuple[float, float] | str | None
+    ends: tuple[float, float] | str | None  # (low, high), "angle", or None: to be found from the values
     unit: str = ""
     given: Format | None = None
 

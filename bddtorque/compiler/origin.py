@@ -29,22 +29,12 @@ MOST_HARMONICS = 20_000
 
 @dataclass(frozen=True)
 class Origin:
-    """A robot's torques as a graph to be compiled, and what it was made from.
-
-    Attributes
-    ----------
-    source
-        ``"terms"`` or ``"recursive"``.
-    graph
-        Inputs q1.., qd1.., qdd1..; outputs tau1..
-    made_from
-        The expansion in harmonics, or the regrouped chain.
-    """
+    """A robot's torques as a graph to be compiled, and what it was made from."""
 
     robot: Robot
-    source: str
-    graph: Graph
-    made_from: Terms | Regrouped
+    source: str  # "terms" or "recursive"
+    graph: Graph  # inputs q1.., qd1.., qdd1..; outputs tau1..
+    made_from: Terms | Regrouped  # the expansion in harmonics, or the regrouped chain
 
     def errors(self, arguments: dict[str, Argument], reach: Sequence[float]) -> npt.NDArray[np.float64]:
         """Return, for each torque, how far the graph can be from the true torque, N·m or N, shape (n,).

@@ -47,21 +47,12 @@ COVER_BITS = 24
 
 @dataclass(frozen=True)
 class QuantityOrigin:
-    """A quantity as a graph to be compiled.
+    """A quantity as a graph to be compiled."""
 
-    Attributes
-    ----------
-    source
-        ``"terms"`` or ``"recursive"``.
-    graph
-        Its inputs are words of the quantity, or differences of two (`difference_names`).
-    made_errors
-        From arguments and the largest |position| of each joint, how far what the graph was made from can be from the
-        true function, for each output.
-    """
-
-    source: str
-    graph: Graph
+    source: str  # "terms" or "recursive"
+    graph: Graph  # its inputs are words of the quantity, or differences of two (`difference_names`)
+    # from arguments and the largest |position| of each joint, how far what the graph was made from can be from the true
+    # function, for each output
     made_errors: Callable[[Mapping[str, Argument], Sequence[float]], Floats] | None = None
 
     def errors(self, arguments: Mapping[str, Argument], reach: Sequence[float]) -> Floats:

@@ -26,29 +26,17 @@ STEPS = (2, 3, 4, 6, 8, 11)
 
 @dataclass(frozen=True)
 class TorqueRange:
-    """What is known of the range of one torque.
+    """What is known of the range of one torque."""
 
-    Attributes
-    ----------
-    joint, unit
-        Its name; N·m or N.
-    low, high
-        The range of its words, at the joint.
-    reached
-        The largest magnitude that a search found.
-    at_most
-        The largest magnitude that is not excluded by proof.
-    bound
-        The proved error of its words, in `unit`.
-    """
-
+    # joint, unit: its name; N·m or N
     joint: str
     unit: str
+    # low, high: the range of its words, at the joint
     low: float
     high: float
-    reached: float
-    at_most: float
-    bound: float
+    reached: float  # the largest magnitude that a search found
+    at_most: float  # the largest magnitude that is not excluded by proof
+    bound: float  # the proved error of its words, in `unit`
 
     @property
     def effective_bits(self) -> float:

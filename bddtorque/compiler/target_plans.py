@@ -26,21 +26,11 @@ TIMES_AS_MANY = 3.5
 
 @dataclass(frozen=True)
 class TracedOutputs:
-    """A graph that may be compiled.
+    """A graph that may be compiled."""
 
-    Attributes
-    ----------
-    source
-        ``"terms"`` or ``"recursive"``.
-    graph
-        Of all outputs.
-    errors
-        How far each output can be from the true one, in units of its last bit.
-    """
-
-    source: str
-    graph: Graph
-    errors: tuple[float, ...]
+    source: str  # "terms" or "recursive"
+    graph: Graph  # of all outputs
+    errors: tuple[float, ...]  # how far each output can be from the true one, in units of its last bit
 
 
 def check_target(spec: Spec) -> None:

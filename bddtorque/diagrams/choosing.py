@@ -19,18 +19,10 @@ from bddtorque.plan.table import Table
 
 @dataclass(frozen=True)
 class Choice:
-    """What a block is evaluated in.
+    """What a block is evaluated in."""
 
-    Attributes
-    ----------
-    form
-        The block, lowered.
-    candidates
-        The forms that were made, what each costs, and why one was chosen.
-    """
-
-    form: Form
-    candidates: tuple[Candidate, ...]
+    form: Form  # the block, lowered
+    candidates: tuple[Candidate, ...]  # the forms that were made, what each costs, and why one was chosen
 
     @property
     def reason(self) -> str:

@@ -36,25 +36,14 @@ class _Name(str):
 
 
 class Engine(ABC):
-    """A module of dd that holds one shared diagram and can reorder it.
+    """A module of dd that holds one shared diagram and can reorder it."""
 
-    Attributes
-    ----------
-    name
-        Name under which `make_engine` knows it.
-    module
-        What is imported.
-    load_limit
-        Most nodes of a diagram that this engine builds. A node is two calls from Python, one to make it and one to read
-        it back: about 7 µs and 200 bytes with CUDD, for a million nodes some seconds.
-    sift_limit
-        Most nodes worth sifting, all start orders of a table together.
-    """
-
-    name: str
-    module: str
+    name: str  # name under which `make_engine` knows it
+    module: str  # what is imported
+    # most nodes of a diagram that this engine builds. A node is two calls from Python, one to make it and one to read
+    # it back: about 7 µs and 200 bytes with CUDD, for a million nodes some seconds
     load_limit: int
-    sift_limit: int
+    sift_limit: int  # most nodes worth sifting, all start orders of a table together
     memory_errors: tuple[type[Exception], ...] = (MemoryError,)
 
     def __init__(self, memory_limit: int) -> None:

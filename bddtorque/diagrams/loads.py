@@ -37,36 +37,16 @@ def least_cost(loads: int, depth: int) -> int:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to have a block or a product.
+    """One way to have a block or a product."""
 
-    Attributes
-    ----------
-    name
-        A form of a block, or a method of a product.
-    bytes
-        Of its tables or, of what is not made yet, what it can take at most.
-    loads
-        From tables, for one word, at most.
-    depth
-        Loads of which each waits for the one before.
-    cost
-        Of one word, see `load_cost`; of what is not made yet, at most.
-    constant
-        Whether every input takes the same operations.
-    chosen
-        Whether the plan has it.
-    reason
-        Why, or why not.
-    """
-
-    name: str
-    bytes: int
-    loads: int
-    depth: int
-    cost: int
-    constant: bool
-    chosen: bool = False
-    reason: str = ""
+    name: str  # a form of a block, or a method of a product
+    bytes: int  # of its tables or, of what is not made yet, what it can take at most
+    loads: int  # from tables, for one word, at most
+    depth: int  # loads of which each waits for the one before
+    cost: int  # of one word, see `load_cost`; of what is not made yet, at most
+    constant: bool  # whether every input takes the same operations
+    chosen: bool = False  # whether the plan has it
+    reason: str = ""  # why, or why not
 
     def to_plain(self) -> dict[str, Any]:
         """Return the candidate as plain data for JSON."""

@@ -41,30 +41,14 @@ MOST_BYTES = 512 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class BlockCode:
-    """A block as C.
+    """A block as C."""
 
-    Attributes
-    ----------
-    number
-        Of the block in the plan.
-    form
-        Name of its form.
-    constant
-        Whether every input takes the same operations.
-    arrays
-        Const tables.
-    function
-        The text of ``static int32_t block_K(uint32_t x0, uint32_t x1, ...)``, of input words.
-    index
-        The type of these.
-    """
-
-    number: int
-    form: str
-    constant: bool
-    arrays: tuple[ConstantArray, ...]
-    function: str
-    index: str = "uint32_t"
+    number: int  # of the block in the plan
+    form: str  # name of its form
+    constant: bool  # whether every input takes the same operations
+    arrays: tuple[ConstantArray, ...]  # const tables
+    function: str  # the text of `static int32_t block_K(uint32_t x0, uint32_t x1, ...)`, of input words
+    index: str = "uint32_t"  # the type of these
 
     @property
     def bytes(self) -> int:

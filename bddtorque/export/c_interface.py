@@ -19,34 +19,19 @@ IO_BITS = (16, 32)
 
 @dataclass(frozen=True)
 class Interface:
-    """What goes in and comes out.
+    """What goes in and comes out."""
 
-    Attributes
-    ----------
-    arrays
-        The formats of the words of each input array, by its name.
-    names
-        What the plan calls them.
-    result, outputs
-        The output array, and its formats.
-    labels
-        What the words of each array are called in C, by the array.
-    function
-        What the name of the function ends with.
-    bits
-        Of the C type of all words: 16 or 32.
-    register
-        Bits that the chip computes with at once.
-    """
-
+    # the formats of the words of each input array, by its name
     arrays: Mapping[str, tuple[Format, ...]] = field(default_factory=dict)
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what the plan calls them
+    # result, outputs: the output array, and its formats
     result: str = "tau"
     outputs: tuple[Format, ...] = ()
+    # what the words of each array are called in C, by the array
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    function: str = "torque_words"
-    bits: int = 32
-    register: int = 32
+    function: str = "torque_words"  # what the name of the function ends with
+    bits: int = 32  # of the C type of all words: 16 or 32
+    register: int = 32  # bits that the chip computes with at once
 
     @classmethod
     def of(cls, model: Model, bits: int, register: int) -> Interface:

@@ -25,24 +25,12 @@ SECONDS = 300
 
 @dataclass(frozen=True)
 class Measured:
-    """What the compiler made of the sources, in bytes.
+    """What the compiler made of the sources, in bytes."""
 
-    Attributes
-    ----------
-    compiler
-        The command, and the flags it was given.
-    rom
-        What the function adds to a program: code, tables, initial values, library functions that it calls.
-    ram
-        Variables that it adds, and tables that a start-up copies to RAM.
-    stack
-        Frames of the function and of what it calls, at most; None where the compiler does not tell.
-    """
-
-    compiler: str
-    rom: int
-    ram: int
-    stack: int | None
+    compiler: str  # the command, and the flags it was given
+    rom: int  # what the function adds to a program: code, tables, initial values, library functions that it calls
+    ram: int  # variables that it adds, and tables that a start-up copies to RAM
+    stack: int | None  # frames of the function and of what it calls, at most; None where the compiler does not tell
 
 
 def find_compiler(wanted: str | None, chip: Chip | None = None) -> list[str] | None:

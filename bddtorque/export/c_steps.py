@@ -28,34 +28,18 @@ CODE_BYTES, BLOCK_BYTES = 128, 64
 
 @dataclass(frozen=True)
 class Steps:
-    """The body of the function that computes output words.
+    """The body of the function that computes output words."""
 
-    Attributes
-    ----------
-    lines
-        Statements, in the order they run.
-    blocks
-        Numbers of the blocks they look up.
-    limbs
-        Of each table of unsigned products that wide products are put together from, its bits a factor.
-    preamble
-        What must stand before all other code.
-    libraries
-        What a program is linked with.
-    arrays, functions
-        What they read and call beside tables of the plan.
-    code_bytes
-        Of the compiled code, about; 0 if nobody estimated it.
-    """
-
-    lines: tuple[str, ...]
-    blocks: tuple[int, ...]
+    lines: tuple[str, ...]  # statements, in the order they run
+    blocks: tuple[int, ...]  # numbers of the blocks they look up
+    # of each table of unsigned products that wide products are put together from, its bits a factor
     limbs: Mapping[int, int] = field(default_factory=dict)
-    preamble: str = ""
-    libraries: str = ""
+    preamble: str = ""  # what must stand before all other code
+    libraries: str = ""  # what a program is linked with
+    # arrays, functions: what they read and call beside tables of the plan
     arrays: tuple[ConstantArray, ...] = ()
     functions: str = ""
-    code_bytes: int = 0
+    code_bytes: int = 0  # of the compiled code, about; 0 if nobody estimated it
 
 
 class PlanSteps:

@@ -24,24 +24,14 @@ CALL_BYTES = {8: 40, 32: 24}
 
 @dataclass(frozen=True)
 class Value:
-    """A variable of the generated function.
+    """A variable of the generated function."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    range
-        Numbers that it can be.
-    bits, signed
-        Of its type.
-    defined, cost
-        The statement that computes it where it is first needed, and its cycles; empty if it is there.
-    """
-
-    name: str
-    range: Range
+    name: str  # what it is called
+    range: Range  # numbers that it can be
+    # bits, signed: of its type
     bits: int
     signed: bool = True
+    # defined, cost: the statement that computes it where it is first needed, and its cycles; empty if it is there
     defined: str = ""
     cost: int = 0
 

@@ -40,21 +40,11 @@ QUANTITIES = ("q", "qd", "qdd")
 
 @dataclass(frozen=True)
 class TermFunction:
-    """A term of a model, ready to be written.
-
-    Attributes
-    ----------
-    model
-        The model.
-    summands
-        What its plan adds to one torque for the term.
-    name
-        What it was asked for by.
-    """
+    """A term of a model, ready to be written."""
 
     model: Model
-    summands: TermSummands
-    name: str
+    summands: TermSummands  # what its plan adds to one torque for the term
+    name: str  # what it was asked for by
 
     @classmethod
     def of(cls, model: Model, name: str) -> TermFunction:

@@ -54,42 +54,25 @@ Words = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ChipFigures:
-    """What one way to compute the torques takes on a chip.
+    """What one way to compute the torques takes on a chip."""
 
-    Attributes
-    ----------
-    chip, way
-        Which; the way is ``"bddtorque"``, ``"X"`` or ``"F"``, or ``"tables"`` or ``"integer"`` where that is measured
-        beside the model.
-    flags
-        Of the compiler.
-    mean, lowest, highest
-        Cycles of a call, less those of an empty function.
-    flash, ram, stack
-        Bytes that it adds to a program.
-    error
-        The largest found, in units of the last bit.
-    bound
-        The largest proved; None if nothing is.
-    problem
-        Why there are no figures; else empty.
-    options
-        Of `bddtorque compile`, that make what was measured beside the model.
-    """
-
+    # chip, way: which; the way is "bddtorque", "X" or "F", or "tables" or "integer" where that is
+    # measured beside the model
     chip: str
     way: str
-    flags: str = ""
+    flags: str = ""  # of the compiler
+    # mean, lowest, highest: cycles of a call, less those of an empty function
     mean: float = 0.0
     lowest: int = 0
     highest: int = 0
+    # flash, ram, stack: bytes that it adds to a program
     flash: int = 0
     ram: int = 0
     stack: int = 0
-    error: float = 0.0
-    bound: float | None = None
-    problem: str = ""
-    options: str = ""
+    error: float = 0.0  # the largest found, in units of the last bit
+    bound: float | None = None  # the largest proved; None if nothing is
+    problem: str = ""  # why there are no figures; else empty
+    options: str = ""  # of `bddtorque compile`, that make what was measured beside the model
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -27,44 +27,25 @@ CONTROL_PINS = 5
 
 @dataclass(frozen=True)
 class FpgaFigures:
-    """What a circuit takes on a device.
+    """What a circuit takes on a device."""
 
-    Attributes
-    ----------
-    fpga, part
-        The device.
-    way
-        ``"bddtorque"``, or ``"straightforward"``.
-    luts, flip_flops, memories, multipliers
-        Cells of the device; on the iCE40 `luts` are logic cells.
-    mhz
-        The highest clock frequency after routing; None where nothing is routed.
-    latency, interval
-        Clocks from a state to its words, and from one state to the next.
-    states_per_second
-        At that frequency.
-    bound
-        The largest proved error, in units.
-    serial
-        Whether it is measured behind `NAME_serial.v`, since the package has too few pins.
-    problem
-        Why there are no figures; else empty.
-    """
-
+    # fpga, part: the device
     fpga: str
     part: str
-    way: str
+    way: str  # "bddtorque", or "straightforward"
+    # luts, flip_flops, memories, multipliers: cells of the device; on the iCE40 `luts` are logic cells
     luts: float = 0
     flip_flops: float = 0
     memories: float = 0
     multipliers: float = 0
-    mhz: float | None = None
+    mhz: float | None = None  # the highest clock frequency after routing; None where nothing is routed
+    # latency, interval: clocks from a state to its words, and from one state to the next
     latency: int = 0
     interval: int = 1
-    states_per_second: float | None = None
-    bound: float | None = None
-    serial: bool = False
-    problem: str = ""
+    states_per_second: float | None = None  # at that frequency
+    bound: float | None = None  # the largest proved error, in units
+    serial: bool = False  # whether it is measured behind `NAME_serial.v`, since the package has too few pins
+    problem: str = ""  # why there are no figures; else empty
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""

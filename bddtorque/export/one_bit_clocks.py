@@ -50,21 +50,11 @@ MOST_CLOCKS = 1 << 20
 
 @dataclass(frozen=True)
 class Counted:
-    """What a machine made of some states.
+    """What a machine made of some states."""
 
-    Attributes
-    ----------
-    words
-        (N, outputs) int64.
-    clocks
-        (N,) int64, from one start to the next where states wait.
-    tests
-        (N,) int64, of bits, on all cores together.
-    """
-
-    words: Integers
-    clocks: Integers
-    tests: Integers
+    words: Integers  # (N, outputs) int64
+    clocks: Integers  # (N,) int64, from one start to the next where states wait
+    tests: Integers  # (N,) int64, of bits, on all cores together
 
 
 def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:

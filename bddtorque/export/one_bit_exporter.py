@@ -39,29 +39,17 @@ BLOCK_BITS = {"ice40": 32 * 4096, "ecp5": 208 * 18432, "ecp5-25": 56 * 18432}
 
 @dataclass(frozen=True)
 class OneBitFunction:
-    """What is exported: a model or a term, with the words that go in and come out.
+    """What is exported: a model or a term, with the words that go in and come out."""
 
-    Attributes
-    ----------
-    function
-        Its plan and diagrams.
-    inputs, outputs
-        Bits of the words, by the names of the plan and of the ports.
-    states, words
-        States to try, (N, inputs), and the words that the plain interpreter gives, (N, outputs).
-    meaning
-        Lines on what the words mean and what is proved about them.
-    bound
-        The largest proved error, in units.
-    """
-
-    function: Function
+    function: Function  # its plan and diagrams
+    # inputs, outputs: bits of the words, by the names of the plan and of the ports
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
+    # states, words: states to try, (N, inputs), and the words that the plain interpreter gives, (N, outputs)
     states: Integers
     words: Integers
-    meaning: tuple[str, ...]
-    bound: float
+    meaning: tuple[str, ...]  # lines on what the words mean and what is proved about them
+    bound: float  # the largest proved error, in units
 
 
 @dataclass(frozen=True)

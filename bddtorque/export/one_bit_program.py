@@ -42,48 +42,26 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class CoreProgram:
-    """What one core runs.
+    """What one core runs."""
 
-    Attributes
-    ----------
-    code
-        (steps + 1, 15) int64, columns as in `COLUMNS`; the last row is where it waits for a state.
-    nodes
-        (rows, 8) int64, see `SIDE`.
-    """
-
-    code: Integers
-    nodes: Integers
+    code: Integers  # (steps + 1, 15) int64, columns as in `COLUMNS`; the last row is where it waits for a state
+    nodes: Integers  # (rows, 8) int64, see `SIDE`
 
 
 @dataclass(frozen=True, eq=False)
 class OneBitMachine:
-    """One-bit cores with all that they run.
+    """One-bit cores with all that they run."""
 
-    Attributes
-    ----------
-    cores
-        One or more.
-    spreading
-        The schedule that they follow.
-    inputs, outputs
-        Bits of the words that go in and come out, by name.
-    address_bits, local_bits
-        Of bit memories, of the one that all cores have alike and of a core's own.
-    input_start
-        Where the bits of the input words begin, first word first, its most significant bit first.
-    output_start
-        Where those of the output words begin, first word first, its least significant bit first.
-    """
-
-    cores: tuple[CoreProgram, ...]
-    spreading: Spreading
+    cores: tuple[CoreProgram, ...]  # one or more
+    spreading: Spreading  # the schedule that they follow
+    # inputs, outputs: bits of the words that go in and come out, by name
     inputs: dict[str, int]
     outputs: dict[str, int]
+    # address_bits, local_bits: of bit memories, of the one that all cores have alike and of a core's own
     address_bits: int
     local_bits: int
-    input_start: int
-    output_start: int
+    input_start: int  # where the bits of the input words begin, first word first, its most significant bit first
+    output_start: int  # where those of the output words begin, first word first, its least significant bit first
 
     @property
     def several(self) -> bool:

@@ -43,69 +43,33 @@ class Diagrammed:
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction.
+    """One instruction."""
 
-    Attributes
-    ----------
-    a, b
-        Bits that it reads; of a walk none, of a wait the bit waited for in `a`.
-    target
-        The bit that it makes; None where nothing is kept.
-    walk, edge
-        For a walk: the diagram and the root edge in it.
-    waits
-        Whether it waits for `a` from another core.
-    first
-        Whether it begins an addition: the carry is forgotten.
-    negate
-        Whether `b` is subtracted.
-    conditional
-        Whether `b` is subtracted if the condition holds.
-    condition
-        Whether the result becomes the condition.
-    choose
-        Whether the result is `b` where the condition holds, and `a` elsewhere.
-    output
-        The number of the output bit that it makes, all words one after another; −1 for others.
-    operation
-        What it is part of.
-    """
-
+    # a, b: bits that it reads; of a walk none, of a wait the bit waited for in `a`
     a: Bit = ZERO
     b: Bit = ZERO
-    target: Bit | None = None
+    target: Bit | None = None  # the bit that it makes; None where nothing is kept
+    # walk, edge: for a walk: the diagram and the root edge in it
     walk: Diagrammed | None = None
     edge: int = 0
-    waits: bool = False
-    first: bool = False
-    negate: bool = False
-    conditional: bool = False
-    condition: bool = False
-    choose: bool = False
-    output: int = -1
-    operation: str = ""
+    waits: bool = False  # whether it waits for `a` from another core
+    first: bool = False  # whether it begins an addition: the carry is forgotten
+    negate: bool = False  # whether `b` is subtracted
+    conditional: bool = False  # whether `b` is subtracted if the condition holds
+    condition: bool = False  # whether the result becomes the condition
+    choose: bool = False  # whether the result is `b` where the condition holds, and `a` elsewhere
+    output: int = -1  # the number of the output bit that it makes, all words one after another; −1 for others
+    operation: str = ""  # what it is part of
 
 
 @dataclass
 class StepMaker:
-    """Makes the steps of every core of a schedule.
+    """Makes the steps of every core of a schedule."""
 
-    Attributes
-    ----------
-    spreading
-        The schedule.
-    diagrams
-        One per block.
-    input_bits
-        The bits of each input word.
-    output_bits
-        The bits of each output word.
-    """
-
-    spreading: Spreading
-    diagrams: Sequence[Diagram]
-    input_bits: Mapping[str, int]
-    output_bits: Sequence[int]
+    spreading: Spreading  # the schedule
+    diagrams: Sequence[Diagram]  # one per block
+    input_bits: Mapping[str, int]  # the bits of each input word
+    output_bits: Sequence[int]  # the bits of each output word
     bits: dict[str, int] = field(default_factory=dict)
     """How many bits each operation makes."""
 

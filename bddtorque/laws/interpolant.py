@@ -30,25 +30,15 @@ NEAREST_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class Interpolant(Law):
-    """The multilinear interpolant of values on a grid.
-
-    Attributes
-    ----------
-    knots
-        For each argument its knots, ascending; of an angle from −π up to, not including, π.
-    values
-        One a point of the grid, the last argument fastest.
-    around
-        For each argument, whether it is an angle, and goes round.
-    hold
-        Whether the outermost values may be relied on beyond the knots; they hold there in any case, but planners refuse
-        words there otherwise.
-    """
+    """The multilinear interpolant of values on a grid."""
 
     kind: ClassVar[str] = "interpolant"
+    # for each argument its knots, ascending; of an angle from −π up to, not including, π
     knots: tuple[tuple[float, ...], ...]
-    values: tuple[float, ...]
-    around: tuple[bool, ...]
+    values: tuple[float, ...]  # one a point of the grid, the last argument fastest
+    around: tuple[bool, ...]  # for each argument, whether it is an angle, and goes round
+    # whether the outermost values may be relied on beyond the knots; they hold there in any case, but planners refuse
+    # words there otherwise
     hold: bool = False
 
     def __post_init__(self) -> None:
@@ -130,25 +120,13 @@ class Interpolant(Law):
 
 @dataclass(frozen=True)
 class Nearest(Law):
-    """The value of the nearest sample, distances counted in units of each argument; of two, the one listed first.
-
-    Attributes
-    ----------
-    points
-        The samples' arguments, a tuple a sample.
-    values
-        One a sample.
-    units
-        For each argument what counts as 1.
-    around
-        For each argument, whether it is an angle, and goes round.
-    """
+    """The value of the nearest sample, distances counted in units of each argument; of two, the one listed first."""
 
     kind: ClassVar[str] = "nearest"
-    points: tuple[tuple[float, ...], ...]
-    values: tuple[float, ...]
-    units: tuple[float, ...]
-    around: tuple[bool, ...]
+    points: tuple[tuple[float, ...], ...]  # the samples' arguments, a tuple a sample
+    values: tuple[float, ...]  # one a sample
+    units: tuple[float, ...]  # for each argument what counts as 1
+    around: tuple[bool, ...]  # for each argument, whether it is an angle, and goes round
 
     def __post_init__(self) -> None:
         numbers = [*self.values, *self.units, *(each for point in self.points for each in point)]

@@ -25,22 +25,13 @@ JointFriction = Friction | Interpolant
 
 @dataclass(frozen=True)
 class SampledFriction:
-    """Samples of friction that wait for the words of their velocity: those of one word are to be averaged.
+    """Samples of friction that wait for the words of their velocity: those of one word are to be averaged."""
 
-    Attributes
-    ----------
-    samples
-        Velocity and torque.
-    duplicates, spread
-        As in `compile_samples`.
-    hold
-        Whether the outermost values are held beyond the samples.
-    """
-
-    samples: Samples
+    samples: Samples  # velocity and torque
+    # duplicates, spread: as in `compile_samples`
     duplicates: str
     spread: float | None
-    hold: bool
+    hold: bool  # whether the outermost values are held beyond the samples
 
     def merged(self, word: Format | None = None) -> Interpolant:
         """Return the interpolant of the means of all samples with the same word, or of those at the same velocity."""

@@ -19,15 +19,9 @@ from bddtorque.words.bounded import Bounded
 
 
 class Law(ABC):
-    """What a table is made of; frozen, hashable, and plain data in files.
+    """What a table is made of; frozen, hashable, and plain data in files."""
 
-    Attributes
-    ----------
-    kind
-        The name of the law in files.
-    """
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # the name of the law in files
 
     @property
     def transcendental(self) -> bool:

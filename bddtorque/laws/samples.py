@@ -40,27 +40,13 @@ EXTRAPOLATIONS = ("refuse", "hold")
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples as they were read.
+    """Samples as they were read."""
 
-    Attributes
-    ----------
-    names
-        Of the arguments, and last of the value.
-    points
-        (N, k).
-    values
-        (N,).
-    places
-        Where each stands, for messages: lines of a file, or rows from 0.
-    where
-        What messages call them.
-    """
-
-    names: tuple[str, ...]
-    points: Floats
-    values: Floats
-    places: npt.NDArray[np.int64]
-    where: str
+    names: tuple[str, ...]  # of the arguments, and last of the value
+    points: Floats  # (N, k)
+    values: Floats  # (N,)
+    places: npt.NDArray[np.int64]  # where each stands, for messages: lines of a file, or rows from 0
+    where: str  # what messages call them
     unit_of_place: str = "line"
 
     def place(self, sample: int) -> str:

@@ -23,34 +23,21 @@ Unit = Literal["word", "matrix-vector", "bit"]
 
 @dataclass(frozen=True)
 class CostModel:
-    """Steps that everything takes.
-
-    Attributes
-    ----------
-    multiplication, addition
-        Of two words in a recursion.
-    load, load_bit
-        Of a table: for every load, and for every bit of its index; putting an index together is wiring.
-    test
-        One bit tested by a diagram's walk.
-    table_addition, addition_bit
-        An addition in a table scheme, and what every bit of its result takes on top.
-    hop
-        One packet to a neighbour, where hops are charged.
-    position_bits
-        Bits of a position word, the index of a sine table.
-    """
+    """Steps that everything takes."""
 
     name: str
+    # multiplication, addition: of two words in a recursion
     multiplication: float
     addition: float
+    # load, load_bit: of a table: for every load, and for every bit of its index; putting an index together is wiring
     load: float
     load_bit: float
-    test: float
+    test: float  # one bit tested by a diagram's walk
+    # table_addition, addition_bit: an addition in a table scheme, and what every bit of its result takes on top
     table_addition: float
     addition_bit: float
-    hop: float
-    position_bits: int
+    hop: float  # one packet to a neighbour, where hops are charged
+    position_bits: int  # bits of a position word, the index of a sine table
 
     @property
     def times(self) -> Times:
@@ -93,33 +80,18 @@ def cell_steps(position_bits: int, word_bits: int) -> CostModel:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine on an arm, in steps of a cost model.
-
-    Attributes
-    ----------
-    time
-        From a state to its torques; None where the machine does not support the arm, and `note` says why.
-    interval
-        From one torque set to the next where states follow each other as fast as they can.
-    multipliers
-        In all its processors.
-    messages
-        Values that processors send each other for one torque set, see the module.
-    table_bytes
-        Of its tables, sines not counted.
-    exact
-        Whether torques are those of the state alone; else of older data too.
-    """
+    """A machine on an arm, in steps of a cost model."""
 
     name: str
     unit: Unit
     processors: int
+    # from a state to its torques; None where the machine does not support the arm, and `note` says why
     time: float | None
-    interval: float | None
-    multipliers: int
-    messages: int = 0
-    table_bytes: int = 0
-    exact: bool = True
+    interval: float | None  # from one torque set to the next where states follow each other as fast as they can
+    multipliers: int  # in all its processors
+    messages: int = 0  # values that processors send each other for one torque set, see the module
+    table_bytes: int = 0  # of its tables, sines not counted
+    exact: bool = True  # whether torques are those of the state alone; else of older data too
     note: str = ""
 
 

@@ -50,25 +50,16 @@ STREAM = 8
 
 @dataclass(frozen=True)
 class Finding:
-    """What a machine did on random states.
+    """What a machine did on random states."""
 
-    Attributes
-    ----------
-    machine
-        In a cost model.
-    error
-        The largest difference of its torques from Newton-Euler's, of each joint's largest torque; None if it cannot run
-        the arm.
-    units
-        The largest difference from the compiled words, in units of the last bit, torques clamped to their words.
-    agrees
-        Whether that is what it must be: of exact machines no error beyond rounding, and no more units than the
-        certificate allows; of the tables the model's own words; None of machines that only approximate.
-    """
-
-    machine: Machine
+    machine: Machine  # in a cost model
+    # the largest difference of its torques from Newton-Euler's, of each joint's largest torque; None if it cannot run
+    # the arm
     error: float | None
+    # the largest difference from the compiled words, in units of the last bit, torques clamped to their words
     units: float | None
+    # whether that is what it must be: of exact machines no error beyond rounding, and no more units than the
+    # certificate allows; of the tables the model's own words; None of machines that only approximate
     agrees: bool | None
 
     def to_plain(self) -> dict[str, Any]:

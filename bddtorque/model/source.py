@@ -125,35 +125,21 @@ class RobotSource(_OfRobot):
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function of words.
-
-    Attributes
-    ----------
-    name
-        Of the function.
-    input_names, inputs
-        Names and formats of the input words.
-    output
-        The format of the output word.
-    accuracy
-        What was asked for, in units of the last bit.
-    graph
-        The function that was traced, over the names of the inputs; None for any other.
-    rules
-        How samples were read, by name, and what else was asked for; empty where nothing was.
-    """
+    """A function of words."""
 
     kind: ClassVar = "function"
     sections: ClassVar = ("function",)
     memory: ClassVar = FUNCTION_MEMORY
     flash: ClassVar[int | None] = None
 
-    name: str
+    name: str  # of the function
+    # input_names, inputs: names and formats of the input words
     input_names: tuple[str, ...]
     inputs: tuple[Format, ...]
-    output: Format
-    accuracy: float = 1.0
-    graph: Graph | None = None
+    output: Format  # the format of the output word
+    accuracy: float = 1.0  # what was asked for, in units of the last bit
+    graph: Graph | None = None  # the function that was traced, over the names of the inputs; None for any other
+    # how samples were read, by name, and what else was asked for; empty where nothing was
     rules: dict[str, Any] = field(default_factory=dict)
 
     @cached_property

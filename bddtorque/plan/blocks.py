@@ -35,23 +35,12 @@ class PlanPart:
 
 @dataclass(frozen=True)
 class FunctionBlock(PlanPart):
-    """A truth table of a real function, rounded once: nearest word, ties away from zero.
+    """A truth table of a real function, rounded once: nearest word, ties away from zero."""
 
-    Attributes
-    ----------
-    graph
-        The function; inputs x0, x1, ...; one output.
-    arguments
-        What the words of x0, x1, ... stand for.
-    lsb
-        The value of one unit of the output word.
-    low, high
-        A sound range of the output word.
-    """
-
-    graph: Graph
-    arguments: tuple[Argument, ...]
-    lsb: Fraction
+    graph: Graph  # the function; inputs x0, x1, ...; one output
+    arguments: tuple[Argument, ...]  # what the words of x0, x1, ... stand for
+    lsb: Fraction  # the value of one unit of the output word
+    # low, high: a sound range of the output word
     low: int
     high: int
 
@@ -74,27 +63,15 @@ class FunctionBlock(PlanPart):
 
 @dataclass(frozen=True)
 class LawBlock(PlanPart):
-    """A truth table of a law: sign·f − centre, rounded once to the nearest word, ties away from zero, and clamped.
+    """A truth table of a law: sign·f − centre, rounded once to the nearest word, ties away from zero, and clamped."""
 
-    Attributes
-    ----------
-    law
-        The function f of the values that the input words stand for.
-    arguments
-        What these are.
-    lsb
-        The value of one unit of the output word.
-    low, high
-        Where the words are clamped.
-    centre, sign
-        The value of the output word is sign·(centre + word·lsb).
-    """
-
-    law: Law
-    arguments: tuple[Argument, ...]
-    lsb: Fraction
+    law: Law  # the function f of the values that the input words stand for
+    arguments: tuple[Argument, ...]  # what these are
+    lsb: Fraction  # the value of one unit of the output word
+    # low, high: where the words are clamped
     low: int
     high: int
+    # centre, sign: the value of the output word is sign·(centre + word·lsb)
     centre: Fraction = Fraction(0)
     sign: int = 1
 
@@ -122,28 +99,15 @@ class LawBlock(PlanPart):
 
 @dataclass(frozen=True)
 class GivenBlock(PlanPart):
-    """A truth table whose words are given, and known by the key of the table: nobody else can make it.
+    """A truth table whose words are given, and known by the key of the table: nobody else can make it."""
 
-    Attributes
-    ----------
-    widths
-        Bits of each input word.
-    lsb
-        The value of one unit of the output word.
-    low, high
-        The lowest and the highest word.
-    table
-        The content key of the table.
-    error
-        How far a word can be from the value that it was made of, in values.
-    """
-
-    widths: tuple[int, ...]
-    lsb: Fraction
+    widths: tuple[int, ...]  # bits of each input word
+    lsb: Fraction  # the value of one unit of the output word
+    # low, high: the lowest and the highest word
     low: int
     high: int
-    table: str
-    error: float
+    table: str  # the content key of the table
+    error: float  # how far a word can be from the value that it was made of, in values
 
     kind: ClassVar[str] = "given"
 

@@ -40,47 +40,25 @@ NONE: Errors = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Turned:
-    """A product with a sine or cosine: its error is at most |sine or cosine|·errors + rest.
+    """A product with a sine or cosine: its error is at most |sine or cosine|·errors + rest."""
 
-    Attributes
-    ----------
-    angle
-        What identifies the angle.
-    cosine
-        Whether it is the cosine.
-    magnitude, errors
-        Of the other factor.
-    rest
-        The errors of the sine or cosine itself, and of the product's rounding.
-    """
-
-    angle: tuple[object, ...]
-    cosine: bool
+    angle: tuple[object, ...]  # what identifies the angle
+    cosine: bool  # whether it is the cosine
+    # magnitude, errors: of the other factor
     magnitude: float
     errors: Errors
-    rest: Errors
+    rest: Errors  # the errors of the sine or cosine itself, and of the product's rounding
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is proved of a wire.
+    """What is proved of a wire."""
 
-    Attributes
-    ----------
-    range
-        Holds the real number that the wire stands for.
-    errors
-        How far its float can be from that number, by part.
-    angle
-        Of a sine or cosine: what identifies its angle, and whether it is the cosine.
-    turned
-        Of a product with a sine or cosine: each way to read it.
-    """
-
-    range: Interval
-    errors: Errors = NONE
+    range: Interval  # holds the real number that the wire stands for
+    errors: Errors = NONE  # how far its float can be from that number, by part
+    # of a sine or cosine: what identifies its angle, and whether it is the cosine
     angle: tuple[tuple[object, ...], bool] | None = None
-    turned: tuple[Turned, ...] = ()
+    turned: tuple[Turned, ...] = ()  # of a product with a sine or cosine: each way to read it
 
     @property
     def error(self) -> float:

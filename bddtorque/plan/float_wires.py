@@ -88,21 +88,11 @@ class Constant(_FloatWire):
 
 @dataclass(frozen=True)
 class Sine(_FloatWire):
-    """The sine or cosine of an angle word, plus a constant angle, by `bddtorque.words.float_sine`.
+    """The sine or cosine of an angle word, plus a constant angle, by `bddtorque.words.float_sine`."""
 
-    Attributes
-    ----------
-    word
-        An input or a sum of angles.
-    cosine
-        Whether it is the cosine.
-    rest
-        The constant angle, rad.
-    """
-
-    word: int
-    cosine: bool
-    rest: Fraction = Fraction(0)
+    word: int  # an input or a sum of angles
+    cosine: bool  # whether it is the cosine
+    rest: Fraction = Fraction(0)  # the constant angle, rad
 
     kind: ClassVar[str] = "sine"
     reads: ClassVar[tuple[str, ...]] = ("word",)

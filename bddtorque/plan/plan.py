@@ -98,24 +98,12 @@ class BasePlan(Generic[AnyWire, AnyOutput]):
 
 @dataclass(frozen=True)
 class ExactSum:
-    """What a sum stands for before its factors are rounded to integers, in its units.
+    """What a sum stands for before its factors are rounded to integers, in its units."""
 
-    Attributes
-    ----------
-    parts
-        (wire, factor) of each summand.
-    constant
-        What is added to them.
-    dropped
-        Factor and largest magnitude of each term that is left out.
-    names
-        What these are, for people.
-    """
-
-    parts: tuple[tuple[int, Fraction], ...]
-    constant: Fraction
-    dropped: tuple[tuple[Fraction, Fraction], ...] = ()
-    names: tuple[str, ...] = ()
+    parts: tuple[tuple[int, Fraction], ...]  # (wire, factor) of each summand
+    constant: Fraction  # what is added to them
+    dropped: tuple[tuple[Fraction, Fraction], ...] = ()  # factor and largest magnitude of each term that is left out
+    names: tuple[str, ...] = ()  # what these are, for people
 
 
 @dataclass(frozen=True, repr=False)

@@ -228,29 +228,17 @@ class _Summed(PlanPart):
 
 @dataclass(frozen=True)
 class Sum(_Summed):
-    """floor((Σ factor·word + constant)/2^shift + 1/2): ordinary arithmetic, exact, and rounded once.
-
-    Attributes
-    ----------
-    parts
-        (wire, whole factor) of each summand.
-    lsb
-        The value of one unit of the result.
-    constant_error
-        How far rounded factors and constants can move the result, in its units.
-    dropped
-        What was left out as too small to matter, in its units.
-    """
+    """floor((Σ factor·word + constant)/2^shift + 1/2): ordinary arithmetic, exact, and rounded once."""
 
     name: str
-    parts: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int], ...]  # (wire, whole factor) of each summand
     constant: int
     shift: int
     low: int
     high: int
-    lsb: Fraction
-    constant_error: Fraction = Fraction(0)
-    dropped: Fraction = Fraction(0)
+    lsb: Fraction  # the value of one unit of the result
+    constant_error: Fraction = Fraction(0)  # how far rounded factors and constants can move the result, in its units
+    dropped: Fraction = Fraction(0)  # what was left out as too small to matter, in its units
 
     kind: ClassVar[str] = "sum"
 

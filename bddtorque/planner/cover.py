@@ -36,20 +36,11 @@ CONSTANT_CHARGE = Fraction(5, 4)
 
 @dataclass(frozen=True)
 class Choices:
-    """What the error budget decides.
+    """What the error budget decides."""
 
-    Attributes
-    ----------
-    guard
-        For each output, how many bits finer than its own last bit its summands are.
-    margin
-        How many bits finer than needed for a summand the tables inside its cascade are.
-    cascade_bits
-        For each output, the width of the words inside a cascade where a rule fixes it (else None).
-    """
-
-    guard: tuple[int, ...]
-    margin: int
+    guard: tuple[int, ...]  # for each output, how many bits finer than its own last bit its summands are
+    margin: int  # how many bits finer than needed for a summand the tables inside its cascade are
+    # for each output, the width of the words inside a cascade where a rule fixes it (else None)
     cascade_bits: tuple[int, ...] | None = None
 
 

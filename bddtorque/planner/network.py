@@ -43,28 +43,14 @@ class TableValue:
 
 @dataclass
 class Network:
-    """What becomes a word, in the order it is computed, and how.
-
-    Attributes
-    ----------
-    arguments
-        What the words of the graph's inputs stand for.
-    tables
-        By node number.
-    sums
-        By node number.
-    outputs
-        One form an output.
-    order
-        The node numbers of both, operands before readers.
-    """
+    """What becomes a word, in the order it is computed, and how."""
 
     graph: Graph
-    arguments: Mapping[str, Argument]
-    tables: dict[int, TableValue] = field(default_factory=dict)
-    sums: dict[int, Form] = field(default_factory=dict)
-    outputs: list[Form] = field(default_factory=list)
-    order: list[int] = field(default_factory=list)
+    arguments: Mapping[str, Argument]  # what the words of the graph's inputs stand for
+    tables: dict[int, TableValue] = field(default_factory=dict)  # by node number
+    sums: dict[int, Form] = field(default_factory=dict)  # by node number
+    outputs: list[Form] = field(default_factory=list)  # one form an output
+    order: list[int] = field(default_factory=list)  # the node numbers of both, operands before readers
 
     @cached_property
     def ranges(self) -> list[Interval]:

@@ -32,18 +32,10 @@ DROP_SHARE = 1 / 8
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of the words of a network.
+    """The sizes of the words of a network."""
 
-    Attributes
-    ----------
-    exponents
-        By node number: one unit is 2^exponent.
-    dropped
-        By node number (−1 − k for output k): the monomials left out.
-    """
-
-    exponents: dict[int, int]
-    dropped: dict[int, frozenset[Monomial]]
+    exponents: dict[int, int]  # by node number: one unit is 2^exponent
+    dropped: dict[int, frozenset[Monomial]]  # by node number (−1 − k for output k): the monomials left out
 
 
 def size(network: Network, units: Sequence[float], budget: float) -> Sizes:

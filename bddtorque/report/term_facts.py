@@ -89,21 +89,12 @@ class BlockOfTerm:
 
 @dataclass(frozen=True)
 class ModelTerm(Term):
-    """What a compiled model computes for one term, or for several that one table holds: names and kinds joined with +.
+    """What a compiled model computes for one term, or for several that one table holds, their names joined with +."""
 
-    Attributes
-    ----------
-    error
-        What its tables, products and sums can add to the torque's error, in units, final rounding not counted.
-    share
-        Of the torque's proved bound.
-    blocks
-        The tables it reads, in the order of the plan; tables are shared between terms.
-    """
-
+    # what its tables, products and sums can add to the torque's error, in units, final rounding not counted
     error: float
-    share: float
-    blocks: tuple[BlockOfTerm, ...]
+    share: float  # of the torque's proved bound
+    blocks: tuple[BlockOfTerm, ...]  # the tables it reads, in the order of the plan; tables are shared between terms
 
     def to_plain(self) -> dict[str, Any]:
         """Return the figures by name."""

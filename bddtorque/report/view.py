@@ -32,26 +32,14 @@ SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.3
 
 @dataclass(frozen=True)
 class Placed:
-    """One joint at a position: its frame before and after its own motion, in base axes.
-
-    Attributes
-    ----------
-    revolute
-        Whether it turns.
-    start
-        Where the link that carries it has its origin.
-    number
-        Of the drive that moves it, from 1.
-    end
-        Where a link ends that carries no other joint, in a tree; else None.
-    """
+    """One joint at a position: its frame before and after its own motion, in base axes."""
 
     fixed: Pose
     moved: Pose
-    revolute: bool
-    start: Array
-    number: int
-    end: Array | None = None
+    revolute: bool  # whether it turns
+    start: Array  # where the link that carries it has its origin
+    number: int  # of the drive that moves it, from 1
+    end: Array | None = None  # where a link ends that carries no other joint, in a tree; else None
 
     @property
     def points(self) -> list[Array]:
@@ -61,22 +49,13 @@ class Placed:
 
 @dataclass(frozen=True)
 class View:
-    """A parallel projection.
+    """A parallel projection."""
 
-    Attributes
-    ----------
-    axes
-        (3, 3), two level directions and the one against gravity, in base axes, as rows.
-    azimuth, elevation
-        Where the eye is, rad.
-    reach
-        Half the side of the square that is seen, m.
-    """
-
-    axes: Array
+    axes: Array  # (3, 3), two level directions and the one against gravity, in base axes, as rows
+    # azimuth, elevation: where the eye is, rad
     azimuth: float
     elevation: float
-    reach: float
+    reach: float  # half the side of the square that is seen, m
 
     def screen(self, points: npt.ArrayLike) -> Array:
         """Return points (..., 3) in base axes as (right, down, towards the eye), in units of the reach."""

@@ -19,24 +19,12 @@ Priority = Literal["critical_path", "longest_task"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A piece of work that, once begun, runs to its end on one processor.
+    """A piece of work that, once begun, runs to its end on one processor."""
 
-    Attributes
-    ----------
-    name
-        Unique among the tasks scheduled together.
-    duration
-        >= 0, in the caller's unit of time.
-    predecessors
-        Names of the tasks that must have ended before this one starts.
-    processor
-        The processor it is bound to, counted from 0; None where any will do.
-    """
-
-    name: str
-    duration: float
-    predecessors: tuple[str, ...] = ()
-    processor: int | None = None
+    name: str  # unique among the tasks scheduled together
+    duration: float  # >= 0, in the caller's unit of time
+    predecessors: tuple[str, ...] = ()  # names of the tasks that must have ended before this one starts
+    processor: int | None = None  # the processor it is bound to, counted from 0; None where any will do
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,29 +50,15 @@ class Compiled(Protocol):
 
 @dataclass(frozen=True)
 class Spreading:
-    """A plan spread over processors; times in steps of `costs`.
+    """A plan spread over processors; times in steps of `costs`."""
 
-    Attributes
-    ----------
-    operations
-        What is done, in an order in which it can be; with `spread_terms`, some of it by several processors.
-    schedule
-        When and where.
-    costs
-        The steps of each operation.
-    serial
-        What one processor takes that computes everything once.
-    longest
-        The longest path: no number of processors is faster.
-    messages, message_bits
-        What processors send to others, see `messages`.
-    """
-
+    # what is done, in an order in which it can be; with `spread_terms`, some of it by several processors
     operations: tuple[Operation, ...]
-    schedule: Schedule
-    costs: Costs
-    serial: float
-    longest: float
+    schedule: Schedule  # when and where
+    costs: Costs  # the steps of each operation
+    serial: float  # what one processor takes that computes everything once
+    longest: float  # the longest path: no number of processors is faster
+    # messages, message_bits: what processors send to others, see `messages`
     messages: int
     message_bits: int
 

@@ -15,33 +15,18 @@ class Word:
     """A word as its reader sees it: floor(held / 2^shift)·2^scale, of which `wrap` bits are kept if it is not 0.
 
     Exactly one of `input`, `sources` and neither (a constant) says what is held.
-
-    Attributes
-    ----------
-    sources
-        The operation that makes the word, or one operation a bit, least significant first.
-    bits_apart
-        Whether `sources` are single bits.
-    signed
-        Whether single bits are two's complement.
-    input
-        The name of an input word (q1.., qd1.., qdd1..).
-    constant
-        What is held where there is neither.
-    shift, scale, wrap
-        See above; at least 0.
-    low, high
-        Ends of the word read.
     """
 
-    sources: tuple[str, ...] = ()
-    bits_apart: bool = False
-    signed: bool = True
-    input: str | None = None
-    constant: int = 0
+    sources: tuple[str, ...] = ()  # the operation that makes the word, or one operation a bit, least significant first
+    bits_apart: bool = False  # whether `sources` are single bits
+    signed: bool = True  # whether single bits are two's complement
+    input: str | None = None  # the name of an input word (q1.., qd1.., qdd1..)
+    constant: int = 0  # what is held where there is neither
+    # shift, scale, wrap: see above; at least 0
     shift: int = 0
     scale: int = 0
     wrap: int = 0
+    # low, high: ends of the word read
     low: int = 0
     high: int = 0
 

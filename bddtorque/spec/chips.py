@@ -23,29 +23,14 @@ WIDTHS = (16, 32, 64)
 
 @dataclass(frozen=True)
 class Costs:
-    """Cycles of an operation on words of 16, 32 and 64 bits.
+    """Cycles of an operation on words of 16, 32 and 64 bits."""
 
-    Attributes
-    ----------
-    add
-        Of two words.
-    multiply
-        Of two words of 16 bits into 32; of 32 into 32; of 32 into 64.
-    shift
-        To the right by a constant, whole bytes on an 8-bit processor.
-    shift_bit
-        For each bit beyond whole bytes; 0 where a shift takes the same for any number of bits.
-    load
-        Of a table's word of 8, 16 and 32 bits at a computed index.
-    constant
-        Of a constant that no instruction holds.
-    """
-
-    add: tuple[int, int, int]
-    multiply: tuple[int, int, int]
-    shift: tuple[int, int, int]
-    load: tuple[int, int, int]
-    constant: int
+    add: tuple[int, int, int]  # of two words
+    multiply: tuple[int, int, int]  # of two words of 16 bits into 32; of 32 into 32; of 32 into 64
+    shift: tuple[int, int, int]  # to the right by a constant, whole bytes on an 8-bit processor
+    load: tuple[int, int, int]  # of a table's word of 8, 16 and 32 bits at a computed index
+    constant: int  # of a constant that no instruction holds
+    # for each bit beyond whole bytes; 0 where a shift takes the same for any number of bits
     shift_bit: tuple[int, int, int] = (0, 0, 0)
 
     def shift_by(self, count: int, bits: int = 32) -> int:

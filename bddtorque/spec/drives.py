@@ -30,29 +30,17 @@ def _positive(unit: str) -> Reader:
 
 @dataclass(frozen=True)
 class Drive(Record):
-    """The drive of one joint. Its direction is the `sign` of the joint.
+    """The drive of one joint. Its direction is the `sign` of the joint."""
 
-    Attributes
-    ----------
-    gear
-        Turns of the motor for one turn of the joint, or for one metre.
-    encoder
-        Counts for one turn of the motor; None where its words are of no interest.
-    velocity
-        Counts per second that one unit of a velocity word is, where the range of the velocity is ``"drive"``.
-    torque_constant
-        N·m/A of the motor.
-    current
-        A that one count of the driver is; None: currents are in mA.
-    rotor_inertia
-        kg·m² of the rotor, at the motor; gear² times that takes the place of the robot's own at the joint.
-    """
-
-    gear: Annotated[float, _positive("")] = 1.0
+    gear: Annotated[float, _positive("")] = 1.0  # turns of the motor for one turn of the joint, or for one metre
+    # counts for one turn of the motor; None where its words are of no interest
     encoder: Annotated[float | None, _positive(" counts per turn of the motor")] = None
+    # counts per second that one unit of a velocity word is, where the range of the velocity is "drive"
     velocity: Annotated[float, _positive(" counts per second")] = 1.0
-    torque_constant: Annotated[float | None, _positive(" N·m/A")] = None
+    torque_constant: Annotated[float | None, _positive(" N·m/A")] = None  # N·m/A of the motor
+    # a that one count of the driver is; None: currents are in mA
     current: Annotated[float | None, _positive(" A per count")] = None
+    # kg·m² of the rotor, at the motor; gear² times that takes the place of the robot's own at the joint
     rotor_inertia: Annotated[float | None, as_not_negative] = None
 
     def reflected_inertia(self, revolute: bool) -> float | None:
@@ -90,24 +78,12 @@ class Drive(Record):
 
 @dataclass(frozen=True)
 class DriveWords:
-    """How words of one joint follow from counts of its drive, and currents from words.
+    """How words of one joint follow from counts of its drive, and currents from words."""
 
-    Attributes
-    ----------
-    joint
-        Its name.
-    drive
-        What is known of the drive.
-    revolute
-        Whether the joint turns.
-    formats
-        Of its words, by array: ``"q"``, ``"qd"``, ``"tau"``; those that the model has.
-    """
-
-    joint: str
-    drive: Drive
-    revolute: bool
-    formats: dict[str, Format]
+    joint: str  # its name
+    drive: Drive  # what is known of the drive
+    revolute: bool  # whether the joint turns
+    formats: dict[str, Format]  # of its words, by array: "q", "qd", "tau"; those that the model has
 
     def position_words(self, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the nearest position words of encoder counts: a turn of the joint is gear · encoder of them."""

@@ -7,17 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Quantity:
-    """One of the functions of a robot.
+    """One of the functions of a robot."""
 
-    Attributes
-    ----------
-    about
-        What it is, for the header of exported code and for people.
-    inputs, outputs
-        Names of its arrays, in order.
-    """
-
-    about: str
+    about: str  # what it is, for the header of exported code and for people
+    # inputs, outputs: names of its arrays, in order
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 

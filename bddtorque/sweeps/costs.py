@@ -17,26 +17,15 @@ STATES, ROUNDS = 8192, 7
 
 @dataclass(frozen=True)
 class ModelCost:
-    """Size and speed of a model.
+    """Size and speed of a model."""
 
-    Attributes
-    ----------
-    file_bytes, table_bytes, nodes
-        Of the .bdt file, of the dense tables, of the diagrams.
-    form
-        How the evaluator ``words`` ran it.
-    nanoseconds
-        Median processor time of a state in a batch, words to words, on one core.
-    float_nanoseconds
-        That of float Newton-Euler, run in turn with it.
-    """
-
+    # file_bytes, table_bytes, nodes: of the .bdt file, of the dense tables, of the diagrams
     file_bytes: int
     table_bytes: int
     nodes: int
-    form: str
-    nanoseconds: float
-    float_nanoseconds: float
+    form: str  # how the evaluator `words` ran it
+    nanoseconds: float  # median processor time of a state in a batch, words to words, on one core
+    float_nanoseconds: float  # that of float Newton-Euler, run in turn with it
 
     @property
     def ratio(self) -> float:

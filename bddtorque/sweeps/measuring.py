@@ -37,18 +37,13 @@ ANY_SIZE = 1 << 62
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out.
-
-    Attributes
-    ----------
-    traced
-        The true torques as code for this robot alone; else they are those of the recursion for any robot.
-    """
+    """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out."""
 
     robot: Robot
     formats: Formats
     proved: Floats
     run: Callable[[Words, Words, Words], Words]
+    # the true torques as code for this robot alone; else they are those of the recursion for any robot
     traced: TrueTorques | None = None
 
     def truth(self, q: Floats, qd: Floats, qdd: Floats) -> Floats:

@@ -23,21 +23,11 @@ CORNER_SHARE = 8
 
 @dataclass(frozen=True)
 class Batch:
-    """Some states of a sweep.
+    """Some states of a sweep."""
 
-    Attributes
-    ----------
-    corner
-        Words from the ends and the middle of their formats, else states drawn evenly.
-    index
-        Which batch of its kind; with the seed it decides the states.
-    count
-        Number of states.
-    """
-
-    corner: bool
-    index: int
-    count: int
+    corner: bool  # words from the ends and the middle of their formats, else states drawn evenly
+    index: int  # which batch of its kind; with the seed it decides the states
+    count: int  # number of states
 
 
 @dataclass(frozen=True)

@@ -68,28 +68,15 @@ ALONE = Motions([STANDING])
 
 @dataclass(frozen=True)
 class TermError:
-    """What was found of one term of one torque, in units of the torque's last bit.
+    """What was found of one term of one torque, in units of the torque's last bit."""
 
-    Attributes
-    ----------
-    torque
-        The joint, from 0.
-    name
-        J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or ``"roundings"``.
-    value
-        Largest |value| of the term itself.
-    largest, rms
-        Of the error.
-    dropped
-        The plan has nothing for it: too small to matter, and charged to the certificate.
-    """
-
-    torque: int
-    name: str
-    value: float
+    torque: int  # the joint, from 0
+    name: str  # J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or "roundings"
+    value: float  # largest |value| of the term itself
+    # largest, rms: of the error
     largest: float
     rms: float
-    dropped: bool = False
+    dropped: bool = False  # the plan has nothing for it: too small to matter, and charged to the certificate
 
     def to_plain(self) -> dict[str, Any]:
         """Return numbers by name."""
@@ -236,24 +223,12 @@ def groups_of(sets: Iterable[Motions]) -> list[Motions]:
 
 @dataclass(frozen=True)
 class TermSummands:
-    """What a plan adds to one torque for one term, or for several that one table holds.
+    """What a plan adds to one torque for one term, or for several that one table holds."""
 
-    Attributes
-    ----------
-    torque
-        The joint, from 0.
-    motions
-        Of the terms: one each.
-    parts
-        (wire, factor) of the output's summands that belong to them.
-    constant
-        Of the output, where it belongs to them.
-    """
-
-    torque: int
-    motions: tuple[Motion, ...]
-    parts: tuple[tuple[int, int], ...]
-    constant: int
+    torque: int  # the joint, from 0
+    motions: tuple[Motion, ...]  # of the terms: one each
+    parts: tuple[tuple[int, int], ...]  # (wire, factor) of the output's summands that belong to them
+    constant: int  # of the output, where it belongs to them
 
     @property
     def name(self) -> str:

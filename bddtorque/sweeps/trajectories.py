@@ -31,23 +31,12 @@ QUINTIC_SPEED, QUINTIC_ACCELERATION = 15 / 8, 10 / math.sqrt(3)
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A sequence of states.
+    """A sequence of states."""
 
-    Attributes
-    ----------
-    name
-        ``"quintic"``, ``"sine"``, or the file it was read from.
-    time
-        Times, shape (N,), in s; the number of the state if no time is known.
-    timed
-        Whether `time` is in s.
-    q, qd, qdd
-        States, shape (N, n), rad or m, per s and s².
-    """
-
-    name: str
-    time: Floats
-    timed: bool
+    name: str  # "quintic", "sine", or the file it was read from
+    time: Floats  # times, shape (N,), in s; the number of the state if no time is known
+    timed: bool  # whether `time` is in s
+    # q, qd, qdd: states, shape (N, n), rad or m, per s and s²
     q: Floats
     qd: Floats
     qdd: Floats

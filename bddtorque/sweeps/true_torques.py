@@ -42,18 +42,12 @@ def float_error(bits: int) -> float:
 
 @dataclass(frozen=True)
 class TrueTorques:
-    """Torques without friction of inputs in units.
-
-    Attributes
-    ----------
-    error
-        What roundings of each torque at words amount to at most, in units.
-    """
+    """Torques without friction of inputs in units."""
 
     code: Callable[..., None]
     room: int
     lanes: int
-    error: tuple[float, ...]
+    error: tuple[float, ...]  # what roundings of each torque at words amount to at most, in units
 
     def __call__(self, inputs: Floats) -> Floats:
         """Return torques (n, N) in units, neither rounded nor clamped, of inputs (3n, N) in units: q, qd, qdd."""

@@ -16,20 +16,12 @@ from bddtorque.words.integer_range import index_words, word_range, wrap
 
 @dataclass(frozen=True)
 class Argument:
-    """The exact value of a two's complement input word.
+    """The exact value of a two's complement input word."""
 
-    Attributes
-    ----------
-    kind
-        ``"angle"``, value = 2π·scale·word/2^bits + centre (rad), or ``"word"``, value = scale·word + centre.
-    bits
-        Word length.
-    scale, centre
-        Rationals; the scale of an angle is a whole number.
-    """
-
+    # "angle", value = 2π·scale·word/2^bits + centre (rad), or "word", value = scale·word + centre
     kind: Literal["angle", "word"]
-    bits: int
+    bits: int  # word length
+    # scale, centre: rationals; the scale of an angle is a whole number
     scale: Fraction = Fraction(1)
     centre: Fraction = Fraction(0)
 

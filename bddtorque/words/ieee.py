@@ -24,24 +24,12 @@ SAFE_LOW, SAFE_HIGH = 2.0**-400, 2.0**400
 
 @dataclass(frozen=True)
 class Precision:
-    """A binary format of IEEE 754.
+    """A binary format of IEEE 754."""
 
-    Attributes
-    ----------
-    name
-        ``"single"`` or ``"double"``.
-    bits
-        Of the significand, the leading one included.
-    lowest
-        The exponent of the smallest normal number.
-    highest
-        The exponent of the largest numbers.
-    """
-
-    name: str
-    bits: int
-    lowest: int
-    highest: int
+    name: str  # "single" or "double"
+    bits: int  # of the significand, the leading one included
+    lowest: int  # the exponent of the smallest normal number
+    highest: int  # the exponent of the largest numbers
 
     @property
     def unit(self) -> float:

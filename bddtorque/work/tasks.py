@@ -18,25 +18,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Work that can be done anywhere and at any time with the same result.
+    """Work that can be done anywhere and at any time with the same result."""
 
-    Attributes
-    ----------
-    function
-        A pure function at the top level of a module (workers import it by name).
-    arguments
-        Numbers, text, bytes, None, NumPy arrays, enums, fractions, and tuples, lists, dicts and frozen dataclasses of
-        such.
-    name
-        What messages and progress call it.
-    cost
-        How long it takes relative to other tasks; for progress and order only.
-    """
-
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # a pure function at the top level of a module (workers import it by name)
+    # numbers, text, bytes, None, NumPy arrays, enums, fractions, and tuples, lists, dicts and frozen dataclasses of
+    # such
     arguments: tuple[Any, ...] = ()
-    name: str = ""
-    cost: float = 1.0
+    name: str = ""  # what messages and progress call it
+    cost: float = 1.0  # how long it takes relative to other tasks; for progress and order only
 
     def __post_init__(self) -> None:
         where = f"{self.function.__module__}.{self.function.__qualname__}"

@@ -54,58 +54,30 @@ FAST = Sinusoid((0.2, 0.2, 0.2), 10.0)
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a closed-loop run holds fixed.
-
-    Attributes
-    ----------
-    stiffness, damping
-        K_p in 1/s² and K_v in 1/s, the same for all joints.
-    duration
-        In s.
-    switch
-        s; the serial recursion runs before, the method from then on.
-    latency
-        Samples between computing a torque and applying it.
-    too_far
-        rad; a run has diverged when any joint is further from its desired position.
-    """
+    """What a closed-loop run holds fixed."""
 
     task: Sinusoid = SLOW
+    # stiffness, damping: K_p in 1/s² and K_v in 1/s, the same for all joints
     stiffness: float = 100.0
     damping: float = 20.0
-    duration: float = 6.0
-    switch: float = 1.57
-    latency: int = 0
-    too_far: float = 1.0
+    duration: float = 6.0  # in s
+    switch: float = 1.57  # s; the serial recursion runs before, the method from then on
+    latency: int = 0  # samples between computing a torque and applying it
+    too_far: float = 1.0  # rad; a run has diverged when any joint is further from its desired position
 
 
 @dataclass(frozen=True)
 class Run:
-    """A simulated run, sample by sample, up to its end or its divergence.
+    """A simulated run, sample by sample, up to its end or its divergence."""
 
-    Attributes
-    ----------
-    period
-        In s.
-    time
-        (K,), s.
-    q, desired
-        (K, n), rad or m.
-    tau
-        (K, n), computed at each sample, N·m or N.
-    diverged
-        s, when a joint was too far for the first time; None where that did not happen.
-    switch
-        In s.
-    """
-
-    period: float
-    time: Floats
+    period: float  # in s
+    time: Floats  # (K,), s
+    # q, desired: (K, n), rad or m
     q: Floats
     desired: Floats
-    tau: Floats
-    diverged: float | None
-    switch: float = field(default=1.57)
+    tau: Floats  # (K, n), computed at each sample, N·m or N
+    diverged: float | None  # s, when a joint was too far for the first time; None where that did not happen
+    switch: float = field(default=1.57)  # in s
 
     @property
     def error(self) -> Floats:

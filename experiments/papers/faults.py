@@ -53,37 +53,22 @@ class Fault:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a fault did to one control loop.
+    """What a fault did to one control loop."""
 
-    Attributes
-    ----------
-    own, others
-        Variables computed again: those of the failed processor, and those that had used them.
-    spoilt
-        Variables that were wrong when the fault was found.
-    operations
-        Of what was computed again.
-    checks
-        How often failures were looked for in the loop.
-    healthy_cycles, cycles
-        Length of the loop without the fault, and with it; the check itself is not priced.
-    unseen, tau, healthy
-        Torques (n,) with the fault never seen, after recovery, and had there been none; N·m or N.
-    store_restored
-        Whether every variable is again, to the last bit, what it would have been.
-    """
-
+    # own, others: variables computed again: those of the failed processor, and those that had used them
     own: tuple[Place, ...]
     others: tuple[Place, ...]
-    spoilt: tuple[Place, ...]
-    operations: Operations
-    checks: int
+    spoilt: tuple[Place, ...]  # variables that were wrong when the fault was found
+    operations: Operations  # of what was computed again
+    checks: int  # how often failures were looked for in the loop
+    # healthy_cycles, cycles: length of the loop without the fault, and with it; the check itself is not priced
     healthy_cycles: float
     cycles: float
+    # unseen, tau, healthy: torques (n,) with the fault never seen, after recovery, and had there been none; N·m or N
     unseen: Floats
     tau: Floats
     healthy: Floats
-    store_restored: bool
+    store_restored: bool  # whether every variable is again, to the last bit, what it would have been
 
 
 class FaultyLoop:

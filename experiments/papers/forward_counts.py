@@ -114,18 +114,10 @@ METHODS: dict[str, Method] = {
 
 @dataclass(frozen=True)
 class ForwardGraph:
-    """A way of forward dynamics as a graph.
+    """A way of forward dynamics as a graph."""
 
-    Attributes
-    ----------
-    graph
-        Inputs qd1.., tau1.., sines and cosines of q1.., and the reciprocals 1/d1..; outputs qdd1.. and d1..
-    reciprocals
-        How many.
-    """
-
-    graph: Graph
-    reciprocals: int
+    graph: Graph  # inputs qd1.., tau1.., sines and cosines of q1.., and the reciprocals 1/d1..; outputs qdd1.. and d1..
+    reciprocals: int  # how many
 
     @property
     def cost(self) -> Path:

@@ -30,25 +30,14 @@ OUTPUT = -1
 
 @dataclass(frozen=True, eq=False)
 class OneBitProgram:
-    """Instructions of a one-bit processor.
+    """Instructions of a one-bit processor."""
 
-    Attributes
-    ----------
-    tested
-        (length,) int64, the input bit that an instruction tests (0 = least significant of the index), `input_bits` for
-        the bit that is always 1, `OUTPUT` for an output.
-    argument
-        (length,) int64, the address to branch to, or the value to give out.
-    entries
-        For each output bit that the program computes, where it begins.
-    input_bits
-        v.
-    """
-
+    # (length,) int64, the input bit that an instruction tests (0 = least significant of the index), `input_bits` for
+    # the bit that is always 1, `OUTPUT` for an output
     tested: Integers
-    argument: Integers
-    entries: tuple[int, ...]
-    input_bits: int
+    argument: Integers  # (length,) int64, the address to branch to, or the value to give out
+    entries: tuple[int, ...]  # for each output bit that the program computes, where it begins
+    input_bits: int  # v
 
     def __len__(self) -> int:
         return len(self.tested)

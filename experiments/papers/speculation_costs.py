@@ -122,18 +122,10 @@ def total(costs: Iterable[Operations]) -> Operations:
 
 @dataclass(frozen=True)
 class Overhead:
-    """What a method costs beyond the recursion, for one control loop with one processor a link.
+    """What a method costs beyond the recursion, for one control loop with one processor a link."""
 
-    Attributes
-    ----------
-    messages
-        Vectors that go from one processor to another (a variable that two processors read is sent to each).
-    operations
-        Of the predictions.
-    """
-
-    messages: int
-    operations: Operations
+    messages: int  # vectors that go from one processor to another (a variable that two processors read is sent to each)
+    operations: Operations  # of the predictions
 
 
 def overhead(recursion: Recursion, method: Method, kinds: Sequence[Kind], *, send_differences: bool) -> Overhead:

@@ -33,20 +33,13 @@ def name_of(place: Place) -> str:
 
 @dataclass(frozen=True)
 class Timetable:
-    """Rows of work for a method.
-
-    Attributes
-    ----------
-    rows
-        For each row, for each processor, the variables it computes in that row.
-    synchronised
-        For each row, whether all processors wait for each other at its end.
-    """
+    """Rows of work for a method."""
 
     name: str
     method: Method
+    # for each row, for each processor, the variables it computes in that row
     rows: tuple[tuple[tuple[Place, ...], ...], ...]
-    synchronised: tuple[bool, ...]
+    synchronised: tuple[bool, ...]  # for each row, whether all processors wait for each other at its end
 
     @property
     def processors(self) -> int:

@@ -38,16 +38,11 @@ class CoefficientTable:
 
 @dataclass(frozen=True)
 class LookUp:
-    """All coefficients of a robot, tabulated over positions of `position_bits` bits.
-
-    Attributes
-    ----------
-    coefficient_bits
-        Bits of a stored coefficient, two's complement words scaled to its largest magnitude; None for float64.
-    """
+    """All coefficients of a robot, tabulated over positions of `position_bits` bits."""
 
     robot: Robot
     position_bits: int
+    # bits of a stored coefficient, two's complement words scaled to its largest magnitude; None for float64
     coefficient_bits: int | None
     tables: tuple[CoefficientTable, ...]
 

@@ -38,27 +38,13 @@ PHASES_OF = {
 
 @dataclass(frozen=True)
 class ArrayRun:
-    """What came out of the array, and what it took.
+    """What came out of the array, and what it took."""
 
-    Attributes
-    ----------
-    accelerations
-        Qdd, rad/s², (n,) or (N, n).
-    inertia
-        A(Q), kg·m², (n, n) or (N, n, n), put together from a_ji in PR_ji.
-    bias
-        b, N·m, (n,) or (N, n), from column 1.
-    phases
-        What was counted, by phase.
-    array
-        The array itself, as the last phase left it.
-    """
-
-    accelerations: npt.NDArray[np.float64]
-    inertia: npt.NDArray[np.float64]
-    bias: npt.NDArray[np.float64]
-    phases: dict[str, PhaseRecord]
-    array: TriangularArray
+    accelerations: npt.NDArray[np.float64]  # Qdd, rad/s², (n,) or (N, n)
+    inertia: npt.NDArray[np.float64]  # A(Q), kg·m², (n, n) or (N, n, n), put together from a_ji in PR_ji
+    bias: npt.NDArray[np.float64]  # b, N·m, (n,) or (N, n), from column 1
+    phases: dict[str, PhaseRecord]  # what was counted, by phase
+    array: TriangularArray  # the array itself, as the last phase left it
 
     def path(self, heading: str) -> Path:
         """Return the longest paths of the phases under a heading of `PHASES_OF`, one after the other."""

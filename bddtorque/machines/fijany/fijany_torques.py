@@ -26,21 +26,11 @@ from bddtorque.robots.robot import Robot
 
 @dataclass(frozen=True)
 class ArrayTorques:
-    """What came out of the array, and what it took.
+    """What came out of the array, and what it took."""
 
-    Attributes
-    ----------
-    torques
-        N·m, (n,) or (N, n).
-    path
-        The longest path of operations and hops from the first word in to the last word out.
-    array
-        The array itself, as it was left.
-    """
-
-    torques: npt.NDArray[np.float64]
-    path: Path
-    array: TriangularArray
+    torques: npt.NDArray[np.float64]  # N·m, (n,) or (N, n)
+    path: Path  # the longest path of operations and hops from the first word in to the last word out
+    array: TriangularArray  # the array itself, as it was left
 
 
 def multiply_matrix(processor: Processor) -> Running:

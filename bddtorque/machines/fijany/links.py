@@ -29,30 +29,14 @@ ZERO: Triple = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class LinkConstants:
-    """Link j in the axes of frame j + 1, moments about O_j.
+    """Link j in the axes of frame j + 1, moments about O_j."""
 
-    Attributes
-    ----------
-    rotation
-        E, frame j + 1 in the frame that turns with joint j, so that R(j+1, j) = Eᵀ Rz(q_j)ᵀ.
-    position
-        P(j+1, j), from O_j to O_{j+1}, m.
-    first_moment
-        H(j), kg·m.
-    second_moment
-        K(j), kg·m².
-    mass
-        M(j), kg.
-    rotor
-        Inertia of the drive seen at joint j, kg·m²; no part of FIJ, added to a_jj.
-    """
-
-    rotation: Square
-    position: Triple
-    first_moment: Triple
-    second_moment: Square
-    mass: float
-    rotor: float
+    rotation: Square  # E, frame j + 1 in the frame that turns with joint j, so that R(j+1, j) = Eᵀ Rz(q_j)ᵀ
+    position: Triple  # P(j+1, j), from O_j to O_{j+1}, m
+    first_moment: Triple  # H(j), kg·m
+    second_moment: Square  # K(j), kg·m²
+    mass: float  # M(j), kg
+    rotor: float  # inertia of the drive seen at joint j, kg·m²; no part of FIJ, added to a_jj
 
 
 @dataclass(frozen=True)

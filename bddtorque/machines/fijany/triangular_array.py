@@ -139,34 +139,17 @@ class Processor:
 
 @dataclass(frozen=True)
 class PhaseRecord:
-    """What the simulator counted while all processors ran one programme.
+    """What the simulator counted while all processors ran one programme."""
 
-    Attributes
-    ----------
-    name
-        Of the phase.
-    path
-        The longest path: of this phase alone where the array has barriers, from the start where it has none.
-    hops
-        The longest chain of hops within the phase.
-    work
-        Multiplications and additions of all processors together.
-    messages, words
-        Sent over links, all together.
-    paths
-        Per processor, where its own path stood at the end.
-    triggered
-        Per processor, the path of the first packet it read; absent where it read none.
-    """
-
-    name: str
-    path: Path
-    hops: int
-    work: Path
+    name: str  # of the phase
+    path: Path  # the longest path: of this phase alone where the array has barriers, from the start where it has none
+    hops: int  # the longest chain of hops within the phase
+    work: Path  # multiplications and additions of all processors together
+    # messages, words: sent over links, all together
     messages: int
     words: int
-    paths: dict[Position, Path]
-    triggered: dict[Position, Path]
+    paths: dict[Position, Path]  # per processor, where its own path stood at the end
+    triggered: dict[Position, Path]  # per processor, the path of the first packet it read; absent where it read none
 
 
 class TriangularArray:

@@ -149,26 +149,17 @@ Equations = Mapping[str, Expression]
 
 @dataclass(frozen=True)
 class Recursion:
-    """A Newton-Euler recursion: its variables in the order in which a serial machine computes them for one link.
-
-    Attributes
-    ----------
-    outward, inward
-        Names of the variables of the sweep from the base to the tip, and back.
-    equations
-        For each kind of joint, an expression a variable.
-    force, moment
-        The variables the joint force b_i · f_i and torque b_i · t_i are read from.
-    base_acceleration
-        The variable whose value before link 1 is minus gravity; "" where gravity is a term of its own.
-    """
+    """A Newton-Euler recursion: its variables in the order in which a serial machine computes them for one link."""
 
     name: str
+    # outward, inward: names of the variables of the sweep from the base to the tip, and back
     outward: tuple[str, ...]
     inward: tuple[str, ...]
-    equations: Mapping[Kind, Equations]
+    equations: Mapping[Kind, Equations]  # for each kind of joint, an expression a variable
+    # force, moment: the variables the joint force b_i · f_i and torque b_i · t_i are read from
     force: str
     moment: str
+    # the variable whose value before link 1 is minus gravity; "" where gravity is a term of its own
     base_acceleration: str = ""
 
     @property

@@ -36,30 +36,19 @@ DEPTH = {Reading.CURRENT: 0, Reading.PREVIOUS: 1, Reading.BEFORE_PREVIOUS: 2, Re
 
 @dataclass(frozen=True)
 class Method:
-    """A way to compute the torques from operands of different ages.
-
-    Attributes
-    ----------
-    neighbour, own, unboxed
-        The reading of each class of operands.
-    exact
-        Variables that everybody reads at their current value all the same (the mixed method).
-    exceptions
-        (reader, operand, reading) for single operands; they go before all others.
-    output_prediction
-        Whether the torques are extrapolated, 2 τ(k) − τ(k−1).
-    one_step_ahead
-        Whether joint angles are predicted, q̂ = q_d(k+1) − (q_d − q)(k−1).
-    """
+    """A way to compute the torques from operands of different ages."""
 
     name: str
+    # neighbour, own, unboxed: the reading of each class of operands
     neighbour: Reading = Reading.CURRENT
     own: Reading = Reading.CURRENT
     unboxed: Reading = Reading.CURRENT
+    # variables that everybody reads at their current value all the same (the mixed method)
     exact: frozenset[str] = frozenset()
+    # (reader, operand, reading) for single operands; they go before all others
     exceptions: tuple[tuple[str, str, Reading], ...] = ()
-    output_prediction: bool = False
-    one_step_ahead: bool = False
+    output_prediction: bool = False  # whether the torques are extrapolated, 2 τ(k) − τ(k−1)
+    one_step_ahead: bool = False  # whether joint angles are predicted, q̂ = q_d(k+1) − (q_d − q)(k−1)
 
     def reading(self, reader: str, operand: Operand) -> Reading:
         """Return which value of the operand the equation of `reader` takes."""

@@ -18,62 +18,30 @@ KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
 
 
 class Arm(NamedTuple):
-    """The numbers of a robot as the recursions want them, joints i = 0..n-1.
+    """The numbers of a robot as the recursions want them, joints i = 0..n-1."""
 
-    Attributes
-    ----------
-    revolute
-        (n,) bool.
-    rotation
-        (n, 3, 3), of joint frame i at q = 0 in link i-1.
-    to_next
-        (n, 3), from the origin of link i to that of joint i+1 (zero for the last), m.
-    centre
-        (n, 3), from the origin of link i to its centre of mass, m.
-    mass
-        (n,), kg.
-    inertia
-        (n, 3, 3), about the centre of mass in the axes of link i, kg·m².
-    rotor
-        (n,), kg·m² or kg; always times the current acceleration.
-    gravity
-        (3,), free fall in base axes, m/s².
-    """
-
-    revolute: npt.NDArray[np.bool_]
-    rotation: Floats
-    to_next: Floats
-    centre: Floats
-    mass: Floats
-    inertia: Floats
-    rotor: Floats
-    gravity: Floats
+    revolute: npt.NDArray[np.bool_]  # (n,) bool
+    rotation: Floats  # (n, 3, 3), of joint frame i at q = 0 in link i-1
+    to_next: Floats  # (n, 3), from the origin of link i to that of joint i+1 (zero for the last), m
+    centre: Floats  # (n, 3), from the origin of link i to its centre of mass, m
+    mass: Floats  # (n,), kg
+    inertia: Floats  # (n, 3, 3), about the centre of mass in the axes of link i, kg·m²
+    rotor: Floats  # (n,), kg·m² or kg; always times the current acceleration
+    gravity: Floats  # (3,), free fall in base axes, m/s²
 
 
 class Program(NamedTuple):
-    """A recursion as whole numbers.
+    """A recursion as whole numbers."""
 
-    Attributes
-    ----------
-    rows
-        (K, 4): operation, two arguments (row numbers within the variable, or indices), number of the operand.
-    spans
-        (2, V, 2): first row and end of each variable, for revolute and prismatic joints.
-    outward
-        How many of the V variables belong to the outward sweep.
-    force, moment, base
-        Indices of variables; base is −1 where gravity is a term of its own.
-    longest
-        Rows of the longest variable.
-    """
-
+    # (K, 4): operation, two arguments (row numbers within the variable, or indices), number of the operand
     rows: Integers
-    spans: Integers
-    outward: int
+    spans: Integers  # (2, V, 2): first row and end of each variable, for revolute and prismatic joints
+    outward: int  # how many of the V variables belong to the outward sweep
+    # force, moment, base: indices of variables; base is −1 where gravity is a term of its own
     force: int
     moment: int
     base: int
-    longest: int
+    longest: int  # rows of the longest variable
 
 
 def arm_of(robot: Robot) -> Arm:

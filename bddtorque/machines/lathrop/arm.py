@@ -55,32 +55,17 @@ class TipWrench(NamedTuple):
 
 @dataclass(frozen=True)
 class DistalArm:
-    """The constants of an arm of n joints, numbers of any type.
+    """The constants of an arm of n joints, numbers of any type."""
 
-    Attributes
-    ----------
-    revolute
-        Whether joint i turns.
-    fixed_rotation
-        n + 1 of them: E_1 .. E_{n+1}, the last being the tip's.
-    fixed_translation
-        n + 1 of them: t_1 .. t_{n+1} in m, in the axes of the link they belong to.
-    mass, centre, inertia
-        Of link i: kg, r*_i in m, and J_i about the centre of mass in kg·m², in the axes of O_i.
-    rotor
-        Inertia of the drives seen at the joints, kg·m² or kg; no part of Lathrop's equations.
-    gravity
-        Of free fall, m/s² in base axes.
-    """
-
-    revolute: tuple[bool, ...]
-    fixed_rotation: tuple[Rows, ...]
-    fixed_translation: tuple[Triple, ...]
+    revolute: tuple[bool, ...]  # whether joint i turns
+    fixed_rotation: tuple[Rows, ...]  # n + 1 of them: E_1 .. E_{n+1}, the last being the tip's
+    fixed_translation: tuple[Triple, ...]  # n + 1 of them: t_1 .. t_{n+1} in m, in the axes of the link they belong to
+    # mass, centre, inertia: of link i: kg, r*_i in m, and J_i about the centre of mass in kg·m², in the axes of O_i
     mass: tuple[Any, ...]
     centre: tuple[Triple, ...]
     inertia: tuple[Rows, ...]
-    rotor: tuple[Any, ...]
-    gravity: Triple
+    rotor: tuple[Any, ...]  # inertia of the drives seen at the joints, kg·m² or kg; no part of Lathrop's equations
+    gravity: Triple  # of free fall, m/s² in base axes
 
     @property
     def joints(self) -> int:
@@ -99,28 +84,16 @@ class DistalArm:
 
 @dataclass(frozen=True)
 class ArmState:
-    """One state of an arm (or many, where numbers are arrays): geometry that depends on q, and the motion.
-
-    Attributes
-    ----------
-    rotation
-        A_0 .. A_n, from the axes of O_i to those of O_{i-1}.
-    arm_vector
-        p*_0 .. p*_n.
-    centre_arm
-        s*_0 .. s*_n, from O_{i-1} to the centre of mass of link i (of the base: p*_0).
-    velocity, acceleration
-        q̇_i and q̈_i, n each.
-    base, tip
-        What happens at the two ends.
-    """
+    """One state of an arm (or many, where numbers are arrays): geometry that depends on q, and the motion."""
 
     arm: DistalArm
-    rotation: tuple[Rows, ...]
-    arm_vector: tuple[Triple, ...]
-    centre_arm: tuple[Triple, ...]
+    rotation: tuple[Rows, ...]  # A_0 .. A_n, from the axes of O_i to those of O_{i-1}
+    arm_vector: tuple[Triple, ...]  # p*_0 .. p*_n
+    centre_arm: tuple[Triple, ...]  # s*_0 .. s*_n, from O_{i-1} to the centre of mass of link i (of the base: p*_0)
+    # velocity, acceleration: q̇_i and q̈_i, n each
     velocity: tuple[Any, ...]
     acceleration: tuple[Any, ...]
+    # base, tip: what happens at the two ends
     base: BaseMotion
     tip: TipWrench
 

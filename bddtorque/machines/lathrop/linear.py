@@ -24,29 +24,20 @@ from bddtorque.machines.lathrop.arm import (
 
 @dataclass(frozen=True)
 class Recursion:
-    """Every quantity of LAT Table 2; tuples over links, the outward ones from the base (index 0) to n.
+    """Every quantity of LAT Table 2; tuples over links, the outward ones from the base (index 0) to n."""
 
-    Attributes
-    ----------
-    w, wd, pdd
-        Rate (rad/s), its derivative and the acceleration of O_i (m/s²), links 0 to n.
-    rdd, F, N
-        Acceleration of the centre of mass, force (N) and moment (N·m) on link i, links 1 to n.
-    f, n
-        Force and moment that link i-1 exerts on link i, links 1 to n.
-    tau
-        Joint torques in N·m, forces in N, drives not included.
-    """
-
+    # w, wd, pdd: rate (rad/s), its derivative and the acceleration of O_i (m/s²), links 0 to n
     w: tuple[Triple, ...]
     wd: tuple[Triple, ...]
     pdd: tuple[Triple, ...]
+    # rdd, F, N: acceleration of the centre of mass, force (N) and moment (N·m) on link i, links 1 to n
     rdd: tuple[Triple, ...]
     F: tuple[Triple, ...]
     N: tuple[Triple, ...]
+    # f, n: force and moment that link i-1 exerts on link i, links 1 to n
     f: tuple[Triple, ...]
     n: tuple[Triple, ...]
-    tau: tuple[Any, ...]
+    tau: tuple[Any, ...]  # joint torques in N·m, forces in N, drives not included
 
 
 def linear_recursion(state: ArmState) -> Recursion:

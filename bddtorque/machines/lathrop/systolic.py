@@ -43,22 +43,12 @@ def one_tier(nodes: int) -> Naming:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A program with a processor and a start for every operation; times are whole numbers of steps.
-
-    Attributes
-    ----------
-    starts
-        When each operation starts, after its state entered.
-    durations
-        How long each takes.
-    processor_of
-        Which processor does it.
-    """
+    """A program with a processor and a start for every operation; times are whole numbers of steps."""
 
     program: Program
-    starts: Mapping[str, int]
-    durations: Mapping[str, int]
-    processor_of: Mapping[str, str]
+    starts: Mapping[str, int]  # when each operation starts, after its state entered
+    durations: Mapping[str, int]  # how long each takes
+    processor_of: Mapping[str, str]  # which processor does it
 
     @property
     def processors(self) -> int:
@@ -117,27 +107,13 @@ def _steps(time: float) -> int:
 
 @dataclass(frozen=True)
 class PipelineRun:
-    """What a pipeline did with a stream.
+    """What a pipeline did with a stream."""
 
-    Attributes
-    ----------
-    values
-        For each state, the values of the outputs asked for.
-    done
-        When all outputs of each state were there.
-    waiting
-        For each result, the most values that ever waited for their last reader.
-    inputs_waiting
-        The same for inputs, from when a state enters.
-    busy
-        The part of the time between first and last step that the processors worked, on the average.
-    """
-
-    values: tuple[dict[str, Any], ...]
-    done: tuple[int, ...]
-    waiting: dict[str, int]
-    inputs_waiting: dict[str, int]
-    busy: float
+    values: tuple[dict[str, Any], ...]  # for each state, the values of the outputs asked for
+    done: tuple[int, ...]  # when all outputs of each state were there
+    waiting: dict[str, int]  # for each result, the most values that ever waited for their last reader
+    inputs_waiting: dict[str, int]  # the same for inputs, from when a state enters
+    busy: float  # the part of the time between first and last step that the processors worked, on the average
 
     @property
     def buffers(self) -> int:

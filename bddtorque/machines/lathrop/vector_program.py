@@ -23,23 +23,14 @@ from bddtorque.schedule.scheduling import Task
 
 @dataclass(frozen=True)
 class Primitive:
-    """A vector operation.
-
-    Attributes
-    ----------
-    multiplications, additions
-        How many one after another: its time.
-    compute
-        Its value, from two operands.
-    processors
-        How many matrix-vector processors it occupies.
-    """
+    """A vector operation."""
 
     name: str
+    # multiplications, additions: how many one after another: its time
     multiplications: int
     additions: int
-    compute: Callable[[Any, Any], Any]
-    processors: int = 1
+    compute: Callable[[Any, Any], Any]  # its value, from two operands
+    processors: int = 1  # how many matrix-vector processors it occupies
 
 
 VA = Primitive("VA", 0, 1, add)
