@@ -76,6 +76,11 @@ class CodeWriter:
         self.parts = 0
 
     @property
+    def stores(self) -> list[str]:
+        """The statements that write the torque words of state s."""
+        return [f"tau[s, {k}] = r{k}" for k in self.outputs]
+
+    @property
     def text(self) -> str:
         """The source of the module."""
         return "\n\n".join(self.functions)
@@ -126,12 +131,12 @@ class CodeWriter:
     def state_lines(
         self, statements: Sequence[str], anywhere: Sequence[str], real: str = ""
     ) -> tuple[list[str], list[str]]:
-        """Return what is done before a loop over states, and for each: from x<k>, the inputs, to torque words in tau.
+        """Return what is done before a loop over states, and for each: from x<k>, the inputs, to r<k>, the outputs.
 
         Parameters
         ----------
         statements
-            They set r<k>, the output words; cut into functions if they are many.
+            They set r<k>; cut into functions if they are many.
         anywhere
             Statements that each function does for itself (see `cut`).
         real
@@ -141,7 +146,7 @@ class CodeWriter:
         if DISABLE_JIT or not is_large([*anywhere, *statements]):
             results = [f"r{k}" for k in self.outputs]
             call = self.add_block("state", ["table", *names], [*anywhere, *statements], results)
-            return [], [f"{', '.join(results)}, = {call}", *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
+            return [], [f"{', '.join(results)}, = {call}"]
         places = {name: f"ints[{k}]" for k, name in enumerate([*names, *(f"r{k}" for k in self.outputs)])}
         sizes = {"ints": len(places), **({"reals": 0} if real else {})}
 
@@ -155,7 +160,7 @@ class CodeWriter:
             f"{kind} = array_at(space_of({size}), ({size},), np.{dtype})"
             for (kind, size), dtype in zip(sizes.items(), ("int64", real), strict=False)
         ]
-        results = [f"tau[s, {k}] = {places[f'r{k}']}" for k in self.outputs]
+        results = [f"r{k} = {places[f'r{k}']}" for k in self.outputs]
         return begin, [*(f"{places[name]} = {name}" for name in names), *calls, *results]
 
 

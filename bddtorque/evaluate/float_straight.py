@@ -117,7 +117,11 @@ class FloatSource(TileWriter):
             ("bare(q, qd, qdd, tau, table)", self.inputs, check_inputs(self.inputs, False)),
             ("unchecked(q, qd, qdd, tau, table)", self.inputs, ()),
         ):
-            body = [*begin, "for s in range(q.shape[0]):", *indented([*load_inputs(words), *check, *lines])]
+            body = [
+                *begin,
+                "for s in range(q.shape[0]):",
+                *indented([*load_inputs(words), *check, *lines, *self.stores]),
+            ]
             self.add(head, body, INLINED if not self.parts and not head.startswith("states") else DECORATOR)
 
     def _add_batches(self, code: FloatCode) -> None:

@@ -1,8 +1,8 @@
-"""The inputs of a plan in straight-line code: words loaded and checked."""
+"""The inputs and outputs of a plan in straight-line code: words loaded and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bddtorque.evaluate.integer_code import wrapped
@@ -82,28 +82,15 @@ def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
 
     Angles beyond their limits are used as they are, so that they matter only where they are counted.
     """
-    inputs = [word for word in inputs if counting or not word.wraps]
-    plain: dict[int, list[str]] = {}
-    signs = []
-    for word in inputs:
-        x = f"x{word.wire}"
-        if word.wraps and word.whole:
-            continue
-        if word.whole:
-            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
-        elif word.around:
-            signs.append(f"(({word.high} - {x}) & ({x} - {word.low}))")
-            plain.setdefault(word.bits, []).append(f"({x} + {word.half})")
-        else:
-            signs.append(f"({x} - ({word.low})) | ({word.high} - {x})")
-    tests = [f"(({' | '.join(sums)}) >> {bits}) != 0" for bits, sums in plain.items()]
-    tests += [f"({' | '.join(signs)}) < 0"] if signs else []
-    if not tests:
+    inputs = [word for word in inputs if (counting and not word.whole) or not word.wraps]
+    if not inputs:
         return
-    yield f"if {' or '.join(tests)}:"
+    spans = [
+        (f"x{word.wire}", *((-word.half, word.half - 1) if word.around else (word.low, word.high))) for word in inputs
+    ]
+    around = [f"(({word.high} - x{word.wire}) & (x{word.wire} - {word.low}))" for word in inputs if word.around]
+    yield f"if {outside(spans, around)}:"
     for word in inputs:
-        if word.wraps and word.whole:
-            continue
         x = f"x{word.wire}"
         if word.wraps:
             yield f"    {x} = {wrapped(x, word.bits)}"
@@ -112,6 +99,30 @@ def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
             yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
         if not word.wraps:
             yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
+
+
+def outside(spans: Iterable[tuple[str, int, int]], negative: Iterable[str] = ()) -> str:
+    """Return a test that some integer is not between its two ends, or something else is negative.
+
+    Ends of whole words are tested together: a sum of an integer and half the number of words has no other bits then.
+    """
+    plain: dict[int, list[str]] = {}
+    signs = list(negative)
+    for name, low, high in spans:
+        if low == ~high and high & (high + 1) == 0:
+            plain.setdefault(high.bit_length() + 1, []).append(f"({name} + {high + 1})")
+        else:
+            signs.append(f"({name} - ({low})) | ({high} - {name})")
+    tests = [f"(({' | '.join(sums)}) >> {bits}) != 0" for bits, sums in plain.items()]
+    return " or ".join([*tests, *([f"({' | '.join(signs)}) < 0"] if signs else [])])
+
+
+def clamp_outputs(plan: Plan) -> Iterator[str]:
+    """Yield a test that some torque r0, r1, ... is beyond its word, as hardly any ever is, and the clamping of all."""
+    spans = [(f"r{k}", output.low, output.high) for k, output in enumerate(plan.outputs)]
+    yield f"if {outside(spans)}:"
+    for name, low, high in spans:
+        yield f"    {name} = min(max({name}, {low}), {high})"
 
 
 def angle_sums(plan: Plan, pool: Pool) -> Iterator[str]:

@@ -20,7 +20,7 @@ class _Word(Protocol):
 
 
 def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: bool) -> Iterator[str]:
-    """Yield the statements from the integers x0, x1, ... of the inputs to the torque words r0, r1, ..."""
+    """Yield the statements from the integers x0, x1, ... of the inputs to r0, r1, ..., torques not clamped yet."""
     for word in inputs:
         x = f"x{word.wire}"
         yield f"w{word.wire} = {wrapped(x, word.bits) if word.wraps else x}"
@@ -34,7 +34,7 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
             case Product():
                 yield from _product(plan, wire, k, pool, native)
             case Sum():
-                yield f"w{k} = {_rounded(_summed(wire), wire.shift)}"
+                yield f"w{k} = {_summed(wire)}"
             case AngleSum() if k in numbers:  # a difference of angles
                 terms = (f"{factor << shift} * x{source}" for source, factor, shift in wire.parts)
                 yield f"w{k} = {wrapped(' + '.join([*terms, str(wire.constant)]), wire.bits)}"
@@ -44,7 +44,7 @@ def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: 
         if k in indices:
             yield f"x{k} = w{k}"
     for k, output in enumerate(plan.outputs):
-        yield f"r{k} = min(max({_rounded(_summed(output), output.shift)}, {output.low}), {output.high})"
+        yield f"r{k} = {_summed(output)}"
 
 
 def wrapped(expression: str, bits: int) -> str:
@@ -83,16 +83,34 @@ def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Ite
 
 
 def _summed(each: Sum | Output) -> str:
-    """Return a sum; words whose factors differ by a power of two, or in sign, are added before they are multiplied."""
-    groups: dict[int, list[str]] = {}
-    for wire, factor in each.parts:
-        size = factor & -factor
-        groups.setdefault(factor // size, []).append(f"w{wire}" if size == 1 else f"{size} * w{wire}")
-    for factor in [each for each in groups if each < 0 and -each in groups]:
-        groups[-factor] += [f"-({word})" for word in groups.pop(factor)]
-    sums = {factor: " + ".join(words).replace("+ -", "- ") for factor, words in groups.items()}
-    terms = [f"({words})" if factor == 1 else f"{factor} * ({words})" for factor, words in sums.items()]
-    return " + ".join([*terms, f"int64({each.constant})"])
+    """Return a sum, shifted and rounded.
+
+    A power of two that all factors have is taken from the shift instead. Words whose factors differ by a power of two,
+    or in sign, are added before they are multiplied.
+    """
+    parts = [(wire, factor) for wire, factor in each.parts if factor]
+    common = min([each.shift, *(_power(factor) for _, factor in parts)])
+    groups: dict[int, list[tuple[int, int]]] = {}
+    for wire, factor in parts:
+        odd = factor >> _power(factor)
+        key = -odd if -odd in groups else odd
+        groups.setdefault(key, []).append((factor // key >> common, wire))
+    terms = []
+    for odd, words in groups.items():
+        size = 1 << min(_power(factor) for factor, _ in words)
+        inner = " + ".join(_times(factor // size, f"w{wire}") for factor, wire in words)
+        terms.append(_times(odd * size, f"({inner})"))
+    constant = (each.constant + (1 << each.shift >> 1)) >> common
+    return f"({' + '.join([*terms, f'int64({constant})'])}) >> {each.shift - common}"
+
+
+def _power(factor: int) -> int:
+    """Return how often a factor can be halved."""
+    return (factor & -factor).bit_length() - 1
+
+
+def _times(factor: int, word: str) -> str:
+    return word if factor == 1 else f"-{word}" if factor == -1 else f"{factor} * {word}"
 
 
 def _rounded(expression: str, shift: int) -> str:

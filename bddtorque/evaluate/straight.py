@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bddtorque.evaluate.code_writer import CodeWriter, Straight, indented
-from bddtorque.evaluate.input_code import angle_sums, check_inputs, load_inputs
+from bddtorque.evaluate.input_code import angle_sums, check_inputs, clamp_outputs, load_inputs
 from bddtorque.evaluate.integer_code import integer_statements
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import Plan
@@ -51,6 +51,7 @@ class Source(CodeWriter):
         super().__init__(plan, formats, HEADER)
         body = list(integer_statements(plan, pool, self.inputs, native))
         begin, lines = self.state_lines(body, list(angle_sums(plan, pool)))
+        lines += [*clamp_outputs(plan), *self.stores]
         for head, counting in (
             ("states(q, qd, qdd, tau, table, counts)", True),
             ("bare(q, qd, qdd, tau, table)", False),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,9 +50,11 @@ class Pool:
             length += rows + more
         self.length = length
 
-    def values(self, tables: Sequence[Table]) -> npt.NDArray[np.int32]:
-        """Return the pool: the words of every table."""
-        pool = np.zeros(self.length, dtype=np.int32)
+    def values(self, tables: Sequence[Table]) -> npt.NDArray[Any]:
+        """Return the pool: the words of every table, in 16 bits if all fit, so that the fastest cache holds more."""
+        ranges = (tables[block].range for block in self.places)
+        narrow = all(np.iinfo(np.int16).min <= low and high <= np.iinfo(np.int16).max for low, high in ranges)
+        pool = np.zeros(self.length, dtype=np.int16 if narrow else np.int32)
         for block, place in self.places.items():
             words = tables[block].values
             index = (np.arange(place.length) + place.turned) % len(words)
