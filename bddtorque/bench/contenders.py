@@ -204,7 +204,6 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
 
     model = pin.Model()
     model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
-    parent = 0
     for member in robot.members:
         joint = member.joint
         kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
@@ -213,7 +212,7 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
         model.appendBodyToJoint(parent, inertia(member.link), pin.SE3.Identity())
     if robot.payload is not None:
         tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
-        model.appendBodyToJoint(parent, inertia(robot.payload), tip)
+        model.appendBodyToJoint(robot.tip_member("a payload") + 1, inertia(robot.payload), tip)
     model.armature = np.array([joint.rotor_inertia for joint in robot.joints])
     data, rnea = model.createData(), pin.rnea
     return lambda q, qd, qdd: rnea(model, data, q, qd, qdd)

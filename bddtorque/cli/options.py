@@ -85,6 +85,7 @@ CHOICES = {
         ROBOT_PANEL,
         ("base", str, "LINK", "URDF, MJCF: the link that is fixed."),
         ("tip", str, "LINK", "URDF, MJCF: the last link of a chain; all joints move without it."),
+        ("frame", str, "LINK", "The link that is the tip: for its pose and Jacobian, and to carry a payload."),
         ("lock", list[str], "JOINT=POSITION", _LOCK),
         ("gravity", str, "X,Y,Z", "Gravity in base axes (m/s²), such as 0,0,-9.81."),
         ("payload", str, "MASS[,X,Y,Z]", _PAYLOAD),

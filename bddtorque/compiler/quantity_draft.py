@@ -71,9 +71,9 @@ def _check(spec: Spec, robot: Robot) -> None:
     if spec.quantity == "law":
         law_gains(spec, robot)
     if spec.quantity in ("kinematics", "jacobian"):
-        robot.require_serial(f"quantity '{spec.quantity}'")
+        robot.tip_member(f"quantity '{spec.quantity}'")
     if isinstance(spec.payload, PayloadBox):
-        robot.require_serial("a payload at run time")
+        robot.tip_member("a payload at run time")
         if robot.payload is not None:
             raise BddTorqueError(
                 f"robot '{robot.name}' has a payload of its own: it cannot have another at run time{spec.at('payload')}"
@@ -153,7 +153,8 @@ def _reach(spec: Spec, source: QuantitySource, origins: Sequence[QuantityOrigin]
 def _largest_entry(robot: Robot) -> float:
     """Return what no entry of a product of the robot's rotations is above: they are orthonormal up to rounding."""
     largest = 1.0
-    for rotation in (*(joint.rotation for joint in robot.joints), robot.tip.rotation):
+    members = robot.members
+    for rotation in (*(members[i].joint.rotation for i in robot.tip_path), robot.tip.rotation):
         R = np.array(rotation)
         largest *= math.sqrt(float(np.abs(R.T @ R).sum(axis=1).max())) * ROOM
     return largest

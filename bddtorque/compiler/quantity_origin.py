@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.exact_trace import trace_jacobian, trace_payload_torques, trace_pose
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
@@ -163,6 +164,7 @@ def _law_accelerations(spec: Spec, robot: Robot, arguments: Mapping[str, Argumen
 
 def _exact_origin(spec: Spec, robot: Robot) -> QuantityOrigin:
     """Return a quantity that is traced from the robot's own numbers."""
+    refuse_uncompilable(robot)
     tracer, n = ExactTracer(), robot.degrees_of_freedom
     if spec.quantity == "kinematics":
         position, rotation, _, _ = trace_pose(robot, tracer)

@@ -89,12 +89,13 @@ def pseudo_inertia(link: Link) -> npt.NDArray[np.float64]:
 
 
 def chain_of(robot: Robot) -> Chain:
-    """Return the arrays of a robot, its payload joined to the last link."""
+    """Return the arrays of a robot, its payload joined to the link that carries the tip."""
     members = robot.members
     bodies = [pseudo_inertia(member.link) for member in members]
     if robot.payload is not None:
         T = transform(robot.tip.rotation, robot.tip.translation)
-        bodies[-1] = bodies[-1] + times(times(T, pseudo_inertia(robot.payload)), T.T)
+        place = robot.tip_member("a payload")
+        bodies[place] = bodies[place] + times(times(T, pseudo_inertia(robot.payload)), T.T)
     return Chain(
         np.array([member.joint.revolute for member in members]),
         np.array([member.joint.rotation for member in members], dtype=np.float64),

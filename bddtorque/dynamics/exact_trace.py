@@ -13,6 +13,7 @@ import numpy as np
 
 from bddtorque.base.plain import Vector
 from bddtorque.dynamics.chain import Array, Chain, chain_of
+from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
 from bddtorque.dynamics.newton_euler import WRENCH, add, cross, newton_euler
 from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.robot import Link, Robot
@@ -54,7 +55,7 @@ def exact_body(link: Link) -> Array:
 
 
 def _carried(robot: Robot, body: Array) -> Array:
-    """Return a body in the tip frame as one in the frame of the last link."""
+    """Return a body in the tip frame as one in the frame of the link that carries it."""
     T = np.full((4, 4), Exact(0), dtype=object)
     T[:3, :3], T[:3, 3], T[3, 3] = exact_array(robot.tip.rotation), exact_array(robot.tip.translation), Exact(1)
     return _times(_times(T, body), T.T)
@@ -72,17 +73,20 @@ def _times(A: Any, B: Any) -> Array:
 
 
 def exact_chain(robot: Robot) -> Chain:
-    """Return the arrays of a robot as exact numbers, its payload joined to the last link."""
+    """Return the arrays of a robot as exact numbers, its payload joined to the link that carries the tip."""
     chain = chain_of(robot)
-    bodies = np.array([exact_body(link) for link in robot.links])
+    bodies = np.array([exact_body(member.link) for member in robot.members])
     if robot.payload is not None:
-        bodies[-1] = bodies[-1] + _carried(robot, exact_body(robot.payload))
+        place = robot.tip_member("a payload")
+        bodies[place] = bodies[place] + _carried(robot, exact_body(robot.payload))
     return chain._replace(
         rotation=exact_array(chain.rotation),
         translation=exact_array(chain.translation),
         body=bodies,
         rotor=exact_array(chain.rotor),
         base_acceleration=exact_array(chain.base_acceleration),
+        multiplier=exact_array(chain.multiplier),
+        offset=exact_array(chain.offset),
     )
 
 
@@ -97,29 +101,33 @@ def trace_payload_torques(
 ) -> list[Number]:
     """Return the torques of a robot that carries a payload of traced numbers, under trace; motions may be 0.0."""
     chain = exact_chain(robot)
-    body = chain.body.copy()
-    body[-1] = body[-1] + _carried(robot, payload_body(numbers))
+    body, place = chain.body.copy(), robot.tip_member("a payload")
+    body[place] = body[place] + _carried(robot, payload_body(numbers))
     chain = chain._replace(body=body)
     if weightless:
         chain = chain._replace(base_acceleration=exact_array(np.zeros(3)))
-    n = robot.degrees_of_freedom
-    sine, cosine = (np.array([turn(angle) for angle in q], dtype=object) for turn in (tracer.sin, tracer.cos))
-    tau, wrench = np.zeros(n, dtype=object), np.zeros((n, WRENCH), dtype=object)
-    position, velocity, acceleration = (np.array(each, dtype=object) for each in (q, qd, qdd))
+    drives = (np.array(each, dtype=object) for each in (q, qd, qdd))
+    position, velocity, acceleration = (
+        move(chain, each) for move, each in zip((member_positions, member_motion, member_motion), drives, strict=True)
+    )
+    k = len(chain.revolute)
+    sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in (tracer.sin, tracer.cos))
+    tau, wrench = np.zeros(k, dtype=object), np.zeros((k, WRENCH), dtype=object)
     newton_euler(chain, sine, cosine, position, velocity, acceleration, tau, wrench)
-    return list(tau)
+    return list(drive_torques(chain, tau))
 
 
 def trace_pose(robot: Robot, tracer: ExactTracer) -> tuple[Any, Rows, list[Any], list[Any]]:
-    """Return the tip's position and rotation in base axes; and of each joint its axis, and the way on to the next.
+    """Return the tip's position and rotation in base axes; of each joint up to it the axis and the way to the next.
 
     The last way is the one to the tip.
     """
-    chain = exact_chain(robot)
-    q = traced_inputs(tracer, "q", robot.degrees_of_freedom)
+    chain, path = exact_chain(robot), robot.tip_path
+    q = member_positions(chain, np.array(traced_inputs(tracer, "q", robot.degrees_of_freedom), dtype=object))
     R: Any = exact_array(np.eye(3))
     position, ways, axes = (Exact(0), Exact(0), Exact(0)), [], []
-    for i, angle in enumerate(q):
+    for i in path:
+        angle = q[i]
         way = _turned(R, chain.translation[i])
         R = _times(R, chain.rotation[i])
         if chain.revolute[i]:
@@ -138,11 +146,15 @@ def trace_pose(robot: Robot, tracer: ExactTracer) -> tuple[Any, Rows, list[Any],
 def trace_jacobian(robot: Robot, tracer: ExactTracer) -> Rows:
     """Return the 6 rows of the Jacobian: velocity of the tip, then angular velocity, in base axes."""
     _, _, axes, ways = trace_pose(robot, tracer)
-    columns, arm = [], (Exact(0), Exact(0), Exact(0))
-    for joint, axis, way in zip(reversed(robot.joints), reversed(axes), reversed(ways), strict=True):
-        arm = add(way, arm)  # from this joint to the tip
-        columns.append((*cross(axis, arm), *axis) if joint.revolute else (*axis, *[Exact(0)] * 3))
-    return [list(row) for row in zip(*reversed(columns), strict=True)]
+    members, still = robot.members, (Exact(0), Exact(0), Exact(0))
+    columns: list[Any] = [(*still, *still)] * robot.degrees_of_freedom
+    arm: Any = still
+    for i, axis, way in zip(reversed(robot.tip_path), reversed(axes), reversed(ways), strict=True):
+        arm, member = add(way, arm), members[i]  # from this joint to the tip
+        own = (*cross(axis, arm), *axis) if member.joint.revolute else (*axis, *still)
+        moved = (entry * Exact(member.multiplier) for entry in own)
+        columns[member.drive] = tuple(a + b for a, b in zip(moved, columns[member.drive], strict=True))
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _turned(R: Any, vector: Any) -> Any:

@@ -41,7 +41,8 @@ POINTS = 5
 def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
     """Yield what was found of an arm after its tables: words, ranges, dynamics, certificate, saturation."""
     robot = robot_of(header["robot"])
-    check_version(header, 3 if not robot.serial else 2 if plan.target == "float" else 1)
+    earlier = 3 if not robot.serial else 2 if plan.target == "float" else 1
+    check_version(header, _version(robot, header["robot"]["payload"] is not None, earlier))
     subject = words_of(header["formats"], robot)
     names = [f"tau{j + 1}" for j in range(len(robot.joints))]
     stated = outputs_stated(header["certificate"], torques=True)
@@ -54,12 +55,18 @@ def quantity_findings(
     header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]
 ) -> Iterator[Finding]:
     """Yield the same of another quantity of a robot."""
-    check_version(header, 4)
     subject, labels = quantity_of(header, robot_of(header["robot"]))
+    at_tip = header["robot"]["payload"] is not None or bool(subject.labels) or subject.quantity in TIP
+    check_version(header, _version(subject.robot, at_tip, 4))
     torques = [word.name.startswith("torque of") for word in subject.outputs]
     names = [f"tau{j}" if torque else label for j, (torque, label) in enumerate(zip(torques, labels, strict=True), 1)]
     stated = outputs_stated(header["certificate"], torques=False)
     yield from subject_findings(header, plan, tables, facts, subject, names, stated, labels)
+
+
+def _version(robot: Robot, at_tip: bool, earlier: int) -> int:
+    """Return the first version that knows a file's robot, if what it holds depends on the tip or not."""
+    return 5 if robot.tip_named or (at_tip and not robot.serial) else earlier
 
 
 def subject_findings(

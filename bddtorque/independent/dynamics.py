@@ -64,7 +64,7 @@ def torques(robot: Robot, state: State, algebra: Any, load: Load | None = None) 
         for body in member.bodies:
             force, moment = _wrench(body, w, dw, a, algebra)
             f, m = added(f, force), added(m, moment)
-        if load is not None and i == len(robot.members) - 1:
+        if load is not None and i == robot.tip:
             force, moment = _load_wrench(robot, load, w, dw, a, algebra)
             f, m = added(f, force), added(m, moment)
         wrenches.append((f, m))
@@ -97,7 +97,7 @@ def _wrench(body: Link, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple
 
 
 def _load_wrench(robot: Robot, load: Load, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple[Vector, Vector]:
-    """Return force and moment, about the origin of the last link, that move a payload at the tip."""
+    """Return force and moment, about the origin of the link that carries it, that move a payload at the tip."""
     arm = [algebra.number(each) for each in robot.tip_translation]
     a = added(a, _carried(w, dw, arm))
     w, dw, a = (_turned_in(robot.tip_rotation, each) for each in (w, dw, a))

@@ -33,7 +33,7 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     require(written == data, "expected a header written as specified: spaces, digits or keys differ")
     require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
     version = header.get("version")
-    require(type(version) is int and version in (1, 2, 3, 4), "expected format version 1 to 4")
+    require(type(version) is int and 1 <= version <= 5, "expected format version 1 to 5")
     require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
     require(
         not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",

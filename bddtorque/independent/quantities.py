@@ -37,7 +37,7 @@ def quantity_of(header: dict[str, Any], robot: Robot) -> tuple[Subject, list[str
     payload = spec.get("payload")
     runtime = isinstance(payload, dict) and "runtime" in payload
     require(quantity != "torque" or runtime, "spec: expected a payload at run time in a file of torques")
-    require(robot.serial or not (runtime or quantity in TIP), "robot: expected a serial chain")
+    require(robot.tip is not None or not (runtime or quantity in TIP), "robot: expected a tip that names its parent")
     require(not runtime or quantity not in TIP, "spec: expected a quantity that depends on a payload")
     given = object_of(header["words"], ("inputs", "outputs"), "words")
     inputs = [_array(each, "words, inputs") for each in list_of(given["inputs"], "words, inputs")]

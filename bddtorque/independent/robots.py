@@ -71,6 +71,19 @@ class Robot:
     serial: bool
     tip_rotation: Matrix
     tip_translation: tuple[Fraction, ...]
+    tip: int | None
+    """The member that carries the tip; None where a tree does not say."""
+    tip_named: bool
+
+    @property
+    def tip_path(self) -> list[int]:
+        """The members from the base to the tip."""
+        require(self.tip is not None, "robot: expected a tip of one chain, or one that names its parent")
+        path, place = list[int](), self.tip
+        while place is not None and place != BASE:
+            path.insert(0, place)
+            place = self.members[place].carrier
+        return path
 
 
 def robot_of(plain: Any) -> Robot:
@@ -81,7 +94,8 @@ def robot_of(plain: Any) -> Robot:
     joints = tuple(_joint(each, f"robot, joint {k}") for k, each in enumerate(list_of(given["joints"], "robot"), 1))
     links = tuple(_link(each, f"robot, link {k}") for k, each in enumerate(list_of(given["links"], "robot"), 1))
     require(1 <= len(joints) == len(links), "robot: expected a link a joint")
-    tip = object_of(given["tip"], ("rotation", "translation"), "robot, tip")
+    named = isinstance(given["tip"], dict) and "parent" in given["tip"]
+    tip = object_of(given["tip"], ("rotation", "translation", *(("parent",) if named else ())), "robot, tip")
     text(given["source"], "robot, source")
     payload = None if given["payload"] is None else _link(given["payload"], "robot, payload")
     members = [Member(joint, (link,), BASE, k) for k, (joint, link) in enumerate(zip(joints, links, strict=True))]
@@ -91,18 +105,33 @@ def robot_of(plain: Any) -> Robot:
     serial = not followed and all(joint.parent is None for joint in joints)
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
-    if payload is not None:
-        require(serial, "robot: expected a payload of a serial chain alone")
-        load = _carried(payload, rotation, translation)
-        members[-1] = replace(members[-1], bodies=(*members[-1].bodies, load))
     if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
         bodies = [*given["links"], *(each["link"] for each in rows), *([given["payload"]] if payload else [])]
         for body in bodies:
             _check_physical(body, f"robot, '{body['name']:.40}'")
     rotations = [*(member.joint.rotation for member in members), rotation]
     require(all(is_rotation(each) for each in rotations), "robot: expected rotations")
-    ordered = _in_order(members, len(joints))
-    return Robot(text(given["name"], "robot"), joints, ordered, gravity, serial, rotation, translation)
+    ordered = list(_in_order(members, len(joints)))
+    place = _tip_place(ordered, tip)
+    if payload is not None:
+        if place is None:
+            raise RefusedError("robot: expected the tip of a tree with a payload to name its parent")
+        load = _carried(payload, rotation, translation)
+        ordered[place] = replace(ordered[place], bodies=(*ordered[place].bodies, load))
+    name = text(given["name"], "robot")
+    return Robot(name, joints, tuple(ordered), gravity, serial, rotation, translation, place, named)
+
+
+def _tip_place(members: list[Member], tip: dict[str, Any]) -> int | None:
+    """Return which member carries the tip: the one that it names, or the last of a chain."""
+    chain = all(member.carrier == k - 1 for k, member in enumerate(members))
+    if "parent" not in tip:
+        return len(members) - 1 if chain else None
+    names = [member.joint.name for member in members]
+    require(tip["parent"] in names, "robot, tip: expected a parent that is a joint")
+    place = names.index(tip["parent"])
+    require(not chain or place < len(names) - 1, "robot, tip: expected no parent to be named")
+    return place
 
 
 def _joint(plain: Any, where: str, follows: bool = False) -> Joint:

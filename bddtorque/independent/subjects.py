@@ -90,7 +90,8 @@ class Subject:
     def largest_entry(self, place: int) -> float:
         """Return what an output cannot exceed for being an entry of a product of rotations; infinite if it is none."""
         first = 3 if self.quantity == "kinematics" else 3 * len(self.robot.joints)
-        rotations = [*(member.joint.rotation for member in self.robot.members), self.robot.tip_rotation]
+        path = (self.robot.members[i] for i in self.robot.tip_path)
+        rotations = [*(member.joint.rotation for member in path), self.robot.tip_rotation]
         return math.prod(1 + off_rotation(each) for each in rotations) * (1 + 1e-12) if place >= first else math.inf
 
     def inputs(self, algebra: Any) -> dict[str, Any]:
@@ -168,14 +169,14 @@ class Subject:
 
 
 def _tip(subject: Subject, state: State, algebra: Any) -> list[Any]:
-    """Return the pose of the tip of a serial arm, or its Jacobian: what velocities of joints make of it."""
-    robot = subject.robot
+    """Return the pose of the tip, or its Jacobian: what velocities of joints make of it."""
+    robot, path = subject.robot, subject.robot.tip_path
     columns: list[Vector] = [[algebra.number(Fraction(i == k)) for i in range(3)] for k in range(3)]
     place: Vector = [algebra.number(ZERO)] * 3
-    axes: list[list[Vector]] = []
+    axes: dict[int, list[Vector]] = {}
     # outward: the axes of each frame in those of the base, column by column
-    for i, member in enumerate(robot.members):
-        joint = member.joint
+    for i in path:
+        joint = robot.members[i].joint
         place = added(place, _combined(columns, [algebra.number(each) for each in joint.translation]))
         columns = [_combined(columns, [algebra.number(row[k]) for row in joint.rotation]) for k in range(3)]
         if joint.revolute:
@@ -188,28 +189,30 @@ def _tip(subject: Subject, state: State, algebra: Any) -> list[Any]:
             ]
         else:
             place = added(place, [each * state.q[i] for each in columns[2]])
-        axes.append(columns)
+        axes[i] = columns
     tip = added(place, _combined(columns, [algebra.number(each) for each in robot.tip_translation]))
     if subject.quantity == "kinematics":
         turned = [_combined(columns, [algebra.number(row[k]) for row in robot.tip_rotation]) for k in range(3)]
         return [*tip, *(turned[k][i] for i in range(3) for k in range(3))]
     # what a turn of a joint makes of the tip, in the axes of the joint; from the tip inward
-    twists: list[Vector] = []
     zero: Vector = [algebra.number(ZERO)] * 3
+    twists: list[Vector] = [[*zero, *zero] for _ in robot.joints]
     arm: Vector = [algebra.number(each) for each in robot.tip_translation]
-    for i, member in reversed([*enumerate(robot.members)]):
-        joint, (x, y, z) = member.joint, axes[i]
+    for i in reversed(path):
+        member, (x, y, z) = robot.members[i], axes[i]
+        joint, drive = member.joint, member.drive
         if joint.revolute:
             moved = [b * arm[0] - a * arm[1] for a, b in zip(x, y, strict=True)]
-            twists.append([*moved, *z])
+            own = [*moved, *z]
             c, s = state.cosine[i], state.sine[i]
             arm = [c * arm[0] - s * arm[1], s * arm[0] + c * arm[1], arm[2]]
         else:
-            twists.append([*z, *zero])
+            own = [*z, *zero]
             arm = [arm[0], arm[1], arm[2] + state.q[i]]
+        twists[drive] = added(twists[drive], [each.scaled(member.multiplier) for each in own])
         rows = [[algebra.number(each) for each in row] for row in joint.rotation]
         arm = added(_combined([*zip(*rows, strict=True)], arm), [algebra.number(each) for each in joint.translation])
-    return [twist[row] for row in range(6) for twist in reversed(twists)]
+    return [twist[row] for row in range(6) for twist in twists]
 
 
 def _combined(columns: Sequence[Sequence[Any]], numbers: Vector) -> Vector:

@@ -38,8 +38,8 @@ from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
-FORMAT_VERSION = 4
-"""Files of quantities have it; of robots that are no serial chains 3, of others with a plan in floats 2, the rest 1."""
+FORMAT_VERSION = 5
+"""What `_version` gives at most."""
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -108,10 +108,20 @@ def encode(
 
 
 def _version(source: Source, target: str) -> int:
-    """Return the first version of the format that knows what a file holds."""
-    if isinstance(source, QuantitySource):
+    """Return the first version of the format that knows what a file holds.
+
+    5: the tip of a tree, or of a chain where it is not at the end; 4: quantities; 3: trees and followers; 2: plans in
+    floats.
+    """
+    if isinstance(source, FunctionSource):
+        return 2 if target == TARGET else 1
+    robot, spec = source.robot, source.spec
+    at_tip = spec.payload is not None or robot.payload is not None or spec.quantity in ("kinematics", "jacobian")
+    if robot.tip.parent is not None or (at_tip and not robot.serial):
         return FORMAT_VERSION
-    if isinstance(source, RobotSource) and not source.robot.serial:
+    if isinstance(source, QuantitySource):
+        return 4
+    if not robot.serial:
         return 3
     return 2 if target == TARGET else 1
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import Chain, chain_of, transform
+from bddtorque.dynamics.coupling import member_positions
 from bddtorque.dynamics.exact_trace import payload_body
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.model.quantity_words import difference_names, law_gains, upper_triangle
@@ -79,22 +80,26 @@ def _torques(
     alone = chain._replace(body=np.zeros_like(chain.body), rotor=np.zeros_like(chain.rotor))
     for label, numbers in payload.items():
         body = alone.body.copy()
-        body[-1] = T @ payload_body({label: 1.0}).astype(np.float64) @ T.T
+        body[robot.tip_member("a payload")] = T @ payload_body({label: 1.0}).astype(np.float64) @ T.T
         tau = tau + numbers[:, None] * torques(alone._replace(body=body), q, qd, qdd, turned)
     return tau
 
 
 def tip_pose(robot: Robot, q: Floats) -> tuple[Floats, Floats, list[tuple[Floats, Floats]]]:
-    """Return position (N, 3) and rotation (N, 3, 3) of the tip in base axes, and place and axis of each joint."""
+    """Return position (N, 3) and rotation (N, 3, 3) of the tip, and place and axis of the joints up to it.
+
+    All in base axes.
+    """
     chain: Chain = chain_of(robot)
+    q = member_positions(chain, q)
     sine, cosine = sine_cosine(q)
     R = np.tile(np.eye(3), (len(q), 1, 1))
     p = np.zeros((len(q), 3))
     joints = []
-    for i, revolute in enumerate(chain.revolute):
+    for i in robot.tip_path:
         p = p + R @ chain.translation[i]
         R = R @ chain.rotation[i]
-        if revolute:
+        if chain.revolute[i]:
             x, y = R[:, :, 0].copy(), R[:, :, 1].copy()
             s, c = sine[:, i : i + 1], cosine[:, i : i + 1]
             R[:, :, 0], R[:, :, 1] = x * c + y * s, y * c - x * s
@@ -107,8 +112,11 @@ def tip_pose(robot: Robot, q: Floats) -> tuple[Floats, Floats, list[tuple[Floats
 def tip_jacobian(robot: Robot, q: Floats) -> Floats:
     """Return the Jacobian (N, 6, n) of the tip: its velocity, then its angular velocity, in base axes."""
     tip, _, joints = tip_pose(robot, q)
-    columns = []
-    for joint, (place, axis) in zip(robot.joints, joints, strict=True):
-        moved = np.cross(axis, tip - place) if joint.revolute else axis
-        columns.append(np.concatenate([moved, axis if joint.revolute else np.zeros_like(axis)], axis=1))
-    return np.stack(columns, axis=2)
+    jacobian, members = np.zeros((len(q), 6, robot.degrees_of_freedom)), robot.members
+    for i, (place, axis) in zip(robot.tip_path, joints, strict=True):
+        member = members[i]
+        turns = member.joint.revolute
+        moved = np.cross(axis, tip - place) if turns else axis
+        own = np.concatenate([moved, axis if turns else np.zeros_like(axis)], axis=1)
+        jacobian[:, :, member.drive] += member.multiplier * own
+    return jacobian

@@ -131,8 +131,8 @@ def _largest_parts(robot: Robot) -> Floats:
     if robot.payload:
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = np.abs(np.array(robot.tip.rotation)), np.abs(np.array(robot.tip.translation))
-        payload = bodies.pop()
-        bodies[-1] = bodies[-1] + T @ payload @ T.T
+        payload, place = bodies.pop(), robot.tip_member("a payload")
+        bodies[place] = bodies[place] + T @ payload @ T.T
     return np.array(bodies)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.report.markup import Markup, element, number
-from bddtorque.report.view import Placed, View, placed_joints, sticks_of
+from bddtorque.report.view import Placed, View, ends_in_tip, placed_joints, sticks_of
 from bddtorque.robots.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
                 shapes.append(_polyline(points[k : k + 2], view, "rod" if slides else "link"))
     shapes += [shape for joint in joints for shape in _joint(joint, view)]
     for axis, class_ in zip(tip.rotation.T, ("tip tip-x", "tip tip-y", "tip tip-z"), strict=True):
-        if robot.serial:
+        if ends_in_tip(robot):
             shapes.append(_polyline([tip.translation, tip.translation + 0.9 * AXIS * view.reach * axis], view, class_))
     shapes += _labels(joints, view)
     above, below = view.sides

@@ -21,7 +21,7 @@ from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.report.view import View
+from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import Batch, states_of
 from bddtorque.words import Format
@@ -111,7 +111,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     """Return the arm as the page's own Newton-Euler and its drawing read it."""
     chain = chain_of(robot)
     return {
-        "serial": robot.serial,
+        "serial": ends_in_tip(robot),
         "joints": [
             {
                 "name": member.joint.name,

@@ -77,6 +77,11 @@ class View:
         return {**vars(self), "axes": self.axes.tolist()}
 
 
+def ends_in_tip(robot: Robot) -> bool:
+    """Whether a robot is drawn as one line from the base to its tip; others as trees without one."""
+    return robot.serial and robot.tip.parent is None
+
+
 def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]:
     """Return all joints at positions q (rad or m) of the drives, and the pose of the tip, in base axes."""
     found: list[Placed] = []
@@ -93,7 +98,7 @@ def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]
             motion = Pose(np.eye(3), np.array([0.0, 0.0, position]))
         pose = fixed @ motion
         end = None
-        if not robot.serial and k in ends:  # a tree has no tip: its sticks end in the middle of the last bodies
+        if not ends_in_tip(robot) and k in ends:  # a tree has no tip: its sticks end in the middle of the last bodies
             end = pose.translation + pose.rotation @ np.array(member.link.centre_of_mass)
         found.append(Placed(fixed, pose, joint.revolute, carrier.translation, member.drive + 1, end))
     return found, pose @ Pose(np.array(robot.tip.rotation), np.array(robot.tip.translation))
@@ -101,7 +106,7 @@ def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]
 
 def sticks_of(robot: Robot, joints: Sequence[Placed], tip: Pose) -> list[Array]:
     """Return the corners of the stick figure: one line from the base to the tip of a chain, in a tree one per joint."""
-    if robot.serial:
+    if ends_in_tip(robot):
         middle = [pose.translation for joint in joints for pose in (joint.fixed, joint.moved)]
         return [np.array([np.zeros(3), *middle, tip.translation])]
     return [np.array(joint.points) for joint in joints]

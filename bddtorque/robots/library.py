@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -48,7 +48,8 @@ def load_robot(robot: RobotLike, **urdf_options: Unpack[TreeOptions]) -> Robot:
         A built-in name (`bddtorque robots` lists them); a file ending in .toml, .urdf, .xacro or .xml (MJCF or URDF);
         a `mujoco.MjModel` or `pinocchio.Model`; or a `Robot`, which is returned unchanged.
     **urdf_options
-        `base`, `tip`, `lock` and the other `TreeOptions`; not for built-in robots, TOML files and `Robot`.
+        `base`, `tip`, `lock` and the other `TreeOptions`. Built-in robots and TOML files take only `frame`, a `Robot`
+        takes none.
 
     Returns
     -------
@@ -77,13 +78,11 @@ def load_robot(robot: RobotLike, **urdf_options: Unpack[TreeOptions]) -> Robot:
         read: Robot = reader(robot, **urdf_options)
         return read
     if isinstance(robot, str) and robot in builtin_names():
-        _refuse_options(urdf_options, f"built-in robot '{robot}'")
-        return _builtin(robot)
+        return _builtin(robot, _only_frame(urdf_options, f"built-in robot '{robot}'"))
     path = Path(robot)
     suffix = path.suffix.lower()
     if suffix == ".toml":
-        _refuse_options(urdf_options, one_line(str(path)))
-        return load_toml(path)
+        return load_toml(path, _only_frame(urdf_options, one_line(str(path))))
     if suffix in _MJCF_SUFFIXES or (suffix == ".xml" and _is_mjcf(path)):
         return load_mjcf(path, **urdf_options)
     if suffix in _URDF_SUFFIXES:
@@ -109,15 +108,22 @@ def _is_mjcf(path: Path) -> bool:
 
 
 @cache
-def _builtin(name: str) -> Robot:
-    return from_toml((_BUILTIN / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+def _builtin(name: str, frame: str | None) -> Robot:
+    return from_toml((_BUILTIN / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml", frame=frame)
 
 
-def _refuse_options(options: TreeOptions, where: str) -> None:
+def _only_frame(options: TreeOptions, where: str) -> str | None:
+    """Return the one option that every file takes; refuse others."""
+    _refuse_options({name: value for name, value in options.items() if name != "frame"}, where)
+    return options.get("frame")
+
+
+def _refuse_options(options: Mapping[str, Any], where: str) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
+        files = "files" if given == ["frame"] else "URDF and MJCF files"
         raise BddTorqueError(
-            f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for URDF and MJCF files and models only"
+            f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for {files} and models only"
         )
 
 

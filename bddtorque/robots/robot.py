@@ -176,10 +176,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame fixed to a link: its orientation and origin (m) in the frame of that link."""
+    """A frame fixed to a link: its orientation and origin (m) in the frame of that link.
+
+    `parent` names the joint that carries the link; None: the last joint of a chain.
+    """
 
     rotation: Matrix = IDENTITY
     translation: Vector = ZERO
+    parent: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "frame"))
@@ -244,7 +248,8 @@ class Member:
 class Robot:
     """A chain or tree of joints on a fixed base: joint i carries link i.
 
-    In a chain the last link carries the tip frame and, if given, a payload in that frame.
+    One link carries the tip frame and, if given, a payload in that frame. In a chain that is the last link, unless the
+    tip frame names another; in a tree the tip frame must name it.
 
     Attributes
     ----------
@@ -253,7 +258,7 @@ class Robot:
     joints, links
         The driven joints, one torque each, and the links they carry.
     tip
-        The tip frame on the last link of a chain.
+        The tip frame.
     followers
         Joints that are coupled to others.
     gravity
@@ -306,10 +311,14 @@ class Robot:
             for name, own in zip(order, self.joint_names, strict=False):
                 if name != own and not self.followers:
                     raise BddTorqueError(f"robot '{self.name}': joint '{own}' must stand after the one that carries it")
-            if self.payload is not None:
-                raise BddTorqueError(
-                    f"robot '{self.name}': a payload needs a serial chain, and this is a tree; choose a chain with tip"
-                )
+        if self.tip.parent is not None:
+            if self.tip.parent not in names:
+                raise BddTorqueError(f"robot '{self.name}', tip: {unknown('joint', self.tip.parent, names)}")
+            members = self.members
+            if self.tip.parent == members[-1].joint.name and _is_path(members):  # said only where it is not the last
+                object.__setattr__(self, "tip", replace(self.tip, parent=None))
+        if self.payload is not None:
+            self.tip_member("a payload")
         bodies = [*self.links, *(each.link for each in self.followers), *([self.payload] if self.payload else [])]
         for body in bodies:
             missing = body.why_unphysical()
@@ -359,6 +368,28 @@ class Robot:
                 "choose a chain with tip, and lock the others"
             )
 
+    def tip_member(self, what: str) -> int:
+        """Return which of `members` carries the tip frame; raise where a tree does not say: `what` needs it."""
+        members = self.members
+        if self.tip.parent is not None:
+            return [member.joint.name for member in members].index(self.tip.parent)
+        if not _is_path(members):
+            carriers = {member.parent for member in members}
+            ends = ", ".join(f"'{each.link.name}'" for k, each in enumerate(members) if k not in carriers)
+            raise BddTorqueError(
+                f"robot '{self.name}': {what} needs frame, the name of the link that is the tip, because the robot is "
+                f"a tree; its last links are {ends}"
+            )
+        return len(members) - 1
+
+    @property
+    def tip_path(self) -> list[int]:
+        """Which of `members` carry the tip frame, from the base on."""
+        members, path = self.members, [self.tip_member("the pose of the tip")]
+        while (carrier := members[path[-1]].parent) >= 0:
+            path.append(carrier)
+        return path[::-1]
+
     @property
     def _parents(self) -> dict[str, str]:
         """The joint that carries each joint, followers last."""
@@ -397,11 +428,12 @@ class Robot:
 
     @property
     def bodies(self) -> tuple[Link, ...]:
-        """The links with the payload joined to the last one."""
+        """The links of a serial chain with the payload joined to the one that carries the tip."""
         if self.payload is None:
             return self.links
-        last = self.links[-1].joined(self.payload, self.tip.rotation, self.tip.translation)
-        return (*self.links[:-1], last)
+        bodies, place = list(self.links), self.tip_member("a payload")
+        bodies[place] = bodies[place].joined(self.payload, self.tip.rotation, self.tip.translation)
+        return tuple(bodies)
 
     def with_payload(
         self, mass: float, centre_of_mass: Sequence[float] = ZERO, inertia: Sequence[Sequence[float]] = NO_INERTIA
@@ -435,3 +467,8 @@ class Robot:
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
         """Return this robot under another gravity vector, m/s² in base axes."""
         return replace(self, gravity=gravity)  # type: ignore[arg-type]
+
+
+def _is_path(members: Sequence[Member]) -> bool:
+    """Whether each joint sits on the link of the one before it, followers included."""
+    return all(member.parent == k - 1 for k, member in enumerate(members))

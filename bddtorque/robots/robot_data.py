@@ -10,7 +10,7 @@ from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table,
 from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.robot import Follower, Frame, Joint, Link, Robot
 
-_SAID = {"joint": ("friction", "parent"), "robot": ("followers",)}
+_SAID = {"joint": ("friction", "parent"), "robot": ("followers",), "tip": ("parent",)}
 """What is said only where there is some."""
 _LINK, _FOLLOWER = (tuple(field.name for field in fields(kind)) for kind in (Link, Follower))
 _ROBOT = tuple(field.name for field in fields(Robot) if field.name not in _SAID["robot"])
@@ -32,20 +32,24 @@ def robot_to_plain(robot: Robot) -> dict[str, Any]:
                 del joint[key]
     if not plain["followers"]:
         del plain["followers"]
+    if robot.tip.parent is None:
+        del plain["tip"]["parent"]
     return plain | {"allow_unphysical": bool(robot.allow_unphysical)}
 
 
 def robot_from_plain(plain: object, where: str = "robot") -> Robot:
     """Return the robot that `robot_to_plain` wrote; every field is checked."""
     given = table(plain, _ROBOT, where, _SAID["robot"])
-    tip = table(given["tip"], ("rotation", "translation"), f"{where}, tip")
+    tip = table(given["tip"], ("rotation", "translation"), f"{where}, tip", _SAID["tip"])
+    if "parent" in tip:
+        of_type(tip["parent"], str, f"{where}, tip")
     payload, followers = given["payload"], listed(given.get("followers", []), where)
     return Robot(
         of_type(given["name"], str, f"{where}, name"),
         tuple(_joint(each, f"{where}, joint {i}") for i, each in enumerate(listed(given["joints"], where), 1)),
         tuple(_link(each, f"{where}, link {i}") for i, each in enumerate(listed(given["links"], where), 1)),
         vector(given["gravity"], f"{where}, gravity"),
-        Frame(matrix(tip["rotation"], f"{where}, tip"), vector(tip["translation"], f"{where}, tip")),
+        Frame(matrix(tip["rotation"], f"{where}, tip"), vector(tip["translation"], f"{where}, tip"), tip.get("parent")),
         None if payload is None else _link(payload, f"{where}, payload"),
         of_type(given["source"], str, f"{where}, source"),
         of_type(given["allow_unphysical"], bool, f"{where}, allow_unphysical"),

@@ -70,6 +70,7 @@ def build_robot(
     segments: Sequence[Segment],
     tip: Pose,
     snap: float = 0.0,
+    tip_parent: str | None = None,
     **rest: Any,
 ) -> Robot:
     """Return the robot made of `segments`, each frame turned so that its joint moves about or along z.
@@ -79,9 +80,11 @@ def build_robot(
     segments
         Each after the one that carries it.
     tip
-        Pose of the tip frame in the frame of the last segment.
+        Pose of the tip frame in the frame of the segment that carries it.
     snap
         Rotations that keep an axis to within this are made exact, see `frames.snap_rotation`.
+    tip_parent
+        The joint of that segment; None: the last.
     rest
         What else a `Robot` has.
     """
@@ -104,8 +107,10 @@ def build_robot(
             followers.append(Follower(joint, link, followed.leader, followed.multiplier, followed.offset))
         turned[joint.name] = to_axis
         last = joint.name
+    carrier = turned[last if tip_parent is None else tip_parent]
     frame = Frame(
-        as_matrix(snap_rotation(times(turned[last].T, tip.rotation), snap), "tip"),
-        vector((times(turned[last].T, tip.translation) + 0.0).tolist(), "tip"),
+        as_matrix(snap_rotation(times(carrier.T, tip.rotation), snap), "tip"),
+        vector((times(carrier.T, tip.translation) + 0.0).tolist(), "tip"),
+        tip_parent,
     )
     return Robot(name, tuple(joints), tuple(links), tip=frame, followers=tuple(followers), **rest)

@@ -33,13 +33,15 @@ LARGEST_TOML = 1_000_000
 _LIMIT_KEYS = ("position", "velocity", "acceleration", "effort")
 
 
-def load_toml(path: str | PathLike[str]) -> Robot:
+def load_toml(path: str | PathLike[str], frame: str | None = None) -> Robot:
     """Return the robot that a TOML file describes.
 
     Parameters
     ----------
     path
         A file in the schema of docs/robots.md.
+    frame
+        The link that is the tip; None: as the file says.
 
     Returns
     -------
@@ -51,21 +53,21 @@ def load_toml(path: str | PathLike[str]) -> Robot:
     BddTorqueError
         The file is wrong; one line says what and where.
     """
-    return from_toml(read_text(path, LARGEST_TOML, "a robot file"), one_line(str(path)), Path(path).parent)
+    return from_toml(read_text(path, LARGEST_TOML, "a robot file"), one_line(str(path)), Path(path).parent, frame)
 
 
-def from_toml(text: str, where: str = "TOML text", directory: Path | None = None) -> Robot:
+def from_toml(text: str, where: str = "TOML text", directory: Path | None = None, frame: str | None = None) -> Robot:
     """Return the robot that a TOML text describes.
 
-    `where` begins every error; files of samples are found from `directory`.
+    `where` begins every error; files of samples are found from `directory`; `frame` is as in `load_toml`.
     """
     values = toml_values(text, where)
     # numbers too large overflow to infinity, which is refused by name
     with refusals_in(where), np.errstate(all="ignore"):
-        return _robot(Table(values, where), directory)
+        return _robot(Table(values, where), directory, frame)
 
 
-def _robot(table: Table, directory: Path | None) -> Robot:
+def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
     table.only(*_ROBOT_KEYS)
     joints = table.tables("joint")
     forms = {"dh" in joint for joint in joints}
@@ -81,11 +83,22 @@ def _robot(table: Table, directory: Path | None) -> Robot:
         segment, tail = _segment(name, joint, parent, tails[parent], directory)
         segments.append(segment)
         tails[name] = tail
-    tip = tail @ _pose(table.table("tip")) if "tip" in table else tail
+    tip_parent = None
+    if frame is not None:
+        tip_parent = _carrier(segments, frame, table.where)
+        tip = tails[tip_parent]
+    elif "tip" in table:
+        given = table.table("tip")
+        if "parent" in given:
+            tip_parent = _parent(given, tails, BASE)
+        tip = (tail if tip_parent is None else tails[tip_parent]) @ _pose(given, "parent")
+    else:
+        tip = tail
     return build_robot(
         table.read("name", name_of),
         segments,
         tip,
+        tip_parent=tip_parent,
         gravity=table.read("gravity", vector, STANDARD_GRAVITY),
         payload=_body(table.table("payload"), "payload") if "payload" in table else None,
         source=table.read("source", lambda given, where: of_type(given, str, where), ""),
@@ -104,6 +117,14 @@ def _parent(joint: Table, known: Collection[str], before: str) -> str:
         named = [*(each for each in known if each != BASE), "base"]
         raise BddTorqueError(f"{joint.where}: parent: {unknown('joint', name, named)} (a parent stands above)")
     return name
+
+
+def _carrier(segments: list[Segment], link: str, where: str) -> str:
+    """Return the joint that carries a link."""
+    carriers = {segment.body.name: segment.joint.name for segment in segments}
+    if link not in carriers:
+        raise BddTorqueError(f"{where}: frame: {unknown('link', link, carriers)}")
+    return carriers[link]
 
 
 def _mimic(joint: Table) -> Mimic | None:
@@ -152,8 +173,8 @@ def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
     return origin, axis, identity()
 
 
-def _pose(table: Table) -> Pose:
-    table.only("xyz", "rpy", "rotation")
+def _pose(table: Table, *more: str) -> Pose:
+    table.only("xyz", "rpy", "rotation", *more)
     table.exclusive("rpy", "rotation")
     rotation = np.eye(3)
     if "rpy" in table:

@@ -13,7 +13,7 @@ from bddtorque.base.plain import Vector, vector
 from bddtorque.robots.frames import identity, snap_rotation, times
 from bddtorque.robots.robot import STANDARD_GRAVITY, Robot
 from bddtorque.robots.segments import build_robot
-from bddtorque.robots.urdf_chain import Choice, Lock, choose, segments
+from bddtorque.robots.urdf_chain import Choice, Lock, carrier_of, choose, segments
 from bddtorque.robots.urdf_tree import Tree
 
 DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
@@ -28,6 +28,9 @@ class TreeOptions(TypedDict, total=False):
         The link that is held still; by default the root of the tree.
     tip
         The last link: only the chain from `base` to `tip` moves. Without it, all joints beyond the base move.
+    frame
+        The link that is the tip: whose pose and Jacobian are compiled, and that carries a payload. By default the end
+        of a chain; a tree has none.
     lock
         Joints to hold still, by name with their positions in rad or m; the bodies they carry are fixed there.
         ``"others"`` holds every joint off the chain at zero. Joints that mimic a locked joint follow it.
@@ -47,6 +50,7 @@ class TreeOptions(TypedDict, total=False):
 
     base: str | None
     tip: str | None
+    frame: str | None
     lock: Lock
     gravity: Sequence[float] | npt.NDArray[Any] | None
     snap: float | None
@@ -73,7 +77,7 @@ def snap_of(options: TreeOptions, where: str) -> float:
 
 def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector = STANDARD_GRAVITY) -> Robot:
     """Return the robot that the options choose from a tree; `gravity` is that of its root, unless they state one."""
-    base, tip = options.get("base"), options.get("tip")
+    base, tip, frame = options.get("base"), options.get("tip"), options.get("frame")
     snap = snap_of(options, tree.where)
     base = tree.root if base is None else tree.link(base, "base")
     choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
@@ -83,6 +87,9 @@ def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector
         allow_massless=bool(options.get("allow_massless")),
         ignore_friction=bool(options.get("ignore_friction")),
     )
+    tip_parent = None
+    if frame is not None:
+        tip_parent, tip_pose = carrier_of(choice, tree.link(frame, "frame"))
     if not allow_unphysical:
         _refuse_unphysical_parts(tree, [joint.child for joint in choice.joints])
     return build_robot(
@@ -90,6 +97,7 @@ def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector
         found,
         tip_pose,
         snap,
+        tip_parent,
         gravity=_gravity(choice, base, options.get("gravity"), gravity, snap),
         source=source,
         allow_unphysical=allow_unphysical,

@@ -128,6 +128,19 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
     return found, pose if choice.joints[-1] in choice.path else identity()
 
 
+def carrier_of(choice: Choice, link: str) -> tuple[str, Pose]:
+    """Return the moving joint that carries a link, and the pose of the link in the frame of that joint."""
+    where, tree, pose, carried = choice.tree.where, choice.tree, identity(), link
+    while carried != choice.base and carried in tree.parent_joint:
+        joint = tree.parent_joint[carried]
+        if joint in choice.joints:
+            return joint.name, pose
+        if not choice.rigid(joint):
+            raise BddTorqueError(f"{where}: frame '{link}': joint '{joint.name}', which carries it, does not move here")
+        pose, carried = choice.pose(joint) @ pose, joint.parent
+    raise BddTorqueError(f"{where}: frame '{link}': no joint moves it; a link beyond a moving joint would work")
+
+
 def _frictions(choice: Choice) -> dict[str, Friction]:
     """Return the friction of each joint with a drive, that of its followers included: k·f(k·velocity)."""
     found: dict[str, Friction] = {}

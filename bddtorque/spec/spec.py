@@ -66,6 +66,9 @@ class Spec(Record):
         A built-in name, or the path of a TOML, URDF, xacro or MJCF file.
     base, tip
         First and last link of the chain in a URDF or MJCF file; None: as its reader finds them.
+    frame
+        The link that is the tip: whose pose and Jacobian are compiled, and that carries a payload; None: the end of a
+        chain.
     lock
         Joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``.
     gravity
@@ -127,6 +130,7 @@ class Spec(Record):
     robot: Annotated[str, as_text("the name or the file of a robot")]
     base: Annotated[str | None, as_text("the name of a link")] = None
     tip: Annotated[str | None, as_text("the name of a link")] = None
+    frame: Annotated[str | None, as_text("the name of a link")] = None
     lock: Annotated[Lock | Mapping[str, float] | None, as_lock] = None
     gravity: Annotated[Vector | None, as_vector("x, y and z in m/s², in base axes")] = None
     payload: Annotated[Payload | PayloadBox | None, as_payload] = None

@@ -109,8 +109,9 @@ def test_another_tree_is_no_proof_of_this_one(path, value):
         (lambda robot: robot["followers"][0].update(leader="right"), "expected a joint with a drive as leader"),
         (lambda robot: robot["followers"][1].update(leader="flap"), "expected a leader of its kind"),
         (lambda robot: robot["followers"][0]["joint"].pop("parent"), "expected a parent and no friction"),
+        (lambda robot: robot["tip"].update(parent="nobody"), "tip: expected a parent that is a joint"),
         (lambda robot: robot.update(followers=[]), "expected followers where they are listed"),
-        (lambda robot: robot.update(payload=robot["links"][0]), "expected a payload of a serial chain alone"),
+        (lambda robot: robot.update(payload=robot["links"][0]), "expected the tip of a tree with a payload to name"),
     ],
 )
 def test_what_is_no_tree_is_refused(change, said):

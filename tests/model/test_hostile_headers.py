@@ -104,10 +104,10 @@ def test_any_value_in_any_place(place: tuple, value: Any) -> None:
     [
         (
             ("version",),
-            5,
-            f"the format version must be 1 to 4, got 5: it was written by bddtorque {bt.__version__}, a newer release",
+            6,
+            f"the format version must be 1 to 5, got 6: it was written by bddtorque {bt.__version__}, a newer release",
         ),
-        (("version",), 0, "the format version must be 1 to 4, got 0"),
+        (("version",), 0, "the format version must be 1 to 5, got 0"),
         (("version",), True, "version must be an integer"),
         (("version",), "1", "version must be an integer"),
         (("format",), "BddTorque model", "its header is that of another format"),

@@ -333,8 +333,6 @@ def test_of_a_tree(compiled):
     true = bt.gravity_torque(robot, values)
     for k, (word, proved) in enumerate(zip(model.arrays["tau"], model.certificate.outputs, strict=True)):
         assert np.abs(found[:, k] - word.units(true[:, k])).max() <= proved.bound + 1e-6
-    with pytest.raises(bt.BddTorqueError, match="quantity 'kinematics' takes serial chains only"):
-        bt.compile(robot, quantity="kinematics", cache=None)
 
 
 def test_quantity_is_in_the_spec_and_left_out_for_torque():

@@ -53,7 +53,7 @@ def test_refusals(tmp_path: Path) -> None:
     refused("ur5", "tip, base are for URDF and MJCF files and models only", tip="tool0", base="base")
     refused(load_robot("ur5"), "robot 'ur5': tip is for URDF and MJCF files and models only", tip="tool0")
     refused("none.urdf", "unknown option 'bas'; did you mean 'base'?", bas="base")
-    refused("ur5", "unknown option 'speed'; known: base, tip, lock", speed=1.0)
+    refused("ur5", "unknown option 'speed'; known: base, tip, frame, lock", speed=1.0)
 
 
 def test_built_in_robots_do_not_load_readers_they_do_not_need() -> None:
