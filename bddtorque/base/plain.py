@@ -55,6 +55,19 @@ def name_of(value: object, where: str) -> str:
     return value
 
 
+def argument_texts(given: object, where: str) -> dict[str, str]:
+    """Return arguments by name (of a xacro file) as text, from text, numbers and truth values."""
+    if not isinstance(given, Mapping):
+        raise BddTorqueError(f"{where} must be arguments by name with their values, got {describe(given)}")
+    texts = {}
+    for key, value in given.items():
+        name_of(key, f"{where}: the name of an argument")
+        if not isinstance(value, str | bool | int | float):
+            raise BddTorqueError(f"{where}: '{key}' must be text, a number, true or false, got {describe(value)}")
+        texts[key] = str(value).lower() if isinstance(value, bool) else str(value)
+    return texts
+
+
 def choice(value: object, known: Collection[str], where: str) -> str:
     """Return one of some words."""
     if not isinstance(value, str) or value not in known:

@@ -10,7 +10,9 @@ from bddtorque.cli import options as opt
 from bddtorque.cli.console import output, write_json
 from bddtorque.cli.options import JsonOption
 
-READERS = ("base", "tip", "lock", "snap", "gravity", "ignore_friction", "allow_massless", "allow_unphysical")
+READERS = (
+    "base", "tip", "lock", "snap", "gravity", "ignore_friction", "allow_massless", "allow_unphysical", "xacro_args",
+)  # fmt: skip
 
 
 @opt.takes(chosen={name: option for name, option in opt.CHOICES.items() if name in READERS})

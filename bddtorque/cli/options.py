@@ -93,6 +93,7 @@ CHOICES = {
         ("ignore_friction", bool, None, "URDF: ignore friction and damping (<dynamics>)."),
         ("allow_massless", bool, None, "URDF: accept moving links without mass."),
         ("allow_unphysical", bool, None, "URDF: accept inertias that no real body can have."),
+        ("xacro_args", list[str], "NAME=VALUE", "xacro: the value of an argument (may be repeated).", "--xacro-arg"),
     ),
 }
 _RANGES = ("position", "velocity", "acceleration", "torque")
@@ -135,6 +136,7 @@ def read_choices(given: dict[str, Any]) -> dict[str, Any]:
         "lock": read_lock,
         "gravity": lambda text: read_numbers(text, "--gravity", 3, whole=False),
         "payload": read_payload,
+        "xacro_args": read_xacro_args,
         **{name: functools.partial(read_ranges, quantity=name) for name in _RANGES},
     }
     return {name: value if value is None or name not in read else read[name](value) for name, value in given.items()}
@@ -304,6 +306,15 @@ def read_gains(texts: Sequence[str]) -> dict[str, float | list[float]] | None:
     if not texts:
         return None
     return read_named(texts, "--gains", expected, lambda text: _single(_separated(text, "--gains", expected, float)))
+
+
+def read_xacro_args(texts: Sequence[str]) -> dict[str, str] | None:
+    """Return what ``--xacro-arg`` says: values of arguments by name; a value may have any text."""
+    parts = [text.partition("=") for text in texts]
+    named = {name: value for name, _, value in parts}
+    if len(named) < len(parts) or not all(name and equals for name, equals, _ in parts):
+        raise BddTorqueError(f"--xacro-arg must be NAME=VALUE, each name once, got {', '.join(texts)!r:.60}")
+    return named or None
 
 
 def _single(values: list[float]) -> float | list[float]:

@@ -99,7 +99,7 @@ def lint(robot: RobotLike, **options: Unpack[TreeOptions]) -> list[LintFinding]:
     BddTorqueError
         The file does not describe a robot.
     """
-    tree = stated_tree(robot)
+    tree = stated_tree(robot, options.get("xacro_args"))
     findings = [*_links(tree), *_alike(tree), *_joints(tree)]
     loaded, refused = _loaded(robot, options)
     findings += refused

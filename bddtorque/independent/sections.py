@@ -22,9 +22,10 @@ RANGES = {
 }
 """The four words of a joint by their arrays, with their units where it turns and where it slides."""
 SPEC_KEYS = (
-    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "flash", "gains", "gravity",
+    "accuracy", "allow_massless", "allow_unphysical", "base", "bits", "block_bits", "chip", "flash", "frame", "gains",
+    "gravity",
     "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products", "quantity",
-    "robot", "snap", "source", "target", "tip",
+    "robot", "snap", "source", "target", "tip", "xacro_args",
 )  # fmt: skip
 METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
 """What the products of a plan are taken by, where the spec says how."""

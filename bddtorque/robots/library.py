@@ -24,6 +24,7 @@ from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.tree_robot import TreeOptions, check_options
 from bddtorque.robots.urdf_reader import LARGEST_FILE, load_urdf, urdf_data, urdf_tree
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.xacro_expansion import XacroArguments
 
 RobotLike = str | PathLike[str] | Robot | Any
 """What `load_robot` takes; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
@@ -121,13 +122,13 @@ def _only_frame(options: TreeOptions, where: str) -> str | None:
 def _refuse_options(options: Mapping[str, Any], where: str) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
-        files = "files" if given == ["frame"] else "URDF and MJCF files"
-        raise BddTorqueError(
-            f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for {files} and models only"
+        only = {"frame": "files and models", "xacro_args": ".xacro files"}.get(
+            given[0], "URDF and MJCF files and models"
         )
+        raise BddTorqueError(f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for {only} only")
 
 
-def stated_tree(robot: RobotLike) -> Tree:
+def stated_tree(robot: RobotLike, xacro_args: XacroArguments | None = None) -> Tree:
     """Return the links and joints of a robot as its file or model states them: nothing folded, snapped or refused."""
     reader = model_reader(robot)
     if reader is not None:
@@ -137,7 +138,7 @@ def stated_tree(robot: RobotLike) -> Tree:
     if suffix in _MJCF_SUFFIXES or (suffix == ".xml" and _is_mjcf(path)):
         return mujoco_tree(mjcf_model(path, where), where, 0.0)
     if suffix in _URDF_SUFFIXES:
-        return urdf_tree(urdf_data(path, where), where, 0.0)
+        return urdf_tree(urdf_data(path, where, xacro_args), where, 0.0)
     return _tree_of(load_robot(robot))
 
 

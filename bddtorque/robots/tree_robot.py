@@ -15,6 +15,7 @@ from bddtorque.robots.robot import STANDARD_GRAVITY, Robot
 from bddtorque.robots.segments import build_robot
 from bddtorque.robots.urdf_chain import Choice, Lock, carrier_of, choose, segments
 from bddtorque.robots.urdf_tree import Tree
+from bddtorque.robots.xacro_expansion import XacroArguments
 
 DEFAULT_SNAP, LARGEST_SNAP = 1e-9, 1e-3
 
@@ -46,6 +47,8 @@ class TreeOptions(TypedDict, total=False):
         Accept moving bodies that have no inertial element or zero inertia.
     allow_unphysical
         Accept inertias that no rigid body has.
+    xacro_args
+        Arguments of a xacro file by name; those not given have their defaults.
     """
 
     base: str | None
@@ -57,6 +60,7 @@ class TreeOptions(TypedDict, total=False):
     ignore_friction: bool | None
     allow_massless: bool | None
     allow_unphysical: bool | None
+    xacro_args: XacroArguments | None
 
 
 def check_options(options: Iterable[str]) -> None:
@@ -64,6 +68,12 @@ def check_options(options: Iterable[str]) -> None:
     for option in options:
         if option not in TreeOptions.__annotations__:
             raise BddTorqueError(unknown("option", option, TreeOptions.__annotations__))
+
+
+def refuse_xacro_args(options: TreeOptions, where: str) -> None:
+    """Refuse arguments of a xacro file where there is none."""
+    if options.get("xacro_args") is not None:
+        raise BddTorqueError(f"{where}: xacro_args is only for .xacro files")
 
 
 def snap_of(options: TreeOptions, where: str) -> float:
@@ -77,6 +87,7 @@ def snap_of(options: TreeOptions, where: str) -> float:
 
 def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector = STANDARD_GRAVITY) -> Robot:
     """Return the robot that the options choose from a tree; `gravity` is that of its root, unless they state one."""
+    refuse_xacro_args(options, tree.where)
     base, tip, frame = options.get("base"), options.get("tip"), options.get("frame")
     snap = snap_of(options, tree.where)
     base = tree.root if base is None else tree.link(base, "base")

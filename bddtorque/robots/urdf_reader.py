@@ -23,10 +23,10 @@ from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.robots.segments import Mimic, as_matrix, moved
-from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
+from bddtorque.robots.tree_robot import TreeOptions, check_options, refuse_xacro_args, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
-from bddtorque.robots.xacro_expansion import expanded_xacro
+from bddtorque.robots.xacro_expansion import XacroArguments, expanded_xacro
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
@@ -41,7 +41,7 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robo
         A URDF file, or a xacro file, which is expanded first (this needs xacrodoc:
         ``pip install "bddtorque[xacro]"``).
     **options
-        `TreeOptions`: base, tip, lock, gravity, snap, ignore_friction, allow_massless, allow_unphysical.
+        `TreeOptions`: base, tip, lock and so on.
 
     Returns
     -------
@@ -54,7 +54,9 @@ def load_urdf(path: str | PathLike[str], **options: Unpack[TreeOptions]) -> Robo
         The file is wrong; one line says what and where.
     """
     where = one_line(str(path))
-    robot = from_urdf(urdf_data(Path(path), where), where, **options)
+    check_options(options)
+    data = urdf_data(Path(path), where, options.pop("xacro_args", None))
+    robot = from_urdf(data, where, **options)
     return replace(robot, source=f"URDF {one_line(Path(path).name)}")  # wherever the file lies, the robot is the same
 
 
@@ -68,10 +70,13 @@ def from_urdf(text: str | bytes, where: str = "URDF text", **options: Unpack[Tre
         return robot_of_tree(urdf_tree(data, where, snap), f"URDF {where}", options)
 
 
-def urdf_data(path: Path, where: str) -> bytes:
+def urdf_data(path: Path, where: str, xacro_args: XacroArguments | None) -> bytes:
     """Return the bytes of a URDF file; xacro is expanded."""
     data = read_whole(path, LARGEST_FILE, "a robot file")
-    return expanded_xacro(path, where) if where.endswith(".xacro") else data
+    if where.endswith(".xacro"):
+        return expanded_xacro(path, where, xacro_args)
+    refuse_xacro_args({"xacro_args": xacro_args}, where)
+    return data
 
 
 def urdf_tree(data: bytes, where: str, snap: float) -> Tree:

@@ -8,13 +8,15 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.measures import measure
-from bddtorque.base.plain import Vector, choice, describe, is_list, of_type, real, unwrap, vector, whole
+from bddtorque.base.plain import Vector, argument_texts, choice, describe, is_list, of_type, real, unwrap, vector, whole
 from bddtorque.base.sizes import parse_size
 from bddtorque.spec.chips import chips
 
 Bits = int | tuple[int, ...]
 Lock = str | tuple[tuple[str, float], ...]
 """``"others"``, or joints by name with their positions, sorted."""
+XacroArgs = tuple[tuple[str, str], ...]
+"""Arguments of a xacro file by name, sorted."""
 Reader = Callable[[Any, str], Any]
 """Takes a value and what messages call it, and returns the value that is kept."""
 
@@ -135,6 +137,12 @@ def as_lock(given: object, name: str) -> Lock | None:
         raise BddTorqueError(f"{name} must be 'others', or joints by name with their positions, got {describe(given)}")
     positions = {joint: as_position(position, f"{name} of joint '{joint:.60}'") for joint, position in pairs}
     return tuple(sorted(positions.items())) or None
+
+
+def as_xacro_args(given: object, name: str) -> XacroArgs | None:
+    """Return the arguments of a xacro file with the text of their values, sorted by name; None if there are none."""
+    pairs = dict(given) if is_list(given) else given
+    return tuple(sorted(argument_texts(pairs, name).items())) or None
 
 
 def as_not_negative(given: object, name: str) -> float:

@@ -83,6 +83,7 @@ def as_specified(spec: Spec, robot: Robot) -> Robot:
 def _urdf_options(spec: Spec) -> TreeOptions:
     """Return what a specification asks of the reader of URDF files; gravity is for every robot."""
     options = {name: getattr(spec, name) for name in TreeOptions.__annotations__ if name != "gravity"}
-    if isinstance(spec.lock, tuple):
-        options["lock"] = dict(spec.lock)
+    for table in ("lock", "xacro_args"):
+        if isinstance(options[table], tuple):
+            options[table] = dict(options[table])
     return {name: value for name, value in options.items() if value is not None and value is not False}  # type: ignore[return-value]

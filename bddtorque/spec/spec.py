@@ -19,6 +19,7 @@ from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import (
     Bits,
     Lock,
+    XacroArgs,
     as_accuracy,
     as_bits,
     as_chip,
@@ -32,6 +33,7 @@ from bddtorque.spec.field_values import (
     as_text,
     as_vector,
     as_whole,
+    as_xacro_args,
 )
 from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.spec.range_values import RANGED, as_ranges, is_named
@@ -80,6 +82,8 @@ class Spec(Record):
         Rotations of a URDF file that carry an axis onto another to within this are made exact.
     ignore_friction, allow_massless, allow_unphysical
         What else to accept in a URDF file.
+    xacro_args
+        Arguments of a xacro file by name: text, numbers, true or false; those not given have their defaults.
     quantity
         What to compile of the robot: ``"torque"``, ``"gravity"``, ``"bias"``, ``"mass_matrix"``, ``"kinematics"``,
         ``"jacobian"`` or ``"law"``.
@@ -138,6 +142,7 @@ class Spec(Record):
     ignore_friction: Annotated[bool, as_flag] = False
     allow_massless: Annotated[bool, as_flag] = False
     allow_unphysical: Annotated[bool, as_flag] = False
+    xacro_args: Annotated[XacroArgs | Mapping[str, str | float | bool] | None, as_xacro_args] = None
     quantity: Annotated[str, as_choice(*QUANTITIES)] = "torque"
     gains: Annotated[Gains | None, as_record(Gains)] = None
     bits: Annotated[Bits, as_bits] = 12
@@ -237,8 +242,9 @@ class Spec(Record):
     def to_plain(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only, in a fixed order; unset values are left out."""
         plain = super().to_plain()
-        if isinstance(self.lock, tuple):
-            plain["lock"] = dict(self.lock)
+        for table in ("lock", "xacro_args"):
+            if isinstance(getattr(self, table), tuple):
+                plain[table] = dict(getattr(self, table))
         for name, nothing in (("products", "auto"), ("quantity", "torque")):
             if plain[name] == nothing:  # nothing was asked for; files from before the key say nothing either
                 del plain[name]
@@ -249,7 +255,7 @@ class Spec(Record):
         plain = self.to_plain()
         plain |= {name: format_size(plain[name]) for name in ("memory", "flash") if name in plain}
         lines = [f"{key} = {toml_value(value)}" for key, value in plain.items() if not is_toml_table(value)]
-        for key in ("lock", "payload", "gains", "input_bits", "ranges"):
+        for key in ("lock", "xacro_args", "payload", "gains", "input_bits", "ranges"):
             if isinstance(plain.get(key), dict):
                 lines += [
                     "",

@@ -9,7 +9,7 @@ from sample_robots import TWO_LINKS, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.options import read_lock, read_payload
+from bddtorque.cli.options import read_lock, read_payload, read_xacro_args
 from bddtorque.compiler.float_plan_text import float_plan_text
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
@@ -149,6 +149,9 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
         (["planar2r", "--payload", "-1"], "bddtorque: --payload, mass must be above 0 kg, got -1"),
         (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=here"], "--lock of joint 'elbow' must be a number, or text such as"),
+        (["planar2r", "--xacro-arg", "mass"], "--xacro-arg must be NAME=VALUE, each name once, got 'mass'"),
+        (["planar2r", "--xacro-arg", "a=1", "--xacro-arg", "a=2"], "--xacro-arg must be NAME=VALUE, each name once"),
+        (["planar2r", "--xacro-arg", "a=1"], "xacro_args is for .xacro files only"),
         (["planar2r", "--lock", "elbow=0"], "lock is for URDF and MJCF files and models only"),
         (["planar2r", "--snap", "1"], "bddtorque: --snap must be between 0 and 0.001"),
         (["no.urdf"], "there is no such file"),
@@ -169,6 +172,8 @@ def test_a_key_of_the_file_is_not_taken_for_a_flag(refused, tmp_path):
 
 def test_values_of_options():
     assert read_lock([]) is None
+    assert read_xacro_args([]) is None
+    assert read_xacro_args(["a=", "b=c=1"]) == {"a": "", "b": "c=1"}
     assert read_lock(["others"]) == "others"
     assert read_lock(["a=0.5", "b=c=-1"]) == {"a": 0.5, "b=c": -1.0}
     assert read_payload("1.5") == 1.5

@@ -74,7 +74,7 @@ def check_words(model: bt.Model, words: dict[str, np.ndarray], true: np.ndarray)
 def check_file(model: bt.Model) -> None:
     """It is read back as it is, and both checkers prove it again."""
     data = to_bytes(model)
-    assert from_bytes(data).source == model.source
+    assert from_bytes(data).robot == model.robot
     assert all(check.passed for check in verify(data, workers=1))
     found = check_bytes(data)
     assert all(check.passed for check in found), found[-1]
@@ -199,6 +199,7 @@ def test_the_foot_of_a_quadruped() -> None:
             model.value(state).position, foot.translation, atol=2 * model.arrays["position"][0].lsb
         )
     assert model.spec.frame == "FR_FOOT"
+    check_file(model)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,7 +16,10 @@ from test_trees import assert_same_torques
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.independent import check_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.robots import load_robot
+from bddtorque.spec import from_toml as from_spec_toml
 
 MJCF = """
 <mujoco model="crane">
@@ -184,6 +188,48 @@ def test_xacro(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xacrodoc", None)
     with pytest.raises(BddTorqueError, match=r"needs xacrodoc: pip install"):
         load_robot(path)
+
+
+def test_xacro_arguments(tmp_path: Path) -> None:
+    body = TWO_LINKS.split('<robot name="two">')[1].replace('mass value="2"', 'mass value="$(arg mass)"')
+    path = tmp_path / "two.urdf.xacro"
+    path.write_text(
+        f"""{XACRO}<xacro:arg name="frozen" default="false"/><xacro:if value="$(arg frozen)"><link name="ice"/>
+        <joint name="i" type="fixed"><parent link="lower"/><child link="ice"/></joint></xacro:if>{body}"""
+    )
+    robot = load_robot(path, xacro_args={"mass": 3.5, "frozen": True})
+    assert robot.links[0].mass == 3.5
+    assert load_robot(path, frame="ice", xacro_args={"frozen": "true"}).links[0].mass == 2.0
+    model = bt.compile(path, quantity="gravity", target="float", bits=8, cache=None, xacro_args={"mass": "3.5"})
+    assert model.robot.links == robot.links
+    again = from_spec_toml(str(model.spec))
+    assert again.xacro_args == model.spec.xacro_args == (("mass", "3.5"),)
+    assert all(check.passed for check in check_bytes(to_bytes(model)))
+    assert {each.kind for each in bt.lint(path, xacro_args={"mass": 0.0001})} != {each.kind for each in bt.lint(path)}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("two.xacro", {"mas": 1}, r"two\.xacro: xacro_args: unknown argument 'mas'; did you mean 'mass'\?"),
+        ("two.xacro", {"mass": [1]}, r"xacro_args: 'mass' must be text, a number, true or false, got \[1\]"),
+        ("two.xacro", {"": 1}, r"xacro_args: the name of an argument must be printable text"),
+        ("two.xacro", "mass=1", r"xacro_args must be arguments by name with their values, got 'mass=1'"),
+        ("two.xacro", {"mass": "much"}, r"two\.xacro.*much"),
+        ("two.urdf", {"mass": 1}, r"two\.urdf: xacro_args is only for \.xacro files"),
+        ("ur5", {"mass": 1}, r"built-in robot 'ur5': xacro_args is for \.xacro files only"),
+    ],
+)
+def test_wrong_xacro_arguments(tmp_path: Path, name: str, given: Any, message: str) -> None:
+    body = TWO_LINKS.split('<robot name="two">')[1].replace('mass value="2"', 'mass value="$(arg mass)"')
+    (tmp_path / "two.xacro").write_text(XACRO + body)
+    (tmp_path / "two.urdf").write_text(TWO_LINKS)
+    source = name if name == "ur5" else tmp_path / name
+    with pytest.raises(BddTorqueError, match=message):
+        load_robot(source, xacro_args=given)
+    if isinstance(source, Path):
+        with pytest.raises(BddTorqueError, match=message.replace("xacro_args: ", "xacro_args.*")):
+            bt.compile(source, cache=None, xacro_args=given)
 
 
 def test_without_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
