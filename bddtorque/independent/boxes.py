@@ -103,7 +103,7 @@ def _sum(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: float) ->
     left = sum(off * weight for (_, off), weight in zip(waves.values(), weights, strict=True))
     for m, (each, _) in enumerate(waves.values()):
         counts = np.abs(each) * weights[m] > FAINT * abs(limit)
-        left += float(np.abs(each[~counts]).sum()) * weights[m]
+        left += 2 * float(np.abs(each[~counts]).sum()) * weights[m]  # each with its opposite, wherever that is
         for place in np.argwhere(counts):
             sizes = each.shape if each.ndim else ()
             frequency = tuple(int((k + n // 2) % n - n // 2) for k, n in zip(place, sizes, strict=True))
@@ -124,9 +124,7 @@ def _sum(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: float) ->
     weak = order[np.cumsum(sizes[order]) <= WEAK * abs(limit)]
     kept = np.setdiff1d(np.arange(len(sizes)), weak)
     used = np.flatnonzero(np.abs(frequencies[kept]).any(axis=0))
-    left = float(sizes[weak].sum()) + sum(
-        off * weight for (_, off), weight in zip(waves.values(), weights, strict=True)
-    )
+    left += float(sizes[weak].sum())
     return _Sum(monomials, amplitudes[:, kept], frequencies[kept][:, used], weights, left * (1 + 1e-12))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from .bounds import OutputBound
 from .findings import require
 from .formats import Format
+from .ieee import up
 from .reading import list_of, object_of, real, text, whole
 from .spans import Span
 
@@ -22,6 +23,8 @@ LARGER = 1024
 """How many times our own rounding of floats another's may be."""
 ROOM = 1e-9
 """Relative: how far the ends of a range may be apart, for floats that were rounded otherwise."""
+ROUNDED = 1e-14
+"""Relative: more than a few float operations lose."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +146,12 @@ def least_arithmetic(stated: Stated, found: OutputBound, difference: float) -> f
 
 
 def allowed_difference(stated: Stated, found: OutputBound) -> float:
-    """Return how far the cascade without roundings may be from the truth, by what is stated, in units."""
-    if found.proved is not None:  # what the roundings of floats leave of the bound
-        return float(Fraction(stated.bound) - Fraction(stated.assumed) - Fraction(found.proved))
+    """Return how far the cascade without roundings may be from the truth, by what is stated, in units.
+
+    Where it is a sum of parts, the bound has more room than the sum is rounded by.
+    """
+    if found.proved is not None:  # what the roundings of floats leave of the bound, rounded down
+        return -up(Fraction(stated.assumed) + Fraction(found.proved) - Fraction(stated.bound))
     return math.fsum(stated.parts[part] for part in ("dropped", "constants", "arithmetic"))
 
 
@@ -175,7 +181,8 @@ def closer_range(stated: Stated, found: OutputBound, word: Format) -> Span | Non
     near = held(stated, found, word)
     if (near.low, near.high) == (found.low, found.high):
         return None
-    error = math.fsum(each for part, each in stated.parts.items() if part != "final_rounding") * (1 + 1e-14)
+    error = math.fsum(each for part, each in stated.parts.items() if part != "final_rounding")
+    error += ROUNDED * (error + abs(near.low) + abs(near.high) + abs(word.centre / word.lsb))
     return near.low + error, near.high - error
 
 

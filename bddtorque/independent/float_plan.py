@@ -13,6 +13,8 @@ from .plan import Block, Plan, Wire, block_of, ends_of, signed_bits, unit_of, wi
 from .reading import flag, list_of, object_of, rational, text, whole
 
 MOST_WORD_BITS = 24
+LARGEST_REST = 1 << 32
+"""A constant angle in rad that the digits of π known here place on the grid of turns without a doubt."""
 WORDS = ("input", "angle_sum", "lookup")
 KEYS = {
     "number": ("word",),
@@ -119,6 +121,7 @@ def _wire(plain: Any, wires: Sequence[Wire | FloatWire], blocks: tuple[Block, ..
         if kind == "number":
             return FloatWire(kind, (place,))
         cosine, rest = flag(given["cosine"], where), rational(given["rest"], where)
+        require(abs(rest) <= LARGEST_REST, f"{where}: expected a constant angle of at most {LARGEST_REST} rad")
         return FloatWire(kind, (place,), cosine=cosine, rest=rest)
     read = tuple(_float(given[key], wires, where) for key in ("left", "right", "addend") if key in given)
     first = _sign(given["product_sign"], where) if kind == "fused" else 1

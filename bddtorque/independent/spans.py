@@ -25,7 +25,7 @@ Span = tuple[float, float]
 FARTHEST = 4.0
 """Half ranges: how far from its range a motion may be measured."""
 LOST = 1e-14
-"""Relative to all summands: more than float operations lose in what follows."""
+"""Relative to all summands: more than a few float operations lose in what follows."""
 MOST_WORK = 300_000_000
 """Numbers that are worked through for the sake of one range, at most."""
 MOST_COEFFICIENTS = 3000
@@ -94,7 +94,7 @@ def by_monomials(terms: Mapping[Monomial, Floats], box: Box) -> tuple[Floats, Fl
         middle = middle + coefficient * ((low + high) / 2)
         reach = reach + np.abs(coefficient) * ((high - low) / 2)
         size = size + np.abs(coefficient) * max(abs(low), abs(high))
-    reach = reach + LOST * size
+    reach = reach + (LOST + 2.0**-51 * len(terms)) * size
     return middle - reach, middle + reach
 
 

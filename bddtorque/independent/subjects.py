@@ -12,7 +12,7 @@ from .dynamics import Load, State, Vector, added, torques
 from .formats import Format
 from .graph import Angle
 from .robots import ZERO, Robot
-from .rotations import off_rotation
+from .rotations import gram, off_rotation
 
 SECOND = 2
 """Degree of a torque in each position, rotations being exact."""
@@ -77,10 +77,13 @@ class Subject:
     def degrees(self) -> list[int] | None:
         """The degree in every position at most; None where it is what the operations give.
 
-        By Lagrange and Uicker torques are of the second degree where rotations are orthogonal, exactly; followers add
-        to that.
+        By Lagrange and Uicker torques are of the second degree where rotations are orthogonal, exactly: those of all
+        joints, and of a tip with a payload. Followers add to that. The feedback of a sliding position does not: its
+        acceleration is multiplied with tr(∂T·J·∂Tᵀ), one of the derivatives being that by this very position.
         """
-        if self.quantity in TIP or any(off_rotation(member.joint.rotation) for member in self.robot.members):
+        rotations = [member.joint.rotation for member in self.robot.members]
+        rotations += [self.robot.tip_rotation] if self.labels else []
+        if self.quantity in TIP or any(any(row) for each in rotations for row in gram(each)):
             return None
         most = [0] * len(self.robot.joints)
         for member in self.robot.members:
