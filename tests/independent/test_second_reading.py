@@ -51,7 +51,7 @@ def test_a_payload_on_a_tip_that_is_no_rotation_raises_the_degree(slip):
 def test_the_ranges_of_many_monomials_count_every_rounding():
     """4,000 summands of 2^-53 beside 1: each alone is lost, all of them are not."""
     terms = {(): np.float64(1.0), **{(k,): np.float64(2.0**-53) for k in range(4000)}}
-    _, high = by_monomials(terms, Box({k: (1.0, 1.0) for k in range(4000)}, {}))
+    _, high = by_monomials(terms, Box(dict.fromkeys(range(4000), (1.0, 1.0)), {}))
     assert float(high) >= 1 + 4000 * 2.0**-53
 
 
