@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.terms import Terms, terms_of
 from bddtorque.laws.joint_friction import friction_reach
-from bddtorque.proof.wave_boxes import MARGIN, bound_boxes
+from bddtorque.proof.wave_boxes import MARGIN, bound_boxes, box_space
 from bddtorque.proof.wave_values import ACCELERATION, REST, VELOCITIES, climb
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
@@ -93,8 +93,9 @@ class TorqueSearch:
         """Return a large value and its point, from starts with positions between two ends."""
         n = len(least)
         low, high = (np.concatenate((own, all_[n:])) for own, all_ in ((least, self._low), (most, self._high)))
-        starts = np.random.default_rng(self._place).uniform(low, high, (self._starts, len(low)))
-        return climb(self._waves, self._low, self._high, starts)
+        points = np.random.default_rng(self._place).uniform(low, high, (self._starts, len(low)))
+        value, best = climb(self._waves, self._low, self._high, points)
+        return value, points[best]
 
     def point(self) -> Floats:
         """Return where the torque is large: q, qd and qdd, (3n,)."""
@@ -163,7 +164,7 @@ class TorqueSearch:
             low, high = np.concatenate((low, upper)), np.concatenate((lower, high))
             parents = np.concatenate((parents, parents))
         bounds, values, split = np.empty(len(low)), np.empty(len(low)), np.empty(len(low), np.int64)
-        bound_boxes(self._rows, low, high, bounds, values, split)
+        bound_boxes(self._rows, low, high, bounds, values, split, box_space(len(self._rows[0]), low.shape[1] // 3))
         self.boxes += len(low)
         best = int(values.argmax())
         if values[best] > self._middle[0]:

@@ -21,31 +21,39 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from bddtorque.base.jit import njit
+from bddtorque.base.jit import uncounted
 from bddtorque.proof.wave_values import ACCELERATION, REST, VELOCITIES, sine_cosine
 
 MARGIN = 1e-9
 """Relative to all amplitudes at the largest motion: more than 10⁵ operations and their sines lose in float64."""
 CLAMPED = 0.5
 """Phases that go further are held to their amplitudes."""
+WEIGHTS, LEAST, MOST, HERE = range(4)
+"""Of rows: how large what they are multiplied with can be, the ends of their coefficients, and coefficients at a point.
+"""
+SHARE, LOST, UNUSED, RADIUS, CENTRE, FAR, ALONG, SIDE, MOTIONS = range(9)
+"""Of positions and velocities: what each has in the curving, what the square of each adds to the bound (the same, of
+points that do not matter), the box around its middle, slopes of powers, the side of a corner, and room for motions."""
 
 
-@njit
+@uncounted
 def _times(a: float, b: float, c: float, d: float) -> tuple[float, float]:
     """Return the range of products of numbers from a to b with numbers from c to d."""
     w, x, y, z = a * c, a * d, b * c, b * d
     return min(w, x, y, z), max(w, x, y, z)
 
 
-@njit
-def _at_corners(forms: Any, low: Any, high: Any, lost: Any) -> tuple[float, float]:
+@uncounted
+def _at_corners(forms: Any, low: Any, high: Any, lost: Any, space: Any, free: Any) -> tuple[float, float]:
     """Return a bound of a quadratic form over a box, and its largest value at a corner or at the peak of one variable.
 
     `forms` holds the coefficients of squares and of products of two, the latter twice. `lost` takes what each variable
-    adds to the bound for its square that opens downward: one of them has its peak instead.
+    adds to the bound for its square that opens downward: one of them has its peak instead. `space` and `free` have
+    room for numbers of all variables.
     """
-    n = len(low)
+    n, x, linear = len(low), space[0], space[1]
     peak, worst, extra = -1, 0.0, 0.0
     for j in range(n):
         lost[j] = max(0.0, -forms[j, j]) * 0.25 * (high[j] - low[j]) ** 2
@@ -57,7 +65,9 @@ def _at_corners(forms: Any, low: Any, high: Any, lost: Any) -> tuple[float, floa
         extra = 0.0
         for j in range(n):
             extra += lost[j]
-    x, linear, free, count = low.copy(), np.zeros(n), np.empty(n, np.int64), 0
+    count = 0
+    for j in range(n):
+        x[j], linear[j] = low[j], 0.0
     if peak >= 0:
         x[peak] = 0.0
     for j in range(n):
@@ -94,13 +104,16 @@ def _at_corners(forms: Any, low: Any, high: Any, lost: Any) -> tuple[float, floa
     return best + extra, best
 
 
-@njit
-def _over_motions(waves: Any, coefficients: Any, low: Any, high: Any, forms: Any, lost: Any) -> tuple[float, float]:
+@uncounted
+def _over_motions(waves: Any, coefficients: Any, low: Any, high: Any, lost: Any, space: Any) -> tuple[float, float]:
     """Return a bound of the torque over all motions, and a value that it has, the coefficients of all rows given."""
-    kinds, first, second = waves[4:]
+    kinds, first, second = waves[4], waves[5], waves[6]
+    forms, points, places = space[2], space[3], space[4]
     n = len(low) // 3
     total = 0.0
-    forms[:] = 0.0
+    for j in range(n):
+        for k in range(n):
+            forms[j, k] = 0.0
     for m in range(len(coefficients)):
         if kinds[m] == REST:
             total += coefficients[m]
@@ -109,29 +122,28 @@ def _over_motions(waves: Any, coefficients: Any, low: Any, high: Any, forms: Any
             total += max(coefficients[m] * low[j], coefficients[m] * high[j])
         else:
             forms[first[m], second[m]] = forms[second[m], first[m]] = coefficients[m]
-    most, value = _at_corners(forms, low[n : 2 * n], high[n : 2 * n], lost)
+    most, value = _at_corners(forms, low[n : 2 * n], high[n : 2 * n], lost, points[MOTIONS:], places[0])
     return total + most, total + value
 
 
-@njit
-def _weights(waves: Any, low: Any, high: Any) -> Any:
-    """Return how large what each row is multiplied with can be."""
-    kinds, first, second = waves[4:]
+@uncounted
+def _weigh(waves: Any, low: Any, high: Any, found: Any) -> None:
+    """Fill in how large what each row is multiplied with can be."""
+    kinds, first, second = waves[4], waves[5], waves[6]
     n = len(low) // 3
-    found = np.ones(len(kinds))
     for m in range(len(kinds)):
+        found[m] = 1.0
         if kinds[m] == ACCELERATION:
             j = 2 * n + first[m]
             found[m] = max(abs(low[j]), abs(high[j]))
         elif kinds[m] == VELOCITIES:
             j, k = n + first[m], n + second[m]
             found[m] = max(abs(low[j]), abs(high[j])) * max(abs(low[k]), abs(high[k]))
-    return found
 
 
-@njit
+@uncounted
 def _power(powers: Any, x: Any, without: int) -> float:
-    """Return the product of powers, or its slope along one position."""
+    """Return the product of powers, or its slope along one position; n for none."""
     product = 1.0
     for k in range(len(powers)):
         times = powers[k]
@@ -143,23 +155,23 @@ def _power(powers: Any, x: Any, without: int) -> float:
     return product
 
 
-@njit
-def _expand(waves: Any, low: Any, high: Any, slopes: Any, ranges: Any, share: Any) -> float:
-    """Fill in all rows around the middle of a box, and return how far the torque curves away from that.
-
-    `slopes` (rows, n + 1) takes the coefficients and their slopes times half of each range, `ranges` (rows, 2) the ends
-    of the coefficients; `share` (3n,) what each position has in the curving.
-    """
-    cosines, sines, phases, powers = waves[:4]
+@uncounted
+def _expand(waves: Any, low: Any, high: Any, space: Any) -> float:
+    """Fill in all rows around the middle of a box (see `box_space`), and return how far the torque curves away."""
+    cosines, sines, phases, powers = waves[0], waves[1], waves[2], waves[3]
     rows, count, n = cosines.shape[0], cosines.shape[1], phases.shape[1]
-    weights = _weights(waves, low, high)
-    radius, centre = 0.5 * (high[:n] - low[:n]), 0.5 * (high[:n] + low[:n])
-    far = np.abs(centre) + radius
-    slopes[:] = 0.0
-    ranges[:] = 0.0
-    share[:] = 0.0
+    slopes, points, weights = space[0], space[3], space[1][WEIGHTS]
+    least_of, most_of = space[1][LEAST], space[1][MOST]
+    share, radius, centre, far, along = points[SHARE], points[RADIUS], points[CENTRE], points[FAR], points[ALONG]
+    for k in range(n):
+        radius[k], centre[k] = 0.5 * (high[k] - low[k]), 0.5 * (high[k] + low[k])
+        far[k] = abs(centre[k]) + radius[k]
+        share[k] = along[k] = 0.0
+    for m in range(rows):
+        least_of[m] = most_of[m] = 0.0
+        for k in range(n + 1):
+            slopes[m, k] = 0.0
     curved = 0.0
-    along = np.zeros(n)
     for p in range(count):
         phase = reach = 0.0
         least = most = 1.0
@@ -182,7 +194,7 @@ def _expand(waves: Any, low: Any, high: Any, slopes: Any, ranges: Any, share: An
                 wide = 1.0
         factor = largest = 1.0
         if slides:
-            factor, largest = _power(powers[p], centre, -1), _power(powers[p], far, -1)
+            factor, largest = _power(powers[p], centre, n), _power(powers[p], far, n)
             for k in range(n):
                 along[k] = _power(powers[p], centre, k) * radius[k] if powers[p, k] else 0.0
         values = turned = 0.0
@@ -206,8 +218,8 @@ def _expand(waves: Any, low: Any, high: Any, slopes: Any, ranges: Any, share: An
                 low_end, high_end = max(low_end, -size), min(high_end, size)
             if slides:
                 low_end, high_end = _times(least, most, low_end, high_end)
-            ranges[m, 0] += low_end
-            ranges[m, 1] += high_end
+            least_of[m] += low_end
+            most_of[m] += high_end
         bent = largest * (values * drop + turned * bend)
         if slides:  # a product of powers moves no further than with all its numbers positive
             first = 0.0
@@ -226,57 +238,61 @@ def _expand(waves: Any, low: Any, high: Any, slopes: Any, ranges: Any, share: An
     return curved
 
 
-@njit
-def _bound(waves: Any, low: Any, high: Any, space: Any) -> tuple[float, float, int]:
-    """Return a bound of the torque over a box, a value of it at the middle of the positions, and what to split."""
-    n = len(low) // 3
-    slopes, ranges, share, forms, lost, unused = space
-    curved = _expand(waves, low, high, slopes, ranges, share)
-    middles = 0.5 * (ranges[:, 0] + ranges[:, 1])
-    bound, _ = _over_motions(waves, middles, low, high, forms, lost)
-    bound += np.sum(0.5 * (ranges[:, 1] - ranges[:, 0]) * _weights(waves, low, high))
-    here = slopes[:, 0].copy()
-    most, value = _over_motions(waves, here, low, high, forms, lost)
-    if most + curved < bound:  # else the corners cannot be lower either
-        corner = -np.inf
-        axes, count = np.empty(n, np.int64), 0
-        for k in range(n):
-            if high[k] > low[k]:
-                axes[count] = k
-                count += 1
-                here -= slopes[:, 1 + k]
-        side = np.full(n, -1.0)
-        for code in range(1, (1 << count) + 1):
-            corner = max(corner, _over_motions(waves, here, low, high, forms, unused)[0])
-            if corner + curved >= bound or code == 1 << count:
-                break
-            bit = 0
-            while not (code >> bit) & 1:
-                bit += 1
-            k = axes[bit]
-            side[k] = -side[k]
-            here += 2.0 * side[k] * slopes[:, 1 + k]
-        bound = min(bound, corner + curved)
-    axis, worst = -1, -1.0
-    for k in range(n):
-        if high[k] > low[k] and share[k] > worst:
-            axis, worst = k, share[k]
-        if lost[k] > worst:
-            axis, worst = n + k, lost[k]
-    return bound, value, axis
-
-
-@njit
-def bound_boxes(waves: Any, lows: Any, highs: Any, bounds: Any, values: Any, axes: Any) -> None:
-    """Fill in, for boxes (N, 3n), bounds, values at their middles, and which input to split next; −1 for a point."""
-    rows, n = waves[0].shape[0], lows.shape[1] // 3
-    space = (
-        np.empty((rows, n + 1)),
-        np.empty((rows, 2)),
-        np.empty(n),
-        np.zeros((n, n)),
-        np.empty(n),
-        np.empty(n),
+def box_space(rows: int, joints: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return the memory that `bound_boxes` works in: with none of its own it is compiled in half the time."""
+    return (
+        np.empty((rows, joints + 1)),  # coefficients of rows, and their slopes times half of each range
+        np.empty((HERE + 1, rows)),  # numbers of rows
+        np.empty((joints, joints)),  # the coefficients of products of velocities
+        np.empty((MOTIONS + 2, joints)),  # numbers of positions or velocities
+        np.empty((2, joints), dtype=np.int64),
     )
-    for k in range(len(lows)):
-        bounds[k], values[k], axes[k] = _bound(waves, lows[k], highs[k], space)
+
+
+@uncounted
+def bound_boxes(waves: Any, lows: Any, highs: Any, bounds: Any, values: Any, splits: Any, space: Any) -> None:
+    """Fill in, for boxes (N, 3n), bounds, values at their middles, and which input to split next; −1 for a point."""
+    slopes, points, axes = space[0], space[3], space[4][1]
+    weights, least, most_of, here = space[1][WEIGHTS], space[1][LEAST], space[1][MOST], space[1][HERE]
+    share, lost, unused, side = points[SHARE], points[LOST], points[UNUSED], points[SIDE]
+    rows, n = len(weights), len(share)
+    for box in range(len(lows)):
+        low, high = lows[box], highs[box]
+        _weigh(waves, low, high, weights)
+        curved = _expand(waves, low, high, space)
+        width = 0.0
+        for m in range(rows):
+            here[m] = 0.5 * (least[m] + most_of[m])
+            width += 0.5 * (most_of[m] - least[m]) * weights[m]
+        bound = _over_motions(waves, here, low, high, lost, space)[0] + width
+        for m in range(rows):
+            here[m] = slopes[m, 0]
+        most, value = _over_motions(waves, here, low, high, lost, space)
+        if most + curved < bound:  # else the corners cannot be lower either
+            corner, count = -np.inf, 0
+            for k in range(n):
+                side[k] = -1.0
+                if high[k] > low[k]:
+                    axes[count] = k
+                    count += 1
+                    for m in range(rows):
+                        here[m] -= slopes[m, 1 + k]
+            for code in range(1, (1 << count) + 1):
+                corner = max(corner, _over_motions(waves, here, low, high, unused, space)[0])
+                if corner + curved >= bound or code == 1 << count:
+                    break
+                bit = 0
+                while not (code >> bit) & 1:
+                    bit += 1
+                k = axes[bit]
+                side[k] = -side[k]
+                for m in range(rows):
+                    here[m] += 2.0 * side[k] * slopes[m, 1 + k]
+            bound = min(bound, corner + curved)
+        axis, worst = -1, -1.0
+        for k in range(n):
+            if high[k] > low[k] and share[k] > worst:
+                axis, worst = k, share[k]
+            if lost[k] > worst:
+                axis, worst = n + k, lost[k]
+        bounds[box], values[box], splits[box] = bound, value, axis

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import njit
+from bddtorque.base.jit import uncounted
 from bddtorque.words.portable import COSINE, QUARTER, QUARTER_HIGH, QUARTER_LOW, SINE
 
 REST, ACCELERATION, VELOCITIES = range(3)
@@ -17,7 +17,7 @@ REST, ACCELERATION, VELOCITIES = range(3)
 _SINE, _COSINE = np.array(SINE), np.array(COSINE)
 
 
-@njit
+@uncounted
 def sine_cosine(angle: float) -> tuple[float, float]:
     """Return sine and cosine, the same floats on every machine; off by less than 1e-15 within a thousand turns."""
     quarters = np.rint(angle * (1 / QUARTER))
@@ -37,7 +37,7 @@ def sine_cosine(angle: float) -> tuple[float, float]:
     return (-s, -c) if place == 2 else (-c, s)
 
 
-@njit
+@uncounted
 def value_at(waves: Any, x: Any) -> float:
     """Return the torque at a point: positions, velocities and accelerations, (3n,)."""
     cosines, sines, phases, powers, kinds, first, second = waves
@@ -63,13 +63,13 @@ def value_at(waves: Any, x: Any) -> float:
     return total
 
 
-@njit
-def climb(waves: Any, low: Any, high: Any, starts: Any) -> tuple[float, Any]:
-    """Return a large value of the torque and its point, from some starts (N, 3n), improved one input at a time."""
+@uncounted
+def climb(waves: Any, low: Any, high: Any, points: Any) -> tuple[float, int]:
+    """Improve points (N, 3n) one input at a time; return the largest torque, and at which of them it is."""
     inputs, n = len(low), len(low) // 3
-    best, winner = -np.inf, starts[0].copy()
-    for k in range(len(starts)):
-        x, step = starts[k].copy(), 0.25
+    best, winner = -np.inf, 0
+    for k in range(len(points)):
+        x, step = points[k], 0.25
         here = value_at(waves, x)
         while step > 1e-4:
             before = here
@@ -89,5 +89,5 @@ def climb(waves: Any, low: Any, high: Any, starts: Any) -> tuple[float, Any]:
             if here <= before:
                 step *= 0.5
         if here > best:
-            best, winner = here, x
+            best, winner = here, k
     return best, winner
