@@ -22,15 +22,6 @@ OWN_TESTS = {"docs/cli.md", "docs/c.md"}
 """Pages that tests of their own run as a whole: tests/cli/test_cli_docs.py and those of tests/export."""
 RUN = [name for name in NAMES if name not in OWN_TESTS and any(block.language == "python" for block in blocks(name))]
 SLOW = {"docs/spec.md"}
-GIVEN = {
-    "docs/parallel.md": """
-import numpy as np
-import bddtorque as bt
-model = bt.compile("planar2r", bits=6)
-q, qd, qdd = np.random.default_rng(0).integers(-32, 32, (3, 2000, 2))
-""",
-}
-"""What a page takes as given."""
 NEEDS = {"docs/assurance.md": "gappa"}
 """Programs of others that a page runs."""
 
@@ -71,7 +62,6 @@ def test_blocks_run(name, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)  # no processes of its own for each page
     lay_out(name)
     names: dict = {"__name__": "page"}
-    exec(GIVEN.get(name, ""), names)
     printed = ""
     for block in blocks(name):
         where = f"{name}, line {block.line}"
