@@ -43,6 +43,7 @@ from bddtorque.cli.report_command import report_command
 from bddtorque.cli.robots_command import robots_command
 from bddtorque.cli.sweep_command import sweep_command
 from bddtorque.cli.terms_command import terms_command
+from bddtorque.cli.usage import usage_message
 from bddtorque.cli.verify_command import verify_command
 from bddtorque.cli.warm_up_command import warm_up_command
 
@@ -196,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if type(problem).__name__ == "NoArgsIsHelpError":  # the message is the help itself
             sys.stdout.write(f"{problem}\n")
             return BAD_USE
-        message = problem.format_message().rstrip(".")  # type: ignore[attr-defined]
+        message = usage_message(problem, sys.argv[1:] if arguments is None else arguments, COMMANDS)
         return _refused(f"{message}; see bddtorque {_command(problem)}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")

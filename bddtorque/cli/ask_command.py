@@ -11,7 +11,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.answer_rows import answer_rows
-from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.options import JsonOption
 from bddtorque.cli.progress import ShownProgress
 
@@ -65,14 +65,14 @@ def ask_command(
     ] = 3000.0,
     limit: Annotated[
         float | None,
-        typer.Option("--limit", metavar="SECONDS", help="Time for one answer as well; it then depends on the machine."),
+        typer.Option("--limit", metavar="SECONDS", help="Time limit of one answer; it may then depend on the machine."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer exact questions: extremes, counts of states, largest errors, symmetry, equality.
 
     Every answer is labelled exact, or bracket: then both ends of it are proved. Without a question: the largest and the
-    smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds two that are not.
+    smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds a difference.
     """
     from bddtorque.model.model import load
     from bddtorque.questions import Work
@@ -124,4 +124,4 @@ def _show(file: Path, found: list[Answer]) -> None:
         for row in answer_rows(answer):
             table.add_row("" if answer.of == last else answer.of, *row)
             last = answer.of
-    output().print(table)
+    show(table)

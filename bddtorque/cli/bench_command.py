@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def bench_command(
     rounds: Annotated[int, typer.Option(metavar="N", help="Rounds; each runs every contender once.")] = 15,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
     latency: Annotated[
-        bool, typer.Option("--latency", help="Time single calls too: worst, 99.9 %, and with empty caches.")
+        bool, typer.Option("--latency", help="Also time single calls: worst, 99.9 %, and with empty caches.")
     ] = False,
     chip: Annotated[
         str | None,
@@ -56,7 +56,7 @@ def bench_command(
 ) -> None:
     """Measure the evaluators of a model beside float baselines on one core, as ratios from interleaved rounds.
 
-    A robot is compiled for both targets, unless --target names one. Run it on an idle machine.
+    A robot is compiled for float and for tables, unless --target names one. Run it on an idle machine.
     """
     if states < 64 or states % 64:
         raise BddTorqueError(f"--states must be a multiple of 64, got {states}")
@@ -100,16 +100,15 @@ def bench_command(
         plain = [each.to_plain() for each in found]
         write_json({"machine": machine(), "states": states, "rounds": rounds, "seed": seed, "reports": plain})
         return
-    console = output()
-    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), soft_wrap=True)
+    show(", ".join(f"{name} {value}" for name, value in machine().items()))
     for report in found:
-        console.print()
-        console.print(_timing_table(report))
-        console.print(_call_table(report))
+        show()
+        show(_timing_table(report))
+        show(_call_table(report))
         if report.latency is not None:
-            console.print(_latency_table(report))
+            show(_latency_table(report))
     if plot is not None:
-        console.print(f"written: {plot}", soft_wrap=True)
+        show(f"written: {plot}")
 
 
 def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: bool) -> None:
@@ -119,8 +118,7 @@ def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: 
     if as_json:
         write_json({"machine": machine(), **how, "reports": [each.to_plain() for each in found]})
         return
-    console = output()
-    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), soft_wrap=True)
+    show(", ".join(f"{name} {value}" for name, value in machine().items()))
     for report in found:
         bits = "/".join(map(str, dict.fromkeys(report.bits)))
         table = plain_table(
@@ -131,7 +129,7 @@ def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: 
         for each in report.calls:
             row = (f"{each.nanoseconds:,.1f}", _ratio(each.ratio), f"{_ratio(each.lowest)}–{_ratio(each.highest)}")
             table.add_row(each.name, *row)
-        console.print(table)
+        show(table)
 
 
 def _bench_chips(
@@ -160,13 +158,12 @@ def _bench_chips(
         plain = {"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures}
         write_json({**plain, "recommended": advice} if advice else plain)
         return
-    console = output()
-    console.print(chip_table(found[0][0], [each for _, each in found]))
+    show(chip_table(found[0][0], [each for _, each in found]))
     for _, each in found:
         if each.problem:
-            console.print(f"{each.chip}, {each.way}: {each.problem}", soft_wrap=True)
+            show(f"{each.chip}, {each.way}: {each.problem}")
     for name, said in recommendations(found).items():
-        console.print(f"{name}: {said}", soft_wrap=True)
+        show(f"{name}: {said}")
 
 
 def _bench_fpgas(
@@ -198,11 +195,10 @@ def _bench_fpgas(
         figures = [each.to_plain() for each in found]
         write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})
         return
-    console = output()
-    console.print(fpga_table(model, found))
+    show(fpga_table(model, found))
     for each in found:
         if each.problem:
-            console.print(f"{each.fpga}, {each.way}: {each.problem}", soft_wrap=True)
+            show(f"{each.fpga}, {each.way}: {each.problem}")
 
 
 def chip_table(model: Model, found: Sequence[ChipFigures]) -> Table:

@@ -10,7 +10,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import grid, output, write_json
+from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ RULES = opt.option_table(
     ("samples", Path, "FILE", "A CSV file: a header, one column per input (1 to 4), the value last."),
     ("word", list[str], "COLUMN=BITS[:LOW:HIGH]", _WORD),
     ("duplicates", str, "RULE", "Samples of one point: mean or refuse."),
-    ("spread", float, "VALUE", "Refuse samples of one point that differ by more."),
+    ("spread", float, "VALUE", "Refuse samples of one point that differ by more than this."),
     ("merge", str, "RULE", "What is one point: point (equal arguments) or word (equal words)."),
     ("gaps", str, "RULE", "Between samples: linear, nearest or refuse."),
     ("extrapolation", str, "RULE", "Beyond the samples: refuse or hold."),
-    ("assumed_error", float, "VALUE", "How far a sample is off; added to the bound, as assumed."),
+    ("assumed_error", float, "VALUE", "Error of a sample, in the unit of the value; added to the bound as assumed."),
 )
 
 
@@ -51,13 +51,11 @@ def compile_command(
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A plan that `bddtorque plan -o` wrote; refused unless it is made again."),
+        typer.Option(metavar="FILE", help="Require this plan, a file that `bddtorque plan -o` wrote."),
     ] = None,
     write_spec: Annotated[
         Path | None,
-        typer.Option(
-            "--write-spec", metavar="FILE", help="Write all that was compiled as a specification, nothing left open."
-        ),
+        typer.Option("--write-spec", metavar="FILE", help="Write all settings to this file, as a specification."),
     ] = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
@@ -106,17 +104,16 @@ def compile_command(
         return
     from bddtorque.cli.tables import compile_lines, cost_table, model_words, range_table, word_table
 
-    console = output()
-    console.print(grid(compile_lines(model, report)))
-    console.print()
-    console.print(range_table(ranges))
-    console.print()
+    show(grid(compile_lines(model, report)))
+    show()
+    show(range_table(ranges))
+    show()
     if model.spec.bare:  # nobody wrote down what the words mean
-        console.print(word_table(model_words(model)))
-        console.print()
-    console.print(str(model.certificate), soft_wrap=True)
-    console.print()
-    console.print(cost_table(costs))
+        show(word_table(model_words(model)))
+        show()
+    show(str(model.certificate))
+    show()
+    show(cost_table(costs))
 
 
 def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange], list[TargetCost]]:
@@ -157,10 +154,9 @@ def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:
         return
     from bddtorque.cli.tables import compile_lines, model_words, word_table
 
-    console = output()
     for shown in (grid(compile_lines(model, report)), word_table(model_words(model)), str(model.certificate)):
-        console.print(shown, soft_wrap=isinstance(shown, str))
-        console.print()
+        show(shown)
+        show()
 
 
 def check_source(spec: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -24,8 +25,38 @@ def output() -> Console:
     """Return the console of standard output."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    width = None if folds() else PIPE_WIDTH
     return Console(file=cast("IO[str]", Shown(sys.stdout)), width=width, highlight=False, markup=False)
+
+
+def folds() -> bool:
+    """Say whether lines have to fit a width: that of a terminal, or of COLUMNS."""
+    return sys.stdout.isatty() or "COLUMNS" in os.environ
+
+
+def show(shown: Table | str = "", hang: int | None = None) -> None:
+    """Print a table, or lines of text, which are folded at spaces where they have to fit a width.
+
+    What is carried over begins at column `hang`; by default four columns to the right of its line.
+    """
+    console = output()
+    if not isinstance(shown, str):
+        console.print(shown)
+        return
+    for line in shown.split("\n"):
+        parts = [line]
+        if folds() and len(line) > console.width:
+            margin = " " * (len(line) - len(line.lstrip()) + 4 if hang is None else hang)
+            parts = textwrap.wrap(
+                line,
+                console.width,
+                subsequent_indent=margin,
+                break_long_words=False,
+                break_on_hyphens=False,
+                replace_whitespace=False,
+            )
+        for part in parts:
+            console.print(part, soft_wrap=True)
 
 
 class Shown:

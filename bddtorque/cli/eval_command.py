@@ -41,7 +41,8 @@ def eval_command(
     words: Annotated[bool, typer.Option("--words", help="States and torques are integer words.")] = False,
     evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
     on_range: Annotated[
-        str, typer.Option("--on-range", metavar="WHAT", help="What lies out of range: saturate (and count), or raise.")
+        str,
+        typer.Option("--on-range", metavar="WHAT", help="Values out of range: saturate (and count them), or raise."),
     ] = "saturate",
     out: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help=".csv or .npy; else CSV on standard output.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.console import grid, output, write_json
+from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.options import JsonOption, check_outputs, refuse_flags
 from bddtorque.cli.progress import ShownProgress
 
@@ -55,7 +55,7 @@ def export_command(
         bool, typer.Option("--one-bit", help="Verilog: one-bit processors that run the diagrams, a test per clock.")
     ] = False,
     processors: Annotated[
-        int | None, typer.Option(metavar="P", help="One-bit processors that share a state, 1 to 64; 1 by default.")
+        int | None, typer.Option(metavar="P", help="One-bit processors that share a state, 1 to 64; default: 1.")
     ] = None,
     spread: Annotated[
         str | None,
@@ -79,9 +79,7 @@ def export_command(
     ] = "chosen",
     flash: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZE", help="Flash that tables and code may take (16 kB, ...); as compiled for by default."
-        ),
+        typer.Option(metavar="SIZE", help="Flash that tables and code may take (16 kB, ...); default: as compiled."),
     ] = None,
     memory: Annotated[str | None, typer.Option(hidden=True)] = None,
     name: Annotated[
@@ -103,11 +101,11 @@ def export_command(
         typer.Option(
             "--cc",
             metavar="COMMAND",
-            help="The compiler that sizes are measured with; by default the chip's, CC or cc.",
+            help="The compiler to measure sizes with; default: the chip's, CC or cc.",
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that holds other files; these stay.")
+        bool, typer.Option("--force", help="Write into a folder that holds other files; these are kept.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -160,7 +158,7 @@ def export_command(
         if as_json:
             write_json({"file": str(file), **logic})
         else:
-            output().print(grid([*logic.items()]))
+            show(grid([*logic.items()]))
         return
     with ShownProgress(f"export {model.name} to C"):
         exported = export_c(
@@ -188,7 +186,7 @@ def export_command(
             }
         )
         return
-    output().print(grid([*export_lines(model, exported), *logic.items()]))
+    show(grid([*export_lines(model, exported), *logic.items()]))
 
 
 def _export_verilog(model: Model, folder: Path, bitstream: str | None, as_json: bool, **options: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
     if not whole:
         left = [f"{name.partition(' (')[0].lower()}" for name in groups if len(shown[name]) < len(groups[name])]
         yield ""
-        yield from _paragraphs(f"--help-all shows every option, also for: {', '.join(left)}.")
+        yield from _paragraphs(f"--help-all shows every option; more for: {', '.join(left)}.")
     yield ""
     yield from _paragraphs(command.epilog)
 
@@ -102,7 +102,13 @@ def _rows(options: list[Any], ctx: Any) -> list[tuple[str, str]]:
         text, default = option.help or "", option.get_default(ctx, call=False)
         if not option.is_flag:
             flags += f" {option.metavar or option.name.upper()}"
-            text += "" if default is None or isinstance(default, list | tuple) else f" Default: {default}."
+            text += (
+                ""
+                if default is None or isinstance(default, list | tuple)
+                else f" Default: {default:g}."
+                if isinstance(default, float)
+                else f" Default: {default}."
+            )
         rows.append((flags, text))
     return rows
 

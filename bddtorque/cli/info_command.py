@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import grid, output, write_json
+from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.options import JsonOption
 
 
@@ -64,7 +64,6 @@ def info_command(
             }
         )
         return
-    console = output()
     lines = [
         *say.model_lines(model),
         (
@@ -75,7 +74,7 @@ def info_command(
         ("digest", model.digest),
         *((("of diagrams", model.diagram_digest),) if model.diagrams else ()),
     ]
-    console.print(grid(lines))
+    show(grid(lines))
     parts: list[Any] = [say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)] if blocks else []
     if levels and blocks:
         parts.append(say.level_table(blocks))
@@ -83,5 +82,5 @@ def info_command(
     parts += [say.word_table(say.model_words(model)), str(model.certificate)]
     parts += [say.range_table(ranges)] if ranges else []
     for part in parts:
-        console.print()
-        console.print(part, soft_wrap=isinstance(part, str))
+        show()
+        show(part)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import show, write_json
 from bddtorque.cli.options import JsonOption
 
 READERS = (
@@ -38,7 +38,7 @@ def lint_command(
         write_json({"robot": robot, "findings": [finding.to_plain() for finding in findings]})
     else:
         for finding in findings:
-            output().print(f"{finding.kind}: {finding}", markup=False, highlight=False, soft_wrap=True)
-        output().print(summary(findings), markup=False, highlight=False)
+            show(f"{finding.kind}: {finding}")
+        show(summary(findings))
     if findings:
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def machines_command(
     """Run the parallel machines of the literature on an arm, beside its compiled tables, all in one cost model.
 
     Each machine that can run the arm computes the same random states; its torques are compared with Newton-Euler and
-    with the compiled words, which must lie within their certificate. Exits with 1 if one does not agree.
+    with the compiled words, which must lie within their certificate. Exit code 1 if one does not agree.
     """
     if not 1 <= states <= MOST_STATES:
         raise BddTorqueError(f"--states must be between 1 and {MOST_STATES}, got {states}")
@@ -75,12 +75,11 @@ def machines_command(
         plain = [each.to_plain() for each in findings]
         write_json({**given, "bounds": list(model.certificate.bounds), "machines": plain})
     else:
-        console = output()
-        console.print(_table(findings, title, costs.value))
+        show(_table(findings, title, costs.value))
         for note in _notes(findings):
-            console.print(note, soft_wrap=True)
+            show(note)
         if plot is not None:
-            console.print(f"written: {plot}", soft_wrap=True)
+            show(f"written: {plot}")
     if any(each.agrees is False for each in findings):
         raise typer.Exit(1)
 

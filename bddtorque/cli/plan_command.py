@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import folds, output, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
 MOST_WORDS = 60
@@ -25,7 +24,7 @@ def plan_command(
         typer.Option("-o", "--output", metavar="FILE", help="Write the plan as JSON, for `compile --plan`."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help=f"List every word, also where there are more than {MOST_WORDS}.")
+        bool, typer.Option("--all", help=f"List every word, even if there are more than {MOST_WORDS}.")
     ] = False,
     as_json: opt.JsonOption = False,
     *,
@@ -33,8 +32,8 @@ def plan_command(
 ) -> None:
     """Show how a robot would be compiled.
 
-    Tables, products, words, the tree of each torque, and what was chosen why; for target float every operation with its
-    range and error.
+    Tables, products, words, the tree of each torque, and the reason of each choice; for target float every operation
+    with its range and error.
     """
     check_source(spec)
     opt.check_outputs({"-o": out})
@@ -56,18 +55,16 @@ def plan_command(
     if as_json:
         write_json(plain)
         return
-    console = output()
     for note in notes:
-        console.print(f"note: {note}", soft_wrap=True)
-    # a file or a pipe gets the table of forms whole
-    width = console.width if "COLUMNS" in os.environ or console.is_terminal else None
+        show(f"note: {note}")
+    width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
     most = None if everything else MOST_WORDS
     if isinstance(plan, FloatPlan):
         text = float_plan_text(plan, robot.name, bounds, most)
     else:
         text = plan_text(plan, robot.name, bounds, most, width)
-    console.print(text, soft_wrap=True, end="")
+    show(text.removesuffix("\n"))
     if not everything and len(plan.wires) > MOST_WORDS:
-        console.print("--all lists every word", soft_wrap=True)
+        show("--all lists every word")
     if out is not None:
-        console.print(f"written: {out}", soft_wrap=True)
+        show(f"written: {out}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import show, write_json
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Joint, Robot
@@ -36,7 +36,7 @@ def robots_command(
     for robot in robots:
         joints, ranges = str(robot["degrees_of_freedom"]), ", ".join(robot["ranges"])
         table.add_row(robot["name"], joints, robot["types"], ranges, robot["source"])
-    output().print(table)
+    show(table)
 
 
 def robot_figures(robot: Robot) -> dict[str, Any]:

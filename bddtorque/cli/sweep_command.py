@@ -63,9 +63,7 @@ def sweep_command(
         typer.Option(metavar="N", help="Threads to measure, processes to compile; default: all processors."),
     ] = None,
     dask: opt.DaskOption = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Neither read nor keep what was found, nor finished blocks.")
-    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")] = False,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],

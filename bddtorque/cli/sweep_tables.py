@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bddtorque.base.sizes import counted
-from bddtorque.cli.console import output, plain_table
+from bddtorque.cli.console import plain_table, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,9 +23,8 @@ ERRORS = {
 
 def show_quantities(found: Sequence[QuantitySweep]) -> None:
     """Show one table per swept quantity: proved and found of each output."""
-    console = output()
     exceeding = sum(len(each.exceeding) for each in found)
-    console.print(_verdict(exceeding, sum(len(each.outputs) for each in found), "output"), soft_wrap=True)
+    show(_verdict(exceeding, sum(len(each.outputs) for each in found), "output"))
     for each in found:
         title = f"{each.name}, {each.quantity}: {each.states:,} random and {each.corners:,} corner states"
         columns = ("|output", ">bits", ">proved", ">found", ">rms", ">found", "unit", ">saturated")
@@ -33,8 +32,8 @@ def show_quantities(found: Sequence[QuantitySweep]) -> None:
         for one in each.outputs:
             figures = (f"{one.proved:.4f}", f"{one.found:.4f}", f"{one.rms:.4f}", f"{one.found * one.lsb:.3g}")
             table.add_row(one.output, str(one.bits), *figures, one.unit, f"{one.saturated:,}")
-        console.print()
-        console.print(table)
+        show()
+        show(table)
 
 
 def show_sweeps(found: Sequence[Sweep], files: Sequence[Path], joints: bool) -> None:
@@ -43,32 +42,31 @@ def show_sweeps(found: Sequence[Sweep], files: Sequence[Path], joints: bool) -> 
     `joints` adds one table per kind of error with every figure of every joint.
     """
     first = found[0]
-    console = output()
     names = ", ".join(dict.fromkeys(sweep.name for sweep in found))
-    console.print(f"{names}: {_states(first)}, seed {first.seed}, against float Newton-Euler", soft_wrap=True)
+    show(f"{names}: {_states(first)}, seed {first.seed}, against float Newton-Euler")
     torques = [joint for each in found for joint in each.joints]
-    console.print(_verdict(sum(joint.exceeds for joint in torques), len(torques), "torque"), soft_wrap=True)
-    console.print()
-    console.print(_summary(found))
+    show(_verdict(sum(joint.exceeds for joint in torques), len(torques), "torque"))
+    show()
+    show(_summary(found))
     for kind, title in ERRORS.items() if joints else ():
-        console.print()
-        console.print(_errors(found, kind, title))
+        show()
+        show(_errors(found, kind, title))
     for sweep in (each for each in found if each.terms):
-        console.print()
-        console.print(_terms(sweep))
+        show()
+        show(_terms(sweep))
     if any(each.cost for each in found):
-        console.print()
-        console.print(_costs(found))
+        show()
+        show(_costs(found))
     saturated = sum(joint.saturated for each in found for joint in each.joints)
     if saturated:
-        console.print(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
+        show(f"{saturated:,} torques lay beyond the range of their words and were compared at its end")
     outside = sum(each.outside for each in found)
     if outside:
-        console.print(f"values of the trajectory out of range: {outside:,} (angles wrap, others were saturated)")
+        show(f"values of the trajectory out of range: {outside:,} (angles wrap, others were saturated)")
     for path in files:
-        console.print(f"written: {path}", soft_wrap=True)
+        show(f"written: {path}")
     if not joints:
-        console.print("--joints shows every joint with root mean square and percentiles", soft_wrap=True)
+        show("--joints shows every joint with root mean square and percentiles")
 
 
 def _verdict(exceeding: int, count: int, what: str) -> str:

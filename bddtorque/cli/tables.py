@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import counted
-from bddtorque.cli.console import grid, output, plain_table
+from bddtorque.cli.console import grid, plain_table, show
 from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.engine import CuddEngine
 from bddtorque.diagrams.forms import FORMS
@@ -249,10 +249,9 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
         ("digest", model.digest),
     ]
     words = [*zip(model.input_names, model.inputs, strict=True), (model.output.name, model.output)]
-    console = output()
     for shown in (grid(lines), word_table(words), str(model.certificate)):
-        console.print(shown, soft_wrap=isinstance(shown, str))
-        console.print()
+        show(shown)
+        show()
 
 
 def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:

@@ -10,7 +10,7 @@ import typer
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
-from bddtorque.cli.console import output, plain_table, write_json
+from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
@@ -71,15 +71,15 @@ def terms_command(
     if as_json:
         write_json({"source": file, "terms": [each.to_plain() for each in shown]})
         return
-    console = output()
-    console.print(_table(shown))
+    show(_table(shown))
+    if any(hasattr(each, "blocks") for each in shown):
+        show()
+        show(_diagram_table(shown))  # type: ignore[arg-type]
     zero = [each.name for each in shown if each.low == each.high == 0]
     if zero:
-        console.print(
-            f"always 0, since the term never reaches half a unit of its word: {', '.join(zero)}", soft_wrap=True
-        )
+        show(f"always 0, since the term never reaches half a unit of its word: {', '.join(zero)}")
     if svg is not None:
-        console.print(f"written: {svg}", soft_wrap=True)
+        show(f"written: {svg}")
 
 
 def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
@@ -113,9 +113,6 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
     last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
     for name in last:
         table.add_column(name, justify="right")
-    if len(last) > 1:
-        table.add_column("nodes per output bit", overflow="fold")
-        table.add_column("levels", justify="right")
     for term in terms:
         words = ", ".join(f"{name}:{bits}" for name, bits in term.inputs.items()) or "none"
         kind = "+".join(KIND_NAMES.get(each, each) for each in term.kind.split("+"))
@@ -127,10 +124,16 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
                 f"{term.error:.3f} ({term.share:.0%})",
                 " ".join(f"b{each.block}" for each in term.blocks) or "none",
                 f"{sum(each.rows for each in term.blocks):,}",
-                "; ".join(" ".join(map(str, reversed(each.diagram.bit_nodes))) for each in term.blocks),
-                " ".join(str(each.diagram.depth) for each in term.blocks),
             ]
         table.add_row(*row)
+    return table
+
+
+def _diagram_table(terms: list[ModelTerm]) -> Table:
+    """Return the diagrams that the terms read, one per row: terms share them."""
+    table = plain_table("Diagrams of the tables", "|table", ">levels", "nodes per output bit, most significant first")
+    for block, diagram in sorted({each.block: each.diagram for term in terms for each in term.blocks}.items()):
+        table.add_row(f"b{block}", str(diagram.depth), " ".join(map(str, reversed(diagram.bit_nodes))))
     return table
 
 

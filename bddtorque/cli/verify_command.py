@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.console import output, write_json
+from bddtorque.cli.console import show, write_json
 from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, check_outputs, cluster
 from bddtorque.cli.progress import ShownProgress
 
@@ -47,7 +47,7 @@ def verify_command(
 ) -> None:
     """Prove the bound again from the file, and check every table, diagram and digest.
 
-    Exit code 1 if anything is not as it was compiled.
+    Exit code 1 if a check fails.
     """
     if not file.is_file():  # nothing to find wanting: bad use
         raise BddTorqueError(f"FILE must be a .bdt file, but {_what_instead(file)}")
@@ -95,7 +95,7 @@ def verify_command(
     else:
         for check in () if independent and not progress.drawn else checks:  # the others were shown as they came
             _show(check)
-        output().print(f"{file}: {'verified' if passed else 'NOT verified'}", soft_wrap=True)
+        show(f"{file}: {'verified' if passed else 'NOT verified'}")
     if not passed:
         raise typer.Exit(1)
 
@@ -108,4 +108,4 @@ def _what_instead(file: Path) -> str:
 
 
 def _show(check: Check | Finding) -> None:
-    output().print(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", soft_wrap=True)
+    show(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", hang=20)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import output
+from bddtorque.cli.console import show
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 
@@ -34,4 +34,4 @@ def warm_up_command(
         before = progress.done
         model.warm_up(progress)
     parts = progress.done - before
-    output().print(f"{model.name} is ready: {parts} parts of its code compiled or found", soft_wrap=True)
+    show(f"{model.name} is ready: {parts} parts of its code compiled or found")

@@ -62,7 +62,7 @@ def _summary(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> Iterator[
     widths = inner_widths(plan)
     yield f"{title}: source {plan.source}, target {plan.target}, block_bits {plan.block_bits}"
     yield "  " + ", ".join(counted(count, name) for name, count in counts.items())
-    yield f"  bits a word: median {statistics.median(widths):g}, widest {max(widths)}"
+    yield f"  bits per word: median {statistics.median(widths):g}, widest {max(widths)}"
     yield "    " + ", ".join(f"{count} of {bits}" for bits, count in sorted(Counter(widths).items()))
     yield "  bound before tables are made, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds)
 
@@ -165,7 +165,7 @@ def _methods(plan: Plan) -> Iterator[str]:
             yield f"  the widest has {widths[widest][0]}×{widths[widest][1]} bits"
             yield from _wide_operations(plan)
             continue
-        yield f"  the widest, {widths[widest][0]}×{widths[widest][1]} bits, could be had by"
+        yield f"  ways to multiply the widest, {widths[widest][0]}×{widths[widest][1]} bits:"
         for each in product_candidates(plan, widest):
             loads = f"{each.loads}/{each.depth}"
             yield f"   {_mark(each)} {each.name:8} {each.bytes:>13,} bytes {loads:>6} loads  {each.reason}"

@@ -150,7 +150,7 @@ def _about(plan: AnyPlan, facts: list[Facts]) -> str:
     ties = sum(each.undecided for each in facts)
     given = sum(block.kind == "given" for block in plan.blocks)
     floats = sum(block.law is not None and not block.law.real_valued for block in plan.blocks)
-    said = f"{rows:,} entries computed anew, {ties:,} of them near ties in whole numbers"
+    said = f"{rows:,} entries recomputed, {ties:,} of them near ties, in integers"
     if given:
         said += f"; the words of {given} were given: known by their key, with the error that is stated"
     if floats:

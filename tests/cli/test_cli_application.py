@@ -55,7 +55,7 @@ def test_help_of_compile_fits_a_screen_and_help_all_has_the_rest(run):
     assert len(short.splitlines()) <= 50
     assert "--bits BITS" in short
     assert "--snap" not in short
-    assert "--help-all shows every option, also for: measured data instead of a robot" in short
+    assert "--help-all shows every option; more for: measured data instead of a robot" in short
     assert all(flag in whole for flag in ("--bits BITS", "--snap X", "--samples FILE", "RANGE is 1.5"))
 
 
@@ -80,7 +80,7 @@ def test_completion_can_be_installed(run):
 def test_sweep_has_help_of_its_own(run):
     shown = " ".join(run("sweep", "--help").out.split())
     assert "Threads to measure" in shown
-    assert "Neither read nor keep what was found" in shown
+    assert "Do not read or write the cache" in shown
 
 
 def test_nothing_given_shows_help_and_is_bad_use(run):
@@ -92,12 +92,20 @@ def test_nothing_given_shows_help_and_is_bad_use(run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nonsense"], "No such command 'nonsense'"),
+        (["nonsense"], "unknown command 'nonsense'; known: robots, lint, compile"),
         (["compile"], "compile needs SPEC (a name, a specification or a robot) or --samples FILE"),
-        (["compile", "planar2r", "--bots", "8"], "No such option: --bots"),
-        (["info"], "Missing argument 'FILE'"),
-        (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected extra argument"),
-        (["sweep", "planar2r", "--states", "many"], "--states"),
+        (
+            ["compile", "planar2r", "--bots", "8"],
+            "unknown option '--bots'; did you mean '--bits'?; see bddtorque compile --help",
+        ),
+        (["info"], "FILE is missing; see bddtorque info --help"),
+        (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected argument 'c.csv'"),
+        (["compil"], "unknown command 'compil'; did you mean 'compile'?"),
+        (["compile", "planar2r", "--bits"], "--bits needs a value"),
+        (["sweep", "planar2r", "--states", "many"], "--states must be an integer, got 'many'"),
+        (["sweep", "planar2r", "--search=-1"], "--search must be at least 0, got '-1'"),
+        (["ask", "a.bdt", "--at-least", "x"], "--at-least must be a number, got 'x'"),
+        (["machines", "planar2r", "--costs", "money"], "--costs must be 'word', 'bit' or 'cell', got 'money'"),
     ],
 )
 def test_bad_use_is_one_line(refused, arguments, said):

@@ -53,6 +53,7 @@ def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, comman
     monkeypatch.setenv("COLUMNS", "80")
     ran = run(command, model_file, *([*QUICK, "--joints"] if command == "sweep" else []))
     assert "…" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
@@ -160,7 +161,7 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
         (["--seed", "-1"], "at least 0"),
         (["--workers", "0"], "--workers must be"),
         (["--evaluator", "letters"], "evaluator"),
-        (["--search", "-1"], "Invalid value for '--search'"),
+        (["--search", "-1"], "--search must be at least 0, got '-1'"),
         (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file, got 'cosine'"),
         (["--trajectory", "missing.csv"], "missing.csv"),
         (["another.bdt"], "another.bdt"),

@@ -39,6 +39,7 @@ def test_people_get_a_table_in_the_cost_model_they_ask_for(run, model_file, monk
     assert (word.code, bit.code) == (0, 0)
     assert "word steps from a state to its" in word.out and "exact after 3 loops" in word.out
     assert "…" not in word.out + bit.out
+    assert max(map(len, word.out.splitlines())) <= 80
     lines = [next(line.split() for line in ran.out.splitlines() if "Hamilton new" in line) for ran in (word, bit)]
     assert lines[0][2] == lines[1][2] == "9" and int(lines[1][3].replace(",", "")) > 10 * int(lines[0][3])
 
