@@ -189,6 +189,7 @@ def run_method(
     history: Floats, wanted: Floats, torques: Floats,
 ) -> int:  # fmt: skip
     """Run a speculative method; write positions, desired positions and torques (K, n); return how many samples ran."""
+    # loops instead of array expressions: Numba compiles each of those, and the messages of its shape checks, for seconds
     samples, n = history.shape
     q, qd, u, tau, before = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     q_d, qd_d, qdd_d, model_q = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -197,22 +198,26 @@ def run_method(
     for k in range(samples):
         t = k * loop.period
         desired_motion(loop, t, q_d, qd_d, qdd_d)
-        history[k], wanted[k] = q, q_d
-        if not np.abs(q_d - q).max() <= loop.too_far:  # NaN too
-            return int(k + 1)
-        u[:] = qdd_d + loop.damping * (qd_d - qd) + loop.stiffness * (q_d - q)
+        lost = False
+        for i in range(n):
+            history[k, i], wanted[k, i] = q[i], q_d[i]
+            lost |= not abs(q_d[i] - q[i]) <= loop.too_far  # NaN too
+        if lost:
+            return k + 1
         speculating = t >= loop.switch
-        model_q[:] = q
-        if speculating and one_step_ahead:  # q̂ = q_d(k+1) − e(k−1)
+        if speculating and one_step_ahead:
             desired_motion(loop, t + loop.period, ahead, unused, unused)
-            model_q[:] = ahead - error
-        error[:] = q_d - q
+        for i in range(n):
+            u[i] = qdd_d[i] + loop.damping * (qd_d[i] - qd[i]) + loop.stiffness * (q_d[i] - q[i])
+            model_q[i] = ahead[i] - error[i] if speculating and one_step_ahead else q[i]  # q̂ = q_d(k+1) − e(k−1)
+            error[i] = q_d[i] - q[i]
         ages = readings if speculating else serial
         control_iteration(arm, program, ages, store, scratch, model_q, qd, u, tau)
-        torques[k] = 2 * tau - before if speculating and output_prediction else tau
-        before[:] = tau
+        for i in range(n):
+            torques[k, i] = 2 * tau[i] - before[i] if speculating and output_prediction else tau[i]
+            before[i] = tau[i]
         move_plant(plant, loop.period, q, qd, torques[max(k - loop.latency, 0)])
-    return int(samples)
+    return samples
 
 
 def plant_of(robot: Robot, period: float) -> Plant:
