@@ -189,7 +189,7 @@ def run_method(
     history: Floats, wanted: Floats, torques: Floats,
 ) -> int:  # fmt: skip
     """Run a speculative method; write positions, desired positions and torques (K, n); return how many samples ran."""
-    # loops instead of array expressions: Numba compiles each of those, and the messages of its shape checks, for seconds
+    # loops, not array expressions: Numba takes seconds to compile those, and the messages of their shape checks
     samples, n = history.shape
     q, qd, u, tau, before = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     q_d, qd_d, qdd_d, model_q = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
