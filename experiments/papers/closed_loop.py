@@ -217,7 +217,7 @@ def run_method(
             torques[k, i] = 2 * tau[i] - before[i] if speculating and output_prediction else tau[i]
             before[i] = tau[i]
         move_plant(plant, loop.period, q, qd, torques[max(k - loop.latency, 0)])
-    return samples
+    return int(samples)
 
 
 def plant_of(robot: Robot, period: float) -> Plant:
