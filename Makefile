@@ -21,7 +21,8 @@ help:
 	@echo "make bench      time words beside float peers, and the first torque of a new process (a quiet machine, minutes)"
 	@echo "make experiments  run every script of experiments/ (up to 20 minutes on two cores; results in experiments/results/)"
 	@echo "make fuzz       read 120,000 mutated files of every kind, in processes with limits (minutes; findings in out/fuzz/)"
-	@echo "make figures    measure again, and rewrite, the tables of figures in README.md and docs/ (minutes)"
+	@echo "make figures    measure again, and rewrite, the tables of figures in README.md and docs/ (minutes, on an"
+	@echo "                idle machine); make figures TABLES=pc writes one of arms, chips, pc, speed, calls"
 	@echo "make wheel-test  build the wheel, install it in an environment of its own, run README's ten lines from it"
 	@echo "make docs       build the pages of docs/ into site/, strictly, and the reports of the gallery"
 	@echo "make clean      remove the environment and what was made"
@@ -92,7 +93,7 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz/run.py
 
 figures: $(READY)
-	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/figures.py $(TABLES)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

@@ -1,7 +1,10 @@
 """Write the tables of figures in README.md and docs/: ``make figures``.
 
-    python docs/figures.py               write all of them anew
-    python docs/figures.py arms chips    only these
+    python docs/figures.py               write all of them anew (make figures)
+    python docs/figures.py arms chips    only these (make figures TABLES="arms chips")
+
+`pc`, `speed` and `calls` are timings: run them on an otherwise idle machine. The others are counted, and the same on
+every machine.
 
 A table stands between two comments, so that a figure can only come from the code that measures it::
 
@@ -18,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -32,6 +36,28 @@ BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n)(.*?)(<!-- end of figures -->)",
 CHIP_ARMS = ("planar2r", "scara", "ur5", "puma560")
 COMPILERS = ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "avr-gcc")
 CHIPS = ("cortex-m0", "cortex-m3", "cortex-m4", "rv32imc", "avr")
+PC_ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
+ONE, ROWS, COLUMNS = "words, one state at a time", "words, batch in rows", "words, batch in columns"
+WAYS = (
+    ("`float`: `kernel()` in a compiled loop", "float", ONE, "T"),
+    ("`float`: a loop of your own over rows", "float", "words, a loop of your own", "T"),
+    ("`float`: `kernel(checked=False)`", "float", "words, one state, unchecked", "T"),
+    ("`float`: `torque_words`, batch in rows (the default)", "float", ROWS, "V"),
+    ("`float`: `torque_words`, batch in columns", "float", COLUMNS, "V"),
+    ("`tables`: `kernel()` in a compiled loop", "tables", ONE, "T"),
+    ("`tables`: `torque_words`, batch in rows", "tables", ROWS, "T"),
+    ("`tables`: nothing multiplied", "tables", "words, tables only", "T"),
+    ("`integer`: `kernel()` in a compiled loop", "integer", ONE, "T"),
+    ("`integer`: `torque_words`, batch in rows", "integer", ROWS, "T"),
+    ("T: float32, sine table", "float", "float32, sine table", ""),
+    ("V: float32, vector batch", "float", "float32, vector batch", ""),
+    ("L: float64, libm", "float", "float64, libm", "T"),
+    ("generic Newton-Euler, float64", "float", "generic Newton-Euler", "T"),
+    ("pinocchio.rnea, from Python", "float", "pinocchio.rnea, from Python", "T"),
+    ("CasADi's C, float64", "float", "CasADi's C, float64", "T"),
+)
+"""Rows of the tables of speed: what is shown, target, contender of `bddtorque bench`, and the baseline of its ratio."""
+IN_README = (0, 3, 5, 8, 10, 11, 12, 14, 15)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -68,19 +94,74 @@ def arms() -> str:
 
 def chips() -> str:
     """Return cycles of one torque call on emulated chips, beside unproved fixed point and software floats."""
-    heads = ["arm", "Cortex-M0", "flash", "unproved fixed point", "float32", "M3", "M4", "RV32IMC", "ATmega1284P"]
+    heads = ["arm", "Cortex-M0", "flash", "unproved fixed point", "float32", "`tables`", "`tables`, flash", "M3", "M4"]
+    heads += ["RV32IMC", "ATmega1284P"]
     rows = []
     for name in CHIP_ARMS:
-        found: dict[tuple[str, str], Any] = {}
-        for chip in CHIPS:
-            figures = command("bench", name, "--bits", "12", "--target", "integer", "--chip", chip, "--json")["figures"]
-            found |= {(chip, figure["way"]): figure for figure in figures if figure["target"] == "integer"}
+        found = {(chip, way): figure for chip in CHIPS for way, figure in on_chip(name, chip, "integer").items()}
+        looked_up = on_chip(name, "cortex-m0", "tables")["bddtorque"]
         cycles = {key: f"{figure['mean']:,.0f}" for key, figure in found.items()}
         flash = f"{found['cortex-m0', 'bddtorque']['flash'] / 1000:.1f} kB"
         others = [cycles[chip, "bddtorque"] for chip in CHIPS[1:]]
         first = [cycles["cortex-m0", way] for way in ("bddtorque", "X", "F")]
-        rows.append([name, first[0], flash, *first[1:], *others])
+        by_tables = [f"{looked_up['mean']:,.0f}", f"{looked_up['flash'] / 1000:.1f} kB"]
+        rows.append([name, first[0], flash, *first[1:], *by_tables, *others])
     return f"{table(heads, rows)}\nCompilers: {', '.join(compiler_version(name) for name in COMPILERS)}.\n"
+
+
+def on_chip(name: str, chip: str, target: str) -> dict[str, Any]:
+    """Return what `bddtorque bench --chip` measures of an arm at 12 bits, by way."""
+    figures = command("bench", name, "--bits", "12", "--target", target, "--chip", chip, "--json")["figures"]
+    return {figure["way"]: figure for figure in figures if figure["target"] == target}
+
+
+@cache
+def benched(name: str, target: str) -> tuple[dict[str, Any], str]:
+    """Return what `bddtorque bench` measures of an arm at 12 bits, and the machine it ran on."""
+    found = command("bench", name, "--bits", "12", "--target", target, "--json")
+    (report,) = found["reports"]
+    return report, ", ".join(f"{key} {value}" for key, value in found["machine"].items())
+
+
+def speed_row(label: str, target: str, contender: str, baseline: str) -> list[str]:
+    """Return the nanoseconds of one way on every arm, with its ratio to a baseline."""
+    row = [label]
+    for name in PC_ARMS:
+        timings = {each["name"]: each for each in benched(name, target)[0]["timings"]}
+        if contender not in timings:
+            row.append("not installed")
+            continue
+        timing = timings[contender]
+        ratio = timing["vector_ratio" if baseline == "V" else "ratio"]
+        row.append(nanoseconds(timing["nanoseconds"]) + (f" ({significant(ratio)} {baseline})" if baseline else ""))
+    return row
+
+
+def nanoseconds(value: float) -> str:
+    """Return a time with three digits or more."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def significant(ratio: float) -> str:
+    """Return a ratio with two digits or more."""
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
+def pc(rows: Sequence[int] = IN_README) -> str:
+    """Return nanoseconds of one state on this machine, for every target, beside float baselines."""
+    made = table(["ns per state", *PC_ARMS], [speed_row(*WAYS[k]) for k in rows])
+    return f"{made}\nMachine: {benched(PC_ARMS[0], 'float')[1]}.\n"
+
+
+def speed() -> str:
+    """Return the same for every way to call."""
+    return pc(range(len(WAYS)))
+
+
+def calls() -> str:
+    """Return nanoseconds of one call from Python, target float."""
+    found = [{each["name"]: each["nanoseconds"] for each in benched(name, "float")[0]["calls"]} for name in PC_ARMS]
+    return table(["", *PC_ARMS], [[way, *(f"{each[way]:,.0f}" for each in found)] for way in found[0]])
 
 
 def compiler_version(name: str) -> str:
@@ -98,11 +179,14 @@ def command(*arguments: str) -> Any:
     return json.loads(out.getvalue())
 
 
-FIGURES: dict[str, Callable[[], str]] = {"arms": arms, "chips": chips}
+FIGURES: dict[str, Callable[[], str]] = {"arms": arms, "chips": chips, "pc": pc, "speed": speed, "calls": calls}
 
 
 def write(names: Sequence[str]) -> None:
     """Write the tables of these names wherever they stand."""
+    for name in names:
+        if name not in FIGURES:
+            raise SystemExit(f"unknown table '{name}'; known: {', '.join(FIGURES)}")
     made = {name: FIGURES[name]() for name in names}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

@@ -66,8 +66,6 @@ def _check(spec: Spec, robot: Robot) -> None:
     """Refuse combinations that make no sense, by name."""
     if spec.accuracy == "paper":
         raise BddTorqueError(f"accuracy 'paper' is only valid for quantity 'torque', got '{spec.quantity}'")
-    if spec.gains is not None and spec.quantity != "law":
-        raise BddTorqueError(f"gains is only valid for quantity 'law', got '{spec.quantity}'{spec.at('gains')}")
     if spec.quantity == "law":
         law_gains(spec, robot)
     if spec.quantity in ("kinematics", "jacobian"):

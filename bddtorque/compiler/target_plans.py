@@ -34,14 +34,18 @@ class TracedOutputs:
 
 
 def check_target(spec: Spec) -> None:
-    """Refuse options that the target of a spec does not take."""
+    """Refuse options that the target or the quantity of a spec does not take."""
+    if spec.gains is not None and spec.quantity != "law":
+        raise BddTorqueError(f"gains is only valid for quantity 'law', got '{spec.quantity}'{spec.at('gains')}")
     if spec.products != "auto" and spec.target != "tables":
         raise BddTorqueError(
             f"products is only valid for target 'tables', got '{spec.products}' with target '{spec.target}'"
             f"{spec.at('products')}"
         )
     if spec.precision is not None and spec.target != "float":
-        raise BddTorqueError(f"precision is only valid for target 'float', got target '{spec.target}'")
+        raise BddTorqueError(
+            f"precision is only valid for target 'float', got target '{spec.target}'{spec.at('precision')}"
+        )
     if spec.chip is not None and spec.target != "integer":
         raise BddTorqueError(f"chip is only valid for target 'integer', got target '{spec.target}'{spec.at('chip')}")
     if spec.flash is not None and spec.target == "float":

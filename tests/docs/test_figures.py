@@ -34,5 +34,33 @@ def test_arms_are_as_compiled(name):
     assert f"| {' | '.join(figures.arm_row(name))} |\n" in table
 
 
+def test_speed_comes_from_bench(monkeypatch):
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bddtorque" / "bench").glob("*.py"))
+    assert all(contender in sources for _, _, contender, _ in figures.WAYS)
+    timings = [
+        {"name": way, "nanoseconds": 123.4, "ratio": 9.876, "vector_ratio": 0.5}
+        for _, _, way, _ in figures.WAYS
+        if way != "CasADi's C, float64"
+    ]
+    report = {"timings": timings, "calls": [{"name": "torque", "nanoseconds": 1234.5}]}
+    monkeypatch.setattr(figures, "command", lambda *_: {"machine": {"processor": "Abacus"}, "reports": [report]})
+    figures.benched.cache_clear()
+    lines = figures.pc().splitlines()
+    assert lines[0] == "| ns per state | planar2r | planar3r_a | puma560 | ur5 |"
+    assert lines[2].endswith("| 123 (9.88 T) | 123 (9.88 T) | 123 (9.88 T) | 123 (9.88 T) |")
+    assert lines[3].endswith("| 123 (0.50 V) |")
+    assert lines[6].endswith("| 123 | 123 | 123 | 123 |")
+    assert "not installed" in lines[10]
+    assert lines[-1] == "Machine: processor Abacus."
+    assert len(figures.speed().splitlines()) == len(figures.WAYS) + 4
+    assert "| torque | 1,234 | 1,234 | 1,234 | 1,234 |" in figures.calls()
+    figures.benched.cache_clear()
+
+
+def test_unknown_tables_are_refused():
+    with pytest.raises(SystemExit, match="unknown table 'pcs'; known: arms, chips, pc"):
+        figures.write(["pcs"])
+
+
 def test_tables_are_markdown():
     assert figures.table(["a", "b"], [["1", "2"]]) == "| a | b |\n|---|---|\n| 1 | 2 |\n"
