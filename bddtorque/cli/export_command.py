@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.sizes import counted
 from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.options import JsonOption, check_outputs, refuse_flags
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
-    from bddtorque.export import Exported
+    from bddtorque.export import Exported, ExportedOneBit, ExportedVerilog
     from bddtorque.model.model import Model
 
 
@@ -148,12 +149,13 @@ def export_command(
     model = load(file)
     with ShownProgress(f"export {model.name} to logic"):
         logic = _export_logic(model, pla, blif, force)
-        if verilog is not None and one_bit:
-            chosen = {key: value for key, value in cores.items() if value is not None}
-            logic |= _export_one_bit(model, verilog, bitstream, as_json, term=term, name=name, force=force, **chosen)
-        elif verilog is not None:
-            circuits = {"dsp": None if dsp is None else dsp == "yes", "share": share, "bits_network": bits_network}
-            logic |= _export_verilog(model, verilog, bitstream, as_json, name=name, force=force, **circuits)
+        if verilog is not None:
+            chosen: dict[str, Any] = {"name": name, "force": force}
+            if one_bit:
+                chosen |= {"term": term, **{key: value for key, value in cores.items() if value is not None}}
+            else:
+                chosen |= circuit | {"dsp": None if dsp is None else dsp == "yes", "bits_network": bits_network}
+            logic |= _export_circuit(model, verilog, bitstream, as_json, one_bit, **chosen)
     if c is None:
         if as_json:
             write_json({"file": str(file), **logic})
@@ -189,72 +191,60 @@ def export_command(
     show(grid([*export_lines(model, exported), *logic.items()]))
 
 
-def _export_verilog(model: Model, folder: Path, bitstream: str | None, as_json: bool, **options: Any) -> dict[str, Any]:
+def _export_circuit(
+    model: Model, folder: Path, bitstream: str | None, as_json: bool, one_bit: bool, **options: Any
+) -> dict[str, Any]:
     """Write a circuit, and a bit stream where one is asked for, and return what was written."""
-    from bddtorque.base.sizes import counted
     from bddtorque.bench.fpga_tools import build, device_named, missing_tools
-    from bddtorque.export import export_verilog
+    from bddtorque.export import export_one_bit, export_verilog
 
-    if bitstream is not None and (lacking := missing_tools(device_named(bitstream), bitstream=True)):
+    device = None if bitstream is None else device_named(bitstream)
+    if device is not None and (lacking := missing_tools(device, bitstream=True)):
         raise BddTorqueError(lacking)
-    made = export_verilog(model, folder, **options)
+    made: ExportedVerilog | ExportedOneBit
+    if one_bit:
+        made = cores = export_one_bit(model, folder, fpga=bitstream, **options)
+        lines, top, sources = _core_lines(cores), cores.name, [*cores.sources]
+    else:
+        made = circuit = export_verilog(model, folder, **options)
+        lines, top = _circuit_lines(circuit), f"{circuit.name}_serial"
+        sources = [*circuit.sources_for(device.family if device else ""), f"{top}.v"]
     written: dict[str, Any] = {"verilog": made.to_plain()}
-    built = None
-    if bitstream is not None:
-        device = device_named(bitstream)
-        sources = [*made.sources_for(device.family), f"{made.name}_serial.v"]
-        built = build(folder, sources, f"{made.name}_serial", device, bitstream=True)
-        written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
-    if as_json:
-        return written
-    every = "a state in every clock" if made.interval == 1 else f"a state every {made.interval} clocks"
-    lines = {
+    shown = {
         "verilog": f"{made.name}.v in {folder}; `make check` in it simulates it",
+        **lines,
+        "bound": f"{made.bound:.4f} units of the last bit at most",
+    }
+    if device is not None:
+        built = build(folder, sources, top, device, bitstream=True)
+        written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
+        shown["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
+    return written if as_json else shown
+
+
+def _circuit_lines(made: ExportedVerilog) -> dict[str, str]:
+    every = "a state in every clock" if made.interval == 1 else f"a state every {made.interval} clocks"
+    return {
         "timing": f"{every}, {made.latency} clocks of latency",
         "multipliers": f"{made.multipliers}",
         "ROMs": f"{counted(made.memory_bits, 'bits')} in block memory",
         "registers": counted(made.register_bits, "bits"),
-        "bound": f"{made.bound:.4f} units of the last bit at most",
     }
-    if built is not None:
-        lines["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
-    return lines
 
 
-def _export_one_bit(model: Model, folder: Path, bitstream: str | None, as_json: bool, **options: Any) -> dict[str, Any]:
-    """Write one-bit processors, and a bit stream where one is asked for, and return what was written."""
-    from bddtorque.base.sizes import counted
-    from bddtorque.bench.fpga_tools import build, device_named, missing_tools
-    from bddtorque.export import export_one_bit
-
-    if bitstream is not None and (lacking := missing_tools(device_named(bitstream), bitstream=True)):
-        raise BddTorqueError(lacking)
-    made = export_one_bit(model, folder, fpga=bitstream, **options)
-    written: dict[str, Any] = {"verilog": made.to_plain()}
-    built = None
-    if bitstream is not None:
-        built = build(folder, made.sources, made.name, bitstream, bitstream=True)
-        written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
-    if as_json:
-        return written
+def _core_lines(made: ExportedOneBit) -> dict[str, str]:
     spread = f", {made.spread} spread" if made.processors > 1 else ""
-    lines = {
-        "verilog": f"{made.name}.v in {folder}; `make check` in it simulates it",
+    return {
         "processors": f"{made.processors}{spread}",
         "timing": f"{made.clocks:.1f} clocks per state on average, {made.tests:.1f} tests of a bit; at most "
         f"{made.most_clocks:,} clocks in the test bench",
         "program": f"{counted(made.nodes, 'nodes')}, {counted(made.code_words, 'words')} of code, "
         f"{counted(made.memory_bits, 'bits')} of memory",
-        "bound": f"{made.bound:.4f} units of the last bit at most",
     }
-    if built is not None:
-        lines["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
-    return lines
 
 
 def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool) -> dict[str, Any]:
     """Write tables and netlist where they are asked for, and return what was written."""
-    from bddtorque.base.sizes import counted
     from bddtorque.export import export_blif, export_pla
 
     written: dict[str, Any] = {}
@@ -268,8 +258,6 @@ def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool
 def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     """Return the summary of an export, name by name."""
     from collections import Counter
-
-    from bddtorque.base.sizes import counted
 
     taken = Counter(exported.forms.values())
     listed = [f"{count} {form.replace('_', '-')}" for form, count in taken.items()]
