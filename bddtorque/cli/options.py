@@ -147,12 +147,8 @@ def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path |
 
     Whatever the command opens later is compared with the outputs then; see `overwriting`.
 
-    Parameters
-    ----------
-    outputs
-        The files by option, None where an option is not given.
-    inputs
-        Files that are read only after long work.
+    `outputs`: the files by option, None where an option is not given; `inputs`: files that are read only after long
+    work.
     """
     places: dict[Path, str] = {}
     for option, path in outputs.items():

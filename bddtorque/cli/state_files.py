@@ -41,10 +41,7 @@ def column_names(joints: Sequence[str], quantities: Sequence[str] = QUANTITIES) 
 def read_states(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
     """Give the states of a file piece by piece; ``-`` is CSV from standard input.
 
-    Parameters
-    ----------
-    words
-        The cells are integer words, else finite numbers.
+    `words`: the cells are integer words, else finite numbers.
     """
     return _pieces(path, column_names(joints), f"q, qd and qdd of {len(joints)} joints", words)
 

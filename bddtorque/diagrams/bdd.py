@@ -39,27 +39,15 @@ class Diagram(FrozenArrays):
 
     Build it with `build` or `reduce`, or from stored arrays with `from_arrays`, which checks them; the constructor
     trusts its arguments.
-
-    Parameters
-    ----------
-    level
-        Shape ``(nodes + 1,)``, int16: level of each node, the number of variables for node 0.
-    low, high
-        Shape ``(nodes + 1,)``, int32: edges followed when the tested variable is 0 and 1.
-    roots
-        Shape ``(output_bits,)``, int32: edge of each output bit, least significant bit first.
-    order
-        Variable at each level, top first.
-    signed
-        Whether the output word is two's complement.
     """
 
-    level: Int16Array
+    level: Int16Array  # (nodes + 1,), int16: level of each node, the number of variables for node 0
+    # low, high: (nodes + 1,), int32: edges followed when the tested variable is 0 and 1
     low: Int32Array
     high: Int32Array
-    roots: Int32Array
-    order: tuple[int, ...]
-    signed: bool
+    roots: Int32Array  # (output_bits,), int32: edge of each output bit, least significant bit first
+    order: tuple[int, ...]  # variable at each level, top first
+    signed: bool  # whether the output word is two's complement
 
     @classmethod
     def from_arrays(
@@ -73,11 +61,8 @@ class Diagram(FrozenArrays):
     ) -> Diagram:
         """Return the diagram that stored arrays hold.
 
-        Raises
-        ------
-        BddTorqueError
-            Unless the arrays are a reduced, ordered, canonical diagram in this module's numbering, every node of
-            which is reachable from a root.
+        Raise `BddTorqueError` unless the arrays are a reduced, ordered, canonical diagram in this module's numbering,
+        every node of which is reachable from a root.
         """
         variables = check_order(order)
         checked = check_arrays(np.asarray(level), np.asarray(low), np.asarray(high), np.asarray(roots), len(variables))

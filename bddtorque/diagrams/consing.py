@@ -252,10 +252,7 @@ def table_memory(input_bits: int) -> int:
 def memory_for_nodes(input_bits: int, memory_limit: int) -> int:
     """Return the bytes that `memory_limit` leaves for nodes.
 
-    Raises
-    ------
-    MemoryLimit
-        If not even the entries of the table and the first few nodes fit.
+    Raise `MemoryLimit` if not even the entries of the table and the first few nodes fit.
     """
     left = memory_limit - table_memory(input_bits)
     if left < FIRST_CAPACITY * BYTES_A_NODE:

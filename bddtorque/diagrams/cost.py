@@ -45,12 +45,7 @@ def block_candidates(block: Block) -> list[Candidate]:
 def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Iterator[Candidate]:
     """Yield the forms that give whole words, with the bytes and the cost that each has at most.
 
-    Parameters
-    ----------
-    input_widths
-        Bits of each input word.
-    bits, signed
-        Output word.
+    `input_widths`: bits of each input word; `bits` and `signed`: output word.
     """
     inputs = sum(input_widths)
     word, rows = word_dtype(bits, signed).itemsize, 1 << inputs

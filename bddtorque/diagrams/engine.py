@@ -201,17 +201,9 @@ ENGINES: dict[str, type[Engine]] = {"cudd": CuddEngine, "autoref": AutorefEngine
 def make_engine(name: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Engine:
     """Return a new engine.
 
-    Parameters
-    ----------
-    name
-        ``"cudd"``, ``"autoref"``, or ``"auto"``: CUDD where it is installed, else autoref.
-    memory_limit
-        Bytes that the engine may take (CUDD only; autoref is bounded by its limits on nodes).
-
-    Raises
-    ------
-    BddTorqueError
-        If there is no such engine, or it is not installed.
+    `name`: ``"cudd"``, ``"autoref"``, or ``"auto"``: CUDD where it is installed, else autoref; `memory_limit`: bytes
+    that the engine may take (CUDD only; autoref is bounded by its limits on nodes). Raise `BddTorqueError` if there is
+    no such engine, or it is not installed.
     """
     if name == "auto":
         try:

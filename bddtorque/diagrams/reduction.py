@@ -34,27 +34,14 @@ START_FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Reduction:
-    """A diagram, and how it was found.
+    """A diagram, and how it was found."""
 
-    Parameters
-    ----------
-    diagram
-        The smallest diagram found.
-    engine
-        Who built `diagram`: the engine it was read back from, or `OWN_BUILDER` where it is beyond the engine's limits.
-    start
-        Name of the start order that led to `diagram`.
-    starts
-        For each start order its name, the nodes at first and after sifting.
-    notes
-        What was left out, in words for a summary.
-    """
-
-    diagram: Diagram
+    diagram: Diagram  # the smallest diagram found
+    # who built `diagram`: the engine it was read back from, or `OWN_BUILDER` where it is beyond the engine's limits
     engine: str
-    start: str
-    starts: tuple[tuple[str, int, int], ...]
-    notes: tuple[str, ...]
+    start: str  # name of the start order that led to `diagram`
+    starts: tuple[tuple[str, int, int], ...]  # for each start order its name, the nodes at first and after sifting
+    notes: tuple[str, ...]  # what was left out, in words for a summary
 
 
 def start_orders(input_widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:

@@ -61,10 +61,7 @@ def _number_rows(rows: IntegerArray, slots: Int32Array, classes: Int32Array, fir
 def merge_rows(rows: IntegerArray) -> tuple[Int32Array, IntegerArray]:
     """Return the class of each row, numbered in the order they are met, and one row of each class.
 
-    Parameters
-    ----------
-    rows
-        Shape ``(rows, entries)``, any signed integers.
+    `rows`: shape ``(rows, entries)``, any signed integers.
     """
     classes, first = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
     slots = np.zeros(2 << (len(rows) - 1).bit_length(), np.int32)
@@ -134,12 +131,8 @@ def unroll(
 def link_rows(steps: Sequence[IntegerArray], starts: IntegerArray) -> list[IntegerArray]:
     """Return the steps but the last with each place below replaced by where its row begins.
 
-    Parameters
-    ----------
-    steps
-        Shape ``(rows, entries of a row)`` each: places among the rows of the step below.
-    starts
-        Where the rows of each step but the first begin.
+    `steps`: shape ``(rows, entries of a row)`` each: places among the rows of the step below; `starts`: where the rows
+    of each step but the first begin.
     """
     return [
         step.astype(np.int64) * below.shape[1] + start

@@ -18,10 +18,8 @@ BoolArray = npt.NDArray[np.bool_]
 def check_order(given: npt.ArrayLike | None, variables: int | None = None) -> tuple[int, ...]:
     """Return an order as a tuple of ints; None stands for 0 to `variables` - 1.
 
-    Raises
-    ------
-    BddTorqueError
-        Unless it is a permutation of 0 to n - 1, n being `variables` if given and 1 to 26 in any case.
+    Raise `BddTorqueError` unless it is a permutation of 0 to n - 1, n being `variables` if given and 1 to 26 in any
+    case.
     """
     order = np.asarray(range(variables or 0) if given is None else given)
     if order.ndim != 1 or order.dtype.kind not in "iu" or not 1 <= len(order) <= MOST_INPUT_BITS:
@@ -39,10 +37,7 @@ def check_order(given: npt.ArrayLike | None, variables: int | None = None) -> tu
 def within(array: npt.NDArray[Any], name: str, lowest: int, highest: int) -> IntegerArray:
     """Return `array` as int64.
 
-    Raises
-    ------
-    BddTorqueError
-        Unless every entry is from `lowest` to `highest`.
+    Raise `BddTorqueError` unless every entry is from `lowest` to `highest`.
     """
     refuse((array < lowest) | (array > highest), name, f"must be {lowest} to {highest}", array)
     return array.astype(np.int64)
@@ -60,10 +55,7 @@ def check_arrays(
 ) -> tuple[Int16Array, Int32Array, Int32Array, Int32Array]:
     """Return the arrays of a `Diagram` in their own types.
 
-    Raises
-    ------
-    BddTorqueError
-        Unless they are a reduced, ordered diagram in canonical numbering (conventions in `bdd`).
+    Raise `BddTorqueError` unless they are a reduced, ordered diagram in canonical numbering (conventions in `bdd`).
     """
     for name, array in (("level", level), ("low", low), ("high", high), ("roots", roots)):
         if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -61,12 +61,8 @@ def _reach(successors: Int32Array, roots: Int32Array, reached: npt.NDArray[np.bo
 def if_code(form: Bits, tests: Sequence[str]) -> list[str]:
     """Return the statements that find a word bit by bit.
 
-    Parameters
-    ----------
-    form
-        The diagrams.
-    tests
-        For each position of the index, 0 = least significant: an expression that is not zero if that bit is set.
+    `form`: the diagrams; `tests`: for each position of the index, 0 = least significant: an expression that is not zero
+    if that bit is set.
     """
     lines = ["uint32_t word = 0;", ""]
     top = len(form.roots) - 1

@@ -100,13 +100,7 @@ class PlanSteps:
         return {wire.name: self.value(k) for k, wire in wires if isinstance(wire, Input)}
 
     def steps(self, inputs: Iterable[str], interface: Interface) -> Steps:
-        """Return the statements of the plan after those of its `inputs`.
-
-        Parameters
-        ----------
-        interface
-            How words are passed.
-        """
+        """Return the statements of the plan after those of its `inputs`."""
         lines = list(inputs)
         for k in self.plan.read:
             if not isinstance(self.plan.wires[k], Input) and k not in self.inlined:

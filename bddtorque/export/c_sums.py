@@ -96,12 +96,7 @@ class SumWriter:
     ) -> tuple[list[str], Draft]:
         """Return statements, and the expression that follows them: floor((sum + constant)/2^shift + 1/2), signed.
 
-        Parameters
-        ----------
-        result
-            Numbers that the rounded sum can be.
-        where
-            Names the sum in an error.
+        `result`: numbers that the rounded sum can be; `where`: names the sum in an error.
         """
         terms = [term for term in terms if term.factor]
         common = min([shift, *(_twos(number) for number in (*(term.factor for term in terms), constant) if number)])

@@ -82,10 +82,7 @@ class ChipFigures:
 def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = IO) -> Iterator[ChipFigures]:
     """Yield the figures of a robot's model on each chip, and of the baselines, on `count` random states.
 
-    Raises
-    ------
-    BddTorqueError
-        If a chip is unknown, or the tools of all of them are missing.
+    Raise `BddTorqueError` if a chip is unknown, or the tools of all of them are missing.
     """
     model.robot_source("bench")
     if not chips:
@@ -113,10 +110,7 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
 def compare_targets(model: Model, chip: Chip, count: int = STATES, seed: int = 0) -> str:
     """Measure a model on a chip without a multiplier, and tables beside integers, and return which to take and why.
 
-    Raises
-    ------
-    BddTorqueError
-        If the tools of the chip are missing.
+    Raise `BddTorqueError` if the tools of the chip are missing.
     """
     if problem := missing_tools(chip):
         raise BddTorqueError(problem)

@@ -57,10 +57,7 @@ def bench_fpga(
 ) -> Iterator[FpgaFigures]:
     """Yield the figures of a robot's model on each device, and of the straightforward circuit.
 
-    Raises
-    ------
-    BddTorqueError
-        If a device is unknown, or the tools of all of them are missing.
+    Raise `BddTorqueError` if a device is unknown, or the tools of all of them are missing.
     """
     model.robot_source("bench")
     devices = [device_named(name) for name in fpgas]

@@ -89,10 +89,7 @@ def assemble(
 ) -> OneBitMachine:
     """Return the machine whose cores follow a schedule of a function.
 
-    Parameters
-    ----------
-    inputs, outputs
-        Bits of the words that go in and come out, by name, in the order in which they do.
+    `inputs` and `outputs`: bits of the words that go in and come out, by name, in the order in which they do.
     """
     return _Assembler(function, spreading, dict(inputs), dict(outputs)).machine()
 

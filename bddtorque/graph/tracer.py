@@ -40,13 +40,7 @@ class Traced(Ring):
 
 
 class Tracer:
-    """Records operations; `graph` gives what was recorded. It serves as `arithmetic` for sines and cosines too.
-
-    Parameters
-    ----------
-    kind
-        What its numbers are.
-    """
+    """Records operations; `graph` gives what was recorded. It serves as `arithmetic` for sines and cosines too."""
 
     number: ClassVar[type[float] | type[Fraction]] = float
     """What constants are kept as."""

@@ -144,12 +144,8 @@ class Table(FrozenArrays):
 def permute_bits(values: IntegerArray, order: tuple[int, ...]) -> IntegerArray:
     """Permute the index bits of a list of 2**v entries.
 
-    Parameters
-    ----------
-    values
-        Shape ``(2**v,)``.
-    order
-        For each bit of the new index, most significant first, the bit of the old index it is (0 = most significant).
+    `values`: shape ``(2**v,)``; `order`: for each bit of the new index, most significant first, the bit of the old
+    index it is (0 = most significant).
     """
     if order == tuple(range(len(order))):
         return values

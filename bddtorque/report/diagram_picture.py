@@ -59,12 +59,7 @@ def diagram_picture(
 ) -> Markup:
     """Return some output bits of a diagram as SVG.
 
-    Parameters
-    ----------
-    label
-        For those who cannot see it.
-    words
-        Names of the input words; x0, x1, ... unless given.
+    `label`: for those who cannot see it; `words`: names of the input words; x0, x1, ... unless given.
     """
     bits, nodes = part
     levels = sorted({int(diagram.level[node]) for node in nodes})

@@ -44,15 +44,7 @@ Axis = tuple[int, int]
 def live_section(
     model: Model, start: Sequence[Sequence[int]], view: View, ranges: Sequence[TorqueRange], too_large: str | None
 ) -> Markup:
-    """Return the section.
-
-    Parameters
-    ----------
-    start
-        The q, qd and qdd words that it begins with.
-    too_large
-        Why there are no tables in the page, if there are none.
-    """
+    """Return the section, from its first q, qd and qdd words; `too_large`: why the page has no tables, if so."""
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]
     how = "from the compiled tables" if model.plan.target == "tables" else "operation by operation"
@@ -239,12 +231,8 @@ def live_map(
 ) -> Markup:
     """Return the canvas of the map or curve that the script draws, and the menus for it.
 
-    Parameters
-    ----------
-    shown, outputs, axes
-        What the menus offer: values and what they are called.
-    taken
-        Output, axis across and axis up that it begins with; no axis up is a curve.
+    `shown`, `outputs`, `axes`: what the menus offer: values and what they are called; `taken`: output, axis across and
+    axis up that it begins with; no axis up is a curve.
     """
     menus = (
         ("show", "Show", shown, shown[0][0]),

@@ -23,12 +23,7 @@ MARK = "bddtorque report"
 def whole_page(title: str, header: Markup, sections: Sequence[tuple[str, str, Markup]], data: Any) -> str:
     """Return the page as text.
 
-    Parameters
-    ----------
-    sections
-        Each with what the contents call it, and its identifier.
-    data
-        What the script reads.
+    `sections`: each with what the contents call it, and its identifier; `data`: what the script reads.
     """
     script, style = page_script(), _asset(STYLE)
     policy = "; ".join(

@@ -41,12 +41,7 @@ def script_data(
 ) -> dict[str, Any]:
     """Return all that the script reads; without `packed` there are no tables, and no torques in the page.
 
-    Parameters
-    ----------
-    start
-        The q, qd and qdd words that the page begins with.
-    view
-        From where the arm is looked at.
+    `start`: the q, qd and qdd words that the page begins with; `view`: from where the arm is looked at.
     """
     formats = model.formats
     data: dict[str, Any] = {

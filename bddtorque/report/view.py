@@ -115,12 +115,7 @@ def sticks_of(robot: Robot, joints: Sequence[Placed], tip: Pose) -> list[Array]:
 def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float]]) -> View:
     """Return how to look at an arm: along its axes if it moves in an upright plane, else from the front and above.
 
-    Parameters
-    ----------
-    q
-        Where it stands, rad or m.
-    spans
-        The lowest and the highest position of each joint.
+    `q`: where it stands, rad or m; `spans`: the lowest and the highest position of each joint.
     """
     rng = np.random.default_rng(0)
     low, high = np.array(spans).T

@@ -39,10 +39,7 @@ def operations_by_terms(
 
     Nothing is shared but partial sums: what two processors need is computed by both.
 
-    Parameters
-    ----------
-    owners
-        For each wire that is a summand of a torque, the processor that computes it.
+    `owners`: for each wire that is a summand of a torque, the processor that computes it.
     """
     builder = _Builder(plan, diagrams, costs)
     bound: dict[str, int] = {}

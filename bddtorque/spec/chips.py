@@ -47,51 +47,25 @@ class Costs:
 
 @dataclass(frozen=True)
 class Chip:
-    """A processor.
+    """A processor."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    about
-        What it is, in a line.
-    register
-        Bits that it computes with at once: 8 or 32.
-    costs
-        Cycles of its operations.
-    flash, ram
-    tools
-        What the names of its compiler and its binary tools begin with; empty where there are none to measure with.
-    flags
-        Of the compiler.
-    packages
-        Debian packages that bring its compiler and its C library.
-    model
-        Of its cycles: ``"avr"``, or a model of `bench.cycle_models`; else ``"area"``, where every bit costs, or
-        ``"uniform"``, where all words have one length.
-    part
-        What simavr calls it.
-    code_per_cycle
-        Bytes of code for each cycle of straight-line arithmetic, about.
-    multiplier
-        Whether it multiplies in a few cycles; where not, look-ups may be faster.
-    largest_array, largest_tables
-        Bytes that the compiler takes for one array in flash, and for all; 0 if any number.
-    """
-
-    name: str
-    about: str
-    register: int
-    costs: Costs
+    name: str  # what it is called
+    about: str  # what it is, in a line
+    register: int  # bits that it computes with at once: 8 or 32
+    costs: Costs  # cycles of its operations
     flash: int
     ram: int
+    # what the names of its compiler and its binary tools begin with; empty where there are none to measure with
     tools: str = ""
-    flags: tuple[str, ...] = ()
-    packages: str = ""
+    flags: tuple[str, ...] = ()  # of the compiler
+    packages: str = ""  # Debian packages that bring its compiler and its C library
+    # of its cycles: "avr", or a model of `bench.cycle_models`; else "area", where every bit costs, or
+    # "uniform", where all words have one length
     model: str = ""
-    part: str = ""
-    code_per_cycle: float = 3.1
-    multiplier: bool = True
+    part: str = ""  # what simavr calls it
+    code_per_cycle: float = 3.1  # bytes of code for each cycle of straight-line arithmetic, about
+    multiplier: bool = True  # whether it multiplies in a few cycles; where not, look-ups may be faster
+    # largest_array, largest_tables: bytes that the compiler takes for one array in flash, and for all; 0 if any number
     largest_array: int = 0
     largest_tables: int = 0
 

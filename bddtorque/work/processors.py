@@ -18,9 +18,6 @@ def usable_processors() -> int:
 def checked_processors(given: Any) -> int:
     """Return a number of processors, 1 or more; None stands for as many as this process may use.
 
-    Raises
-    ------
-    BddTorqueError
-        For anything else, booleans and fractions included.
+    Raise `BddTorqueError` for anything else, booleans and fractions included.
     """
     return usable_processors() if given is None else at_least(given, 1, "processors")

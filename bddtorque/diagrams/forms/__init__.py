@@ -34,10 +34,7 @@ def lower(
 ) -> Form:
     """Return the form `name` of a table, checked on every entry.
 
-    Raises
-    ------
-    BddTorqueError
-        If there is no such form, memory would not do, or the form differs from the table anywhere.
+    Raise `BddTorqueError` if there is no such form, memory would not do, or the form differs from the table anywhere.
     """
     if name not in FORMS:
         raise BddTorqueError(f"form must be one of {', '.join(FORMS)}, not '{name}'{nearest(name, FORMS)}")

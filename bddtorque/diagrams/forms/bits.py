@@ -74,31 +74,18 @@ def _count_tests(
 
 @dataclass(frozen=True, eq=False)
 class Bits(Form):
-    """A shared diagram laid out for walking; edges and node numbers are those of `Diagram`.
-
-    Parameters
-    ----------
-    positions
-        Shape ``(nodes + 1,)``, int8: position in the index (0 = least significant) of the bit each node tests; 0
-        for the constant, which tests none.
-    successors
-        Shape ``(2 * (nodes + 1),)``, int32: low and high edge of node k at ``2k`` and ``2k + 1``.
-    roots
-        Shape ``(output_bits,)``, int32: edge of each output bit, least significant first.
-    order
-        Variable at each level, top first.
-    signed
-        Whether the output word is two's complement.
-    """
+    """A shared diagram laid out for walking; edges and node numbers are those of `Diagram`."""
 
     name: ClassVar[str] = "bits"
     constant: ClassVar[bool] = False
 
+    # (nodes + 1,), int8: position in the index (0 = least significant) of the bit each node tests; 0 for the
+    # constant, which tests none
     positions: Int8Array
-    successors: Int32Array
-    roots: Int32Array
-    order: tuple[int, ...]
-    signed: bool
+    successors: Int32Array  # (2 * (nodes + 1),), int32: low and high edge of node k at 2k and 2k + 1
+    roots: Int32Array  # (output_bits,), int32: edge of each output bit, least significant first
+    order: tuple[int, ...]  # variable at each level, top first
+    signed: bool  # whether the output word is two's complement
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

@@ -51,24 +51,16 @@ def _places(indices: Int64Array, row_bits: int, column_bits: int, classes: UIntA
 
 @dataclass(frozen=True, eq=False)
 class Classes(Form):
-    """A table of classes.
-
-    Parameters
-    ----------
-    classes
-        Shape ``(2**row_bits + 2**column_bits,)``, uint16 or uint32: for each row its class times the number of column
-        classes, then for each column its class. Classes are numbered in the order they are met.
-    words
-        Shape ``(row classes * column classes,)``: T, in the table's type.
-    row_bits, column_bits
-        Bits of the two parts of the index.
-    """
+    """A table of classes."""
 
     name: ClassVar[str] = "classes"
     constant: ClassVar[bool] = True
 
+    # (2**row_bits + 2**column_bits,), uint16 or uint32: for each row its class times the number of column
+    # classes, then for each column its class. Classes are numbered in the order they are met
     classes: UIntArray
-    words: IntegerArray
+    words: IntegerArray  # (row classes * column classes,): T, in the table's type
+    # row_bits, column_bits: bits of the two parts of the index
     row_bits: int
     column_bits: int
 

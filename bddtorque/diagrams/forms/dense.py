@@ -14,18 +14,12 @@ from bddtorque.plan.table import IntegerArray, Table
 
 @dataclass(frozen=True, eq=False)
 class Dense(Form):
-    """A table as it is: the entry at the index, bits above the table's ignored.
-
-    Parameters
-    ----------
-    values
-        Shape ``(2**input_bits,)``, in the table's type.
-    """
+    """A table as it is: the entry at the index, bits above the table's ignored."""
 
     name: ClassVar[str] = "dense"
     constant: ClassVar[bool] = True
 
-    values: IntegerArray
+    values: IntegerArray  # (2**input_bits,), in the table's type
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

@@ -69,36 +69,20 @@ def _walk_words(
 
 @dataclass(frozen=True, eq=False)
 class EdgeValued(Form):
-    """An edge-valued diagram in packed arrays; node 0 is the terminal, children come before parents.
-
-    Parameters
-    ----------
-    positions
-        Shape ``(nodes + 1,)``, int8: position in the index (0 = least significant) of the bit each node tests.
-    successors
-        Shape ``(2 * (nodes + 1),)``, int32: the nodes that follow node k on 0 and 1, at ``2k`` and ``2k + 1``.
-    weights
-        Shape ``(nodes + 1,)``: what the high edge of each node adds to the word.
-    root
-        Node to start at.
-    offset
-        Word at index 0: where every sum starts.
-    order
-        Variable at each level, top first.
-    dtype
-        Type of the table's words.
-    """
+    """An edge-valued diagram in packed arrays; node 0 is the terminal, children come before parents."""
 
     name: ClassVar[str] = "edge_valued"
     constant: ClassVar[bool] = False
 
+    # (nodes + 1,), int8: position in the index (0 = least significant) of the bit each node tests
     positions: Int8Array
+    # (2 * (nodes + 1),), int32: the nodes that follow node k on 0 and 1, at 2k and 2k + 1
     successors: Int32Array
-    weights: IntegerArray
-    root: int
-    offset: int
-    order: tuple[int, ...]
-    dtype: np.dtype[np.signedinteger[Any]]
+    weights: IntegerArray  # (nodes + 1,): what the high edge of each node adds to the word
+    root: int  # node to start at
+    offset: int  # word at index 0: where every sum starts
+    order: tuple[int, ...]  # variable at each level, top first
+    dtype: np.dtype[np.signedinteger[Any]]  # type of the table's words
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

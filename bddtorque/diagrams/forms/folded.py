@@ -89,21 +89,14 @@ def _look_up(indices: Int64Array, values: IntegerArray, rules: Int64Array, words
 
 @dataclass(frozen=True, eq=False)
 class Folded(Form):
-    """A table stored without its mirrored parts; `look_up_folded` reads one entry inside a kernel.
-
-    Parameters
-    ----------
-    values
-        Shape ``(product of lengths,)``: the entries kept, the first word slowest, in the table's type.
-    rules
-        Shape ``(words, 5)``, int64: see the module.
-    """
+    """A table stored without its mirrored parts; `look_up_folded` reads one entry inside a kernel."""
 
     name: ClassVar[str] = "folded"
     constant: ClassVar[bool] = True
 
+    # (product of lengths,): the entries kept, the first word slowest, in the table's type
     values: IntegerArray
-    rules: Int64Array
+    rules: Int64Array  # (words, 5), int64: see the module
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

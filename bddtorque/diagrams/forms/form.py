@@ -90,10 +90,7 @@ def sample_indices(input_bits: int) -> Int64Array:
 def check_form(form: Form, table: Table) -> None:
     """Compare a form with its table on every entry, expanded, and on 10^4 inputs, walked.
 
-    Raises
-    ------
-    BddTorqueError
-        Naming the form, the first index that differs and both words.
+    Raise `BddTorqueError`, naming the form, the first index that differs and both words.
     """
     everything = np.arange(1 << table.input_bits, dtype=np.int64)
     _compare(form.name, "expanded", everything, form.expand(), table.values)

@@ -84,35 +84,22 @@ def _walk_words(
 
 @dataclass(frozen=True, eq=False)
 class Lockstep(Form):
-    """An unrolled diagram of all output bits.
-
-    Parameters
-    ----------
-    positions
-        Shape ``(input_bits,)``, int8: position in the index (0 = least significant) of the bit tested at each level.
-    successors
-        Uint32, rows: what follows for each value of the bits tested in a step, where the row to go on with begins; at
-        the last step the output bit itself. The first step has one level where there is an odd number.
-    roots
-        Int32: where the row begins at which each output bit starts, least significant bit first; filled up with
-        repetitions to a multiple of `LANES`.
-    order
-        Variable at each level, top first.
-    output_bits
-        Number of walks that count.
-    signed
-        Whether the output word is two's complement.
-    """
+    """An unrolled diagram of all output bits."""
 
     name: ClassVar[str] = "lockstep"
     constant: ClassVar[bool] = True
 
+    # (input_bits,), int8: position in the index (0 = least significant) of the bit tested at each level
     positions: Int8Array
+    # uint32, rows: what follows for each value of the bits tested in a step, where the row to go on with begins; at the
+    # last step the output bit itself. The first step has one level where there is an odd number
     successors: UInt32Array
+    # int32: where the row begins at which each output bit starts, least significant bit first; filled up with
+    # repetitions to a multiple of `LANES`
     roots: Int32Array
-    order: tuple[int, ...]
-    output_bits: int
-    signed: bool
+    order: tuple[int, ...]  # variable at each level, top first
+    output_bits: int  # number of walks that count
+    signed: bool  # whether the output word is two's complement
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

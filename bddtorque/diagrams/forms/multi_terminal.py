@@ -46,30 +46,18 @@ def _walk_places(
 
 @dataclass(frozen=True, eq=False)
 class MultiTerminal(Form):
-    """A multi-terminal diagram in packed arrays, nodes from the deepest level up, by (low, high) within a level.
-
-    Parameters
-    ----------
-    positions
-        Shape ``(nodes,)``, int8: position in the index (0 = least significant) of the bit each node tests.
-    successors
-        Shape ``(2 * nodes,)``, int32: what follows node k on 0 and 1 at ``2k`` and ``2k + 1``: a node, or ``~place``.
-    words
-        Shape ``(distinct words,)``: the words in increasing order, in the table's type.
-    root
-        Node, or ``~place`` if the whole table is one word.
-    order
-        Variable at each level, top first.
-    """
+    """A multi-terminal diagram in packed arrays, nodes from the deepest level up, by (low, high) within a level."""
 
     name: ClassVar[str] = "multi_terminal"
     constant: ClassVar[bool] = False
 
+    # (nodes,), int8: position in the index (0 = least significant) of the bit each node tests
     positions: Int8Array
+    # (2 * nodes,), int32: what follows node k on 0 and 1 at 2k and 2k + 1: a node, or ~place
     successors: Int32Array
-    words: IntegerArray
-    root: int
-    order: tuple[int, ...]
+    words: IntegerArray  # (distinct words,): the words in increasing order, in the table's type
+    root: int  # node, or ~place if the whole table is one word
+    order: tuple[int, ...]  # variable at each level, top first
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

@@ -59,29 +59,18 @@ def _walk_places(
 
 @dataclass(frozen=True, eq=False)
 class Radix(Form):
-    """A multi-valued diagram; `Radix4`, `Radix16` and `Radix64` say how many bits a digit has.
-
-    Parameters
-    ----------
-    children
-        Uint32: rows of children, those of the first digit first. An entry is where the child's row begins, among
-        `children` or, at the last but one digit, among `words`.
-    words
-        Rows of words, one row for each node of the last digit, in the table's type.
-    input_bits
-        Bits of the index.
-    step_bytes
-        Bytes of the rows that each digit reads.
-    """
+    """A multi-valued diagram; `Radix4`, `Radix16` and `Radix64` say how many bits a digit has."""
 
     name: ClassVar[str]
     digit_bits: ClassVar[int]
     constant: ClassVar[bool] = True
 
+    # uint32: rows of children, those of the first digit first. An entry is where the child's row begins, among
+    # `children` or, at the last but one digit, among `words`
     children: UInt32Array
-    words: IntegerArray
-    input_bits: int
-    step_bytes: tuple[int, ...]
+    words: IntegerArray  # rows of words, one row for each node of the last digit, in the table's type
+    input_bits: int  # bits of the index
+    step_bytes: tuple[int, ...]  # bytes of the rows that each digit reads
 
     @classmethod
     def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
