@@ -21,12 +21,12 @@ from papers.fijany_costs import (
     heading_costs,
     measured_costs,
 )
+from papers.fijany_machine import PHASES_OF, run_array, trace_array
 from papers.generic_arms import generic_arm
 from papers.serial import inertia_matrix, project
 from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.fijany.fijany_machine import PHASES_OF, run_array, trace_array
 from bddtorque.machines.fijany.links import arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
 

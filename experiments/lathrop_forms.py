@@ -10,24 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
-from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
-from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.machines.lathrop.logarithmic import (
+from papers.logarithmic import (
     Motion,
     combine_load,
     combine_motion,
     load_leaves,
     logarithmic_recursion,
     motion_leaves,
+    prefixes,
+    serial,
 )
-from bddtorque.machines.lathrop.prefix import intervals, prefixes, serial, sklansky
+from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
+from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
+from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
+from bddtorque.machines.lathrop.prefix import intervals, sklansky
 from bddtorque.robots.robot import Frame, Joint, Link, Robot, matrix, vector
 
 KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
+FORMS = {"linear": linear_recursion, "logarithmic": logarithmic_recursion}
 ARMS = ("planar2r", "planar3r_a", "planar3r_b", "scara", "stanford", "puma560", "ur5", "panda")
 
 
@@ -175,7 +178,7 @@ def main() -> None:
         robot = bt.load_robot(name)
         q, qd, qdd = np.random.default_rng(2).uniform(-1, 1, (3, 100, robot.degrees_of_freedom))
         true = bt.inverse_dynamics(robot, q, qd, qdd)
-        errors = {form: relative(lathrop_torques(robot, q, qd, qdd, form), true) for form in ("linear", "logarithmic")}
+        errors = {key: relative(lathrop_torques(robot, q, qd, qdd, form), true) for key, form in FORMS.items()}
         arms.append({"arm": name, **errors})
     print()
     show_table(arms)
@@ -184,7 +187,7 @@ def main() -> None:
     newton_euler, logarithmic, bracketing = (
         max(row[key] for row in rows) for key in ("newton_euler", "logarithmic", "bracketing")
     )
-    newton_euler = max([newton_euler, *(row[form] for row in arms for form in ("linear", "logarithmic"))])
+    newton_euler = max([newton_euler, *(row[form] for row in arms for form in FORMS)])
     mixed = min(row["misread_pdd"] for row in rows if row["joints"] == "mixed" and row["n"] > 1)
     turning = max(row["misread_pdd"] for row in rows if row["joints"] == "turning")
     tiers = [len(tier) for tier in sklansky(6)]

@@ -9,6 +9,7 @@ Lathrop writes it for any arm (every constant an input), both his forms, and wha
 from __future__ import annotations
 
 from matplotlib.figure import Figure
+from papers.logarithmic import logarithmic_recursion, trace_lathrop
 from papers.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
 from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
@@ -16,7 +17,7 @@ import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
 from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
+from bddtorque.machines.lathrop.linear import linear_recursion
 from bddtorque.machines.lathrop.operation_counts import general_graph
 from bddtorque.schedule.scheduling import longest_path
 
@@ -45,7 +46,7 @@ def general(most: int) -> list[dict[str, object]]:
     """Return our counts for any arm of n turning joints beside the printed formula of Newton-Euler."""
     rows = []
     for n in range(1, most + 1):
-        linear, tree = (general_graph((True,) * n, form) for form in ("linear", "logarithmic"))
+        linear, tree = (general_graph((True,) * n, form) for form in (linear_recursion, logarithmic_recursion))
         formula = ROWS["Luh-Walker-Paul Newton-Euler"].at(n)
         rows.append(
             {
@@ -71,7 +72,7 @@ def customised(names: tuple[str, ...]) -> list[dict[str, object]]:
         robot = bt.load_robot(name)
         graphs = {
             "Lathrop linear": trace_lathrop(robot),
-            "Lathrop logarithmic": trace_lathrop(robot, "logarithmic"),
+            "Lathrop logarithmic": trace_lathrop(robot, logarithmic_recursion),
             "regrouped Newton-Euler": bt.trace_torques(robot),
         }
         if name != "panda":  # its 114,934 harmonics are no way to compute torques

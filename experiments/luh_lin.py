@@ -13,11 +13,11 @@ from itertools import product
 from matplotlib.figure import Figure
 from papers.branch_and_bound import Search, branch_and_bound
 from papers.gantt import draw_gantt
+from papers.luh_lin import joint_tasks
 from papers.serial_costs import LUH_LIN_CONCURRENCY
 from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.classics.luh_lin import joint_tasks
 from bddtorque.machines.lathrop.vector_program import Times
 from bddtorque.schedule.scheduling import list_schedule, longest_path
 

@@ -7,8 +7,8 @@ Machines and peers that no command runs are with the scripts that do, in experim
 
 - Shared: `graph_tasks` (the tasks of a traced graph).
 - Lathrop (inverse dynamics in O(n), O(log n), and piped): `lathrop_*`; programs of vector operations in
-  `vector_program`, pipelines in `systolic`, his hardware in `matrix_vector_processor`, the network in `prefix`. What he
-  compares with: `horn_raibert` (look-up over positions), `luh_lin` (one processor a joint).
+  `vector_program`, pipelines in `systolic`, the network in `prefix`. What he compares
+  with: `horn_raibert` (look-up over positions).
 - Fijany and Bejczy (forward dynamics on a triangle of processors): `fijany_*`, `triangular_array`, `owned_words`.
 - Hamilton and kin (torques from data of different ages): `speculation_*`.
 - All of them on one arm, in one cost model (`cost_model`): `comparison`, tables in `table_machines`; run on random

@@ -20,7 +20,6 @@ from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import Terms, terms_of
 from bddtorque.graph.graph import Op
 from bddtorque.machines.classics.horn_raibert import robot_arithmetic_graph, table_entries
-from bddtorque.machines.classics.luh_lin import link
 from bddtorque.machines.cost_model import CostModel, Machine, by_operations, messages_of, unsupported
 from bddtorque.machines.fijany.fijany_torques import array_torques
 from bddtorque.machines.fijany.owned_words import Costs
@@ -30,14 +29,13 @@ from bddtorque.machines.hamilton.speculation_graphs import link_graphs, reached_
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, iterations_to_exact
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.matrix_vector_processor import MULTIPLIERS
 from bddtorque.machines.lathrop.operation_counts import counted_state, general_graph
 from bddtorque.machines.lathrop.vector_program import Program, duration, processors, tasks_of
 from bddtorque.robots.robot import Robot
 from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
 
-MODULES = 3
-"""In one matrix-vector processor (LAT section 7)."""
+MODULES, MULTIPLIERS = 3, 2
+"""In one matrix-vector processor, and in one module of it (LAT section 7)."""
 COEFFICIENT_BYTES = 2
 """Of an entry of Horn and Raibert's tables."""
 MOST_BYTES = 64e6
@@ -84,8 +82,7 @@ def luh_lin(robot: Robot, costs: CostModel) -> Machine:
 def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
     """Return the variables of LAT Table 2 as tasks, each bound to its joint, customised to the arm.
 
-    Unlike `luh_lin.joint_tasks`, which counts whole variables as Luh and Lin have them, components that no torque
-    depends on cost nothing: the other recursions here do not compute them either.
+    Components that no torque depends on cost nothing: the other recursions here do not compute them either.
     """
     program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
     tracer, state = counted_state(robot, "customised")
@@ -96,7 +93,7 @@ def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
         made[each.result] = range(before, len(tracer.nodes))
     used = reached_nodes(tracer, (values[each.result] for each in program if each.step == "tau"))
     price = {Op.SUM: costs.addition, Op.PRODUCT: costs.multiplication}
-    task_of = {each.result: f"{each.group}[{link(each)}]" for each in program}
+    task_of = {each.result: f"{each.group}[{each.link}]" for each in program}
     durations: dict[str, float] = {}
     before_it: dict[str, dict[str, None]] = {}
     joint: dict[str, int] = {}
@@ -106,7 +103,7 @@ def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
         durations[mine] = durations.get(mine, 0.0) + took
         needs = (task_of[name] for name in each.operands if name in task_of)
         before_it.setdefault(mine, {}).update(dict.fromkeys(need for need in needs if need != mine))
-        joint[mine] = link(each) - 1
+        joint[mine] = each.link - 1
     return [Task(mine, took, tuple(before_it[mine]), joint[mine]) for mine, took in durations.items()]
 
 

@@ -18,7 +18,6 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.machines.classics.horn_raibert import look_up
-from bddtorque.machines.classics.luh_lin import link
 from bddtorque.machines.comparison import COEFFICIENT_BYTES, expanded_terms, literature, variable_tasks
 from bddtorque.machines.cost_model import CostModel, Machine
 from bddtorque.machines.fijany.fijany_torques import array_torques
@@ -153,7 +152,7 @@ def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floa
         tasks = variable_tasks(robot, CostModel("", 1, 1, 1, 0, 1, 1, 0, 1, position_bits))
         placed = list_schedule(tasks, len(revolute)).placements
         turn = {each.task: k for k, each in enumerate(sorted(placed, key=lambda each: (each.start, each.end)))}
-        ordered = tuple(sorted(linear, key=lambda each: turn[f"{each.group}[{link(each)}]"]))
+        ordered = tuple(sorted(linear, key=lambda each: turn[f"{each.group}[{each.link}]"]))
         return by_program(ordered)(q, qd, qdd)
 
     def systolic(program: Program) -> Callable[[Floats, Floats, Floats], Floats]:
@@ -180,7 +179,7 @@ def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floa
         return settled
 
     return {
-        "Newton-Euler general": lambda q, qd, qdd: lathrop_torques(robot, q, qd, qdd, "linear"),
+        "Newton-Euler general": lambda q, qd, qdd: lathrop_torques(robot, q, qd, qdd),
         "Newton-Euler": customised,
         "Luh-Lin": luh_lin,
         "Binder/Herzog": speculative(BINDER_HERZOG),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.fijany.fijany_machine import PHASES_OF, ArrayRun, run_array
 from bddtorque.machines.fijany.owned_words import Costs, Path
+from papers.fijany_machine import PHASES_OF, ArrayRun, run_array
 from papers.generic_arms import generic_arm
 
 NOTHING = Path()

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 from papers.fijany_costs import PRINTED, doublings_of, fitted, heading_costs, measured_costs
+from papers.fijany_machine import PHASES, PHASES_OF, ArrayRun, loaded_array, run_array
 from papers.generic_arms import generic_arm
+from papers.solve import SOLVE_PHASES
 
 from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
-from bddtorque.machines.fijany.fijany_machine import PHASES, PHASES_OF, ArrayRun, loaded_array, run_array
 from bddtorque.machines.fijany.inertia import INERTIA_PHASES, doublings
 from bddtorque.machines.fijany.owned_words import Costs, Path, Word
-from bddtorque.machines.fijany.solve import SOLVE_PHASES
 from bddtorque.machines.fijany.triangular_array import Processor, TriangularArray
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, values_of
-
-from bddtorque.machines.fijany.fijany_machine import run_array
+from papers.fijany_machine import run_array
 
 ROUNDING = 1e-6
 """Units allowed for float rounding of the array itself, far below any bound."""

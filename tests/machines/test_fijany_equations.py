@@ -8,12 +8,12 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, crba, pinocchio_model, random_states, rnea
+from papers.fijany_machine import run_array, trace_array
 from papers.generic_arms import generic_arm
 from papers.serial import ProjectedArm, bias_vector, inertia_matrix, project, solve
 from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
-from bddtorque.machines.fijany.fijany_machine import run_array, trace_array
 from bddtorque.machines.fijany.links import arm_constants
 
 TOLERANCE = 1e-12

@@ -9,13 +9,7 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import inertia, pinocchio_model, random_states, rnea
-from strategies import BUILT_IN, KINDS, about_z, random_robot, relative_error, robots, seeds
-
-import bddtorque as bt
-from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, triple
-from bddtorque.machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques, trace_lathrop
-from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.machines.lathrop.logarithmic import (
+from papers.logarithmic import (
     Load,
     Motion,
     combine_load,
@@ -25,12 +19,20 @@ from bddtorque.machines.lathrop.logarithmic import (
     logarithmic_recursion,
     motion_leaf_halves,
     motion_leaves,
+    prefixes,
+    serial,
+    trace_lathrop,
     transposed,
 )
-from bddtorque.machines.lathrop.prefix import prefixes, serial
+from strategies import BUILT_IN, KINDS, about_z, random_robot, relative_error, robots, seeds
+
+import bddtorque as bt
+from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, triple
+from bddtorque.machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques
+from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
 from bddtorque.robots.robot import Frame, Joint, Link, Robot, matrix, vector
 
-FORMS: tuple[Form, ...] = ("linear", "logarithmic")
+FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
 
 
 def random_ends(seed: int) -> tuple[BaseMotion, TipWrench]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from compiled import arm, compiled, found_errors, random_words, values_of
+from papers.logarithmic import logarithmic_recursion
 
 import bddtorque as bt
 from bddtorque.machines.lathrop.lathrop_torques import Form, lathrop_torques
+from bddtorque.machines.lathrop.linear import linear_recursion
 
 
 def assert_within_the_bound(model: bt.Model, form: Form, count: int) -> None:
@@ -18,11 +20,11 @@ def assert_within_the_bound(model: bt.Model, form: Form, count: int) -> None:
 
 
 def test_two_turning_joints() -> None:
-    for form in ("linear", "logarithmic"):
+    for form in (linear_recursion, logarithmic_recursion):
         assert_within_the_bound(arm(8), form, 10_000)
 
 
 @pytest.mark.everything
 def test_the_stanford_arm_with_its_sliding_joint() -> None:
-    for form in ("linear", "logarithmic"):
+    for form in (linear_recursion, logarithmic_recursion):
         assert_within_the_bound(compiled("stanford", bits=8), form, 10_000)

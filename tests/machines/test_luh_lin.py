@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 from papers.branch_and_bound import branch_and_bound
+from papers.logarithmic import trace_lathrop
+from papers.luh_lin import counted_operations, joint_tasks
 
 import bddtorque as bt
-from bddtorque.machines.classics.luh_lin import joint_tasks
-from bddtorque.machines.lathrop.lathrop_torques import trace_lathrop
 from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.operation_counts import counted_operations, general_graph
+from bddtorque.machines.lathrop.operation_counts import general_graph
 from bddtorque.machines.lathrop.vector_program import Times
 from bddtorque.schedule.scheduling import longest_path
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, values_of
+from papers.logarithmic import logarithmic_recursion
 
 import bddtorque as bt
 from bddtorque.machines.fijany.fijany_torques import array_torques
@@ -36,8 +37,8 @@ def converged(robot: bt.Robot, method: Method, recursion: Recursion) -> Torques:
 def machines(robot: bt.Robot) -> dict[str, Torques]:
     """Return the machines that support an arm."""
     found: dict[str, Torques] = {
-        "Lathrop linear": lambda *state: lathrop_torques(robot, *state, "linear"),
-        "Lathrop logarithmic": lambda *state: lathrop_torques(robot, *state, "logarithmic"),
+        "Lathrop linear": lambda *state: lathrop_torques(robot, *state),
+        "Lathrop logarithmic": lambda *state: lathrop_torques(robot, *state, logarithmic_recursion),
     }
     turning = all(joint.revolute for joint in robot.joints)
     for method in (BINDER_HERZOG, NEW):

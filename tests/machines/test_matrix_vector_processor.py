@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import bddtorque as bt
-from bddtorque.machines.lathrop.matrix_vector_processor import (
+from papers.matrix_vector_processor import (
     CROSS_PRODUCT,
     DOT_PRODUCT,
     MICROPROGRAMS,
@@ -18,6 +16,8 @@ from bddtorque.machines.lathrop.matrix_vector_processor import (
     run_module,
     run_processor,
 )
+
+import bddtorque as bt
 from bddtorque.machines.lathrop.vector_program import MV, SV, VA, VC, Times
 
 numbers = st.integers(-50, 50)

@@ -1,7 +1,7 @@
 """Inverse dynamics on Fijany and Bejczy's triangular array: A·q̈ + b from the channels to the channels.
 
 FIJ has forward dynamics only. The same inertia matrix and bias serve for torques if, instead of solving, the array
-multiplies. The flow is ours, nearest neighbours only, in the manner of `solve`:
+multiplies. The flow is ours, nearest neighbours only:
 
 - q̈_j enters with the angles in row j, goes right along the row to the diagonal, turns and goes down column j;
 - PR_ji, j > i, forms a_ji q̈_j, which goes up column i to the diagonal, all that it meets being added, and a_ji q̈_i;
@@ -10,15 +10,17 @@ multiplies. The flow is ours, nearest neighbours only, in the manner of `solve`:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
-from bddtorque.machines.fijany.fijany_machine import loaded_array, read_inputs
-from bddtorque.machines.fijany.inertia import INERTIA_PHASES
+from bddtorque.machines.fijany.inertia import INERTIA_PHASES, load_constants
+from bddtorque.machines.fijany.links import ArmConstants, arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
 from bddtorque.machines.fijany.triangular_array import Processor, Running, TriangularArray
 from bddtorque.robots.robot import Robot
@@ -31,6 +33,68 @@ class ArrayTorques:
     torques: npt.NDArray[np.float64]  # N·m, (n,) or (N, n)
     path: Path  # the longest path of operations and hops from the first word in to the last word out
     array: TriangularArray  # the array itself, as it was left
+
+
+def loaded_array(
+    robot: Robot | ArmConstants,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    tip_wrench: Any = None,
+    *,
+    costs: Costs | None = None,
+    barriers: bool = True,
+) -> TriangularArray:
+    """Return the array before its first phase: constants in memory, the state on the channels."""
+    arm = arm_constants(robot) if isinstance(robot, Robot) else robot
+    n = len(arm.links)
+    states = {name: np.asarray(value, dtype=np.float64) for name, value in (("q", q), ("qd", qd), ("tau", tau))}
+    for name, value in states.items():
+        if value.shape[-1:] != (n,):
+            raise BddTorqueError(f"{name}: expected {n} numbers a state, got shape {value.shape}")
+    columns = [[each[..., row] for row in range(n)] for each in states.values()]
+    wrench: list[Any] = []
+    if tip_wrench is not None:
+        given = np.asarray(tip_wrench, dtype=np.float64)
+        if given.shape[-1:] != (6,):
+            raise BddTorqueError(f"tip wrench: expected 6 numbers a state, got shape {given.shape}")
+        wrench = [given[..., k] for k in range(6)]
+    array = TriangularArray(n, costs, barriers=barriers)
+    angles, rates, torques = columns
+    load_array(array, arm, [np.sin(each) for each in angles], [np.cos(each) for each in angles], rates, torques, wrench)
+    return array
+
+
+def load_array(
+    array: TriangularArray,
+    arm: ArmConstants,
+    sine: Sequence[Any],
+    cosine: Sequence[Any],
+    rates: Sequence[Any],
+    torques: Sequence[Any],
+    wrench: Sequence[Any] = (),
+) -> None:
+    """Put the constants into memory, and what goes in on the channels."""
+    for row, values in enumerate(zip(sine, cosine, rates, torques, strict=True), start=1):
+        array.inputs[row] += values
+    array.inputs[array.size] += wrench
+    for processor in array:
+        load_constants(processor, arm.links[processor.row - 1])
+    array[1, 1]["gravity'"] = tuple(map(array[1, 1].word, arm.base_acceleration))
+
+
+def read_inputs(processor: Processor) -> Running:
+    """Read the channel of row j; the sine and cosine of q_j go right along the row, which all hold them in FIJ."""
+    if processor.column == 1:
+        sine, cosine, rate, torque, *tip = processor.from_channel()
+        processor["qd"], processor["tau"] = rate, torque
+        if tip:
+            processor["tip"] = tuple(tip)
+    else:
+        sine, cosine = yield processor.left
+    if processor.column < processor.row:
+        processor.send(processor.right, (sine, cosine))
+    processor["sine"], processor["cosine"] = sine, cosine
 
 
 def multiply_matrix(processor: Processor) -> Running:

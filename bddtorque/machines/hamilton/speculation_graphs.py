@@ -13,7 +13,6 @@ from typing import Any
 
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Traced, Tracer
-from bddtorque.machines.classics.luh_lin import link
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.operation_counts import counted_state
 from bddtorque.machines.lathrop.vector_program import Operation, Program, run
@@ -29,8 +28,8 @@ def link_graphs(robot: Robot) -> list[Graph]:
     links = range(1, robot.degrees_of_freedom + 1)
     return [
         traced.graph(
-            [each.result for each in traced.program if _is_wanted(each) and link(each) == i],
-            {each.result for each in traced.program if each.step in VARIABLES and link(each) != i},
+            [each.result for each in traced.program if _is_wanted(each) and each.link == i],
+            {each.result for each in traced.program if each.step in VARIABLES and each.link != i},
         )
         for i in links
     ]

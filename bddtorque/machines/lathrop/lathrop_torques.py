@@ -1,25 +1,20 @@
-"""Lathrop's machines on a robot: torques of float states, and the graph of what they do."""
+"""Lathrop's recursion on a robot: torques of float states, and states under trace."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from bddtorque.dynamics.batch import Floats, like_given, states
-from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, DistalArm, TipWrench, arm_state, distal_arm
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.machines.lathrop.logarithmic import logarithmic_recursion
 from bddtorque.robots.robot import Robot
 
-Form = Literal["linear", "logarithmic"]
-
-
-def recursion(state: ArmState, form: Form) -> Recursion:
-    """Return all quantities of a state by one of the two forms."""
-    return linear_recursion(state) if form == "linear" else logarithmic_recursion(state)
+Form = Callable[[ArmState], Recursion]
+"""From a state to all its quantities: the linear recursion, or another that gives the same."""
 
 
 def float_state(
@@ -36,7 +31,7 @@ def lathrop_torques(
     q: Any,
     qd: Any,
     qdd: Any,
-    form: Form = "linear",
+    form: Form = linear_recursion,
     base: BaseMotion | None = None,
     tip: TipWrench | None = None,
 ) -> Floats:
@@ -45,7 +40,7 @@ def lathrop_torques(
     `base` is how the base moves (at rest under the robot's gravity if not given), `tip` what the hand exerts.
     """
     state = float_state(robot, q, qd, qdd, base, tip)
-    found = recursion(state, form).tau
+    found = form(state).tau
     tau: Floats = np.stack([np.broadcast_to(each, np.shape(state.velocity[0])) for each in found], axis=-1)
     tau = tau + np.array(state.arm.rotor) * np.stack(state.acceleration, axis=-1)
     return like_given(tau, q, qd, qdd)
@@ -55,17 +50,3 @@ def traced_state(arm: DistalArm, tracer: Tracer) -> ArmState:
     """Return the state of an arm under trace, inputs q1.., qd1.., qdd1.."""
     q, qd, qdd = (traced_inputs(tracer, kind, arm.joints) for kind in ("q", "qd", "qdd"))
     return arm_state(arm, [tracer.sin(each) for each in q], [tracer.cos(each) for each in q], q, qd, qdd)
-
-
-def trace_lathrop(robot: Robot, form: Form = "linear") -> Graph:
-    """Return the graph of the torques as the machine computes them, customised to the robot; names as `trace_torques`.
-
-    Constants are folded and zeros dropped by the tracer; frames are the robot's own, not regrouped.
-    """
-    tracer, arm = Tracer(), distal_arm(robot)
-    state = traced_state(arm, tracer)
-    tau = [
-        torque + rotor * qdd
-        for torque, rotor, qdd in zip(recursion(state, form).tau, arm.rotor, state.acceleration, strict=True)
-    ]
-    return tracer.graph(tau, [f"tau{i + 1}" for i in range(arm.joints)])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Literal
 
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer
 from bddtorque.machines.lathrop.arm import IDENTITY, ZERO, ArmState, DistalArm, Rows, Triple, distal_arm
-from bddtorque.machines.lathrop.lathrop_torques import Form, recursion, traced_state
-from bddtorque.machines.lathrop.linear_program import program_inputs
-from bddtorque.machines.lathrop.vector_program import Program
+from bddtorque.machines.lathrop.lathrop_torques import Form, traced_state
+from bddtorque.machines.lathrop.linear import linear_recursion
 from bddtorque.robots.robot import Robot
 
 Count = Literal["general", "customised"]
@@ -54,24 +52,8 @@ def counted_state(robot: Robot, count: Count) -> tuple[Tracer, ArmState]:
     return tracer, traced_state(own if count == "customised" else general_arm(tracer, own.revolute), tracer)
 
 
-def general_graph(revolute: tuple[bool, ...], form: Form = "linear") -> Graph:
+def general_graph(revolute: tuple[bool, ...], form: Form = linear_recursion) -> Graph:
     """Return the graph of the torques of any arm with these joints: no zeros are known but those of DH frames."""
     tracer = Tracer()
     state = traced_state(general_arm(tracer, revolute), tracer)
-    return tracer.graph(recursion(state, form).tau, [f"tau{i + 1}" for i in range(len(revolute))])
-
-
-def counted_operations(program: Program, robot: Robot, count: Count) -> dict[str, Counter[str]]:
-    """Return the sums and products of every vector operation of a program; what is shared is counted where it is first.
-
-    A and p* are formed before the program begins and are not counted here.
-    """
-    tracer, state = counted_state(robot, count)
-    values = program_inputs(state)
-    counted: dict[str, Counter[str]] = {}
-    for operation in program:
-        before = len(tracer.nodes)
-        values[operation.result] = operation.primitive.compute(values[operation.left], values[operation.right])
-        made = Counter(node.op for node in tracer.nodes[before:])
-        counted[operation.result] = Counter(sums=made[Op.SUM], products=made[Op.PRODUCT])
-    return counted
+    return tracer.graph(form(state).tau, [f"tau{i + 1}" for i in range(len(revolute))])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
-
-T = TypeVar("T")
+from typing import NamedTuple
 
 
 class Combination(NamedTuple):
@@ -32,11 +29,6 @@ def sklansky(leaves: int) -> Tiers:
     return tuple(tiers)
 
 
-def serial(leaves: int) -> Tiers:
-    """Return the network that combines one leaf after another: the linear recursion as a prefix network."""
-    return tuple((Combination(i - 1, i),) for i in range(1, leaves))
-
-
 def intervals(leaves: int, tiers: Tiers) -> list[list[tuple[int, int]]]:
     """Return, before the first tier and after each, which leaves [first, last] every element stands for."""
     spans = [(i, i) for i in range(leaves)]
@@ -47,18 +39,3 @@ def intervals(leaves: int, tiers: Tiers) -> list[list[tuple[int, int]]]:
             spans[right] = (found[-1][left][0], spans[right][1])
         found.append(spans)
     return found
-
-
-def prefixes(leaves: Sequence[T], combine: Callable[[T, T], T], tiers: Tiers | None = None) -> list[T]:
-    """Return X_0∘..∘X_i for every i; by the Sklansky network unless another one is given."""
-    values = list(leaves)
-    for tier in sklansky(len(leaves)) if tiers is None else tiers:
-        before = list(values)  # the nodes of a tier work at the same time
-        for left, right in tier:
-            values[right] = combine(before[left], before[right])
-    return values
-
-
-def suffixes(leaves: Sequence[T], combine: Callable[[T, T], T], tiers: Tiers | None = None) -> list[T]:
-    """Return X_i∘..∘X_last for every i: the network mirrored."""
-    return prefixes(leaves[::-1], lambda left, right: combine(right, left), tiers)[::-1]

@@ -70,6 +70,11 @@ class Operation:
         """The name of the result without its link or interval: T7 of T7[3]."""
         return self.result.split("[")[0]
 
+    @property
+    def link(self) -> int:
+        """The link it belongs to in the linear machine, counted from 1."""
+        return int(self.place.split()[1])
+
 
 Program = tuple[Operation, ...]
 

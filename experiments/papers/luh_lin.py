@@ -6,11 +6,13 @@ scalar operations it takes one after another, counted by tracing the very comput
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.operation_counts import Count, counted_operations
-from bddtorque.machines.lathrop.vector_program import Operation, Times
+from bddtorque.graph.graph import Op
+from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
+from bddtorque.machines.lathrop.operation_counts import Count, counted_state
+from bddtorque.machines.lathrop.vector_program import Operation, Program, Times
 from bddtorque.robots.robot import Robot
 from bddtorque.schedule.scheduling import Task
 
@@ -32,7 +34,7 @@ def joint_tasks(
     counted = counted_operations(program, robot, count)
 
     def name(operation: Operation) -> str:
-        return operation.result if grain == "operation" else f"{operation.group}[{link(operation)}]"
+        return operation.result if grain == "operation" else f"{operation.group}[{operation.link}]"
 
     task_of = {operation.result: name(operation) for operation in program}
     durations: dict[str, float] = {}
@@ -44,13 +46,24 @@ def joint_tasks(
         durations[mine] = durations.get(mine, 0.0) + took
         needs = (task_of[operand] for operand in operation.operands if operand in task_of)
         before.setdefault(mine, {}).update(dict.fromkeys(need for need in needs if need != mine))
-        processor[mine] = link(operation) - 1
+        processor[mine] = operation.link - 1
     return [
         Task(mine, duration, tuple(before[mine]), processor[mine] if bound else None)
         for mine, duration in durations.items()
     ]
 
 
-def link(operation: Operation) -> int:
-    """Return the link an operation belongs to, counted from 1."""
-    return int(operation.place.split()[1])
+def counted_operations(program: Program, robot: Robot, count: Count) -> dict[str, Counter[str]]:
+    """Return the sums and products of every vector operation of a program; what is shared is counted where it is first.
+
+    A and p* are formed before the program begins and are not counted here.
+    """
+    tracer, state = counted_state(robot, count)
+    values = program_inputs(state)
+    counted: dict[str, Counter[str]] = {}
+    for operation in program:
+        before = len(tracer.nodes)
+        values[operation.result] = operation.primitive.compute(values[operation.left], values[operation.right])
+        made = Counter(node.op for node in tracer.nodes[before:])
+        counted[operation.result] = Counter(sums=made[Op.SUM], products=made[Op.PRODUCT])
+    return counted

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.machines.comparison import MULTIPLIERS
 from bddtorque.machines.lathrop.arm import Triple
 
-MULTIPLIERS, ADDERS, BUSSES = 2, 1, 2
+ADDERS, BUSSES = 1, 2
 
 
 @dataclass(frozen=True, slots=True)

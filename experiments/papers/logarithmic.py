@@ -10,8 +10,11 @@ Vector identity used in the proof: a × (b × c) + (b × a) × c = b × (a × c)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
+from bddtorque.graph.graph import Graph
+from bddtorque.graph.tracer import Tracer
 from bddtorque.machines.lathrop.arm import (
     IDENTITY,
     Z_AXIS,
@@ -21,13 +24,18 @@ from bddtorque.machines.lathrop.arm import (
     Triple,
     add,
     cross,
+    distal_arm,
     matrix_product,
     matrix_times,
     scaled,
     transposed,
 )
-from bddtorque.machines.lathrop.linear import Recursion, joint_torques, link_loads
-from bddtorque.machines.lathrop.prefix import Tiers, prefixes, suffixes
+from bddtorque.machines.lathrop.lathrop_torques import Form, traced_state
+from bddtorque.machines.lathrop.linear import Recursion, joint_torques, linear_recursion, link_loads
+from bddtorque.machines.lathrop.prefix import Combination, Tiers, sklansky
+from bddtorque.robots.robot import Robot
+
+T = TypeVar("T")
 
 
 class Motion(NamedTuple):
@@ -156,3 +164,36 @@ def logarithmic_recursion(state: ArmState, outward: Tiers | None = None, inward:
     f, n = tuple(load.f for load in held), tuple(load.n for load in held)
     w, wd, pdd = (tuple(getattr(m, name) for m in motions) for name in ("w", "wd", "pdd"))
     return Recursion(w, wd, pdd, rdd, F, N, f, n, joint_torques(state, f, n))
+
+
+def serial(leaves: int) -> Tiers:
+    """Return the network that combines one leaf after another: the linear recursion as a prefix network."""
+    return tuple((Combination(i - 1, i),) for i in range(1, leaves))
+
+
+def prefixes(leaves: Sequence[T], combine: Callable[[T, T], T], tiers: Tiers | None = None) -> list[T]:
+    """Return X_0∘..∘X_i for every i; by the Sklansky network unless another one is given."""
+    values = list(leaves)
+    for tier in sklansky(len(leaves)) if tiers is None else tiers:
+        before = list(values)  # the nodes of a tier work at the same time
+        for left, right in tier:
+            values[right] = combine(before[left], before[right])
+    return values
+
+
+def suffixes(leaves: Sequence[T], combine: Callable[[T, T], T], tiers: Tiers | None = None) -> list[T]:
+    """Return X_i∘..∘X_last for every i: the network mirrored."""
+    return prefixes(leaves[::-1], lambda left, right: combine(right, left), tiers)[::-1]
+
+
+def trace_lathrop(robot: Robot, form: Form = linear_recursion) -> Graph:
+    """Return the graph of the torques as the machine computes them, customised to the robot; names as `trace_torques`.
+
+    Constants are folded and zeros dropped by the tracer; frames are the robot's own, not regrouped.
+    """
+    tracer, arm = Tracer(), distal_arm(robot)
+    state = traced_state(arm, tracer)
+    tau = [
+        torque + rotor * qdd for torque, rotor, qdd in zip(form(state).tau, arm.rotor, state.acceleration, strict=True)
+    ]
+    return tracer.graph(tau, [f"tau{i + 1}" for i in range(arm.joints)])

@@ -6,23 +6,22 @@ run.accelerations, run.inertia, run.bias, run.phases
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
-from bddtorque.machines.fijany.inertia import INERTIA_PHASES, Programme, load_constants
+from bddtorque.machines.fijany.fijany_torques import load_array, loaded_array, read_inputs
+from bddtorque.machines.fijany.inertia import INERTIA_PHASES, Programme
 from bddtorque.machines.fijany.links import ArmConstants, arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
-from bddtorque.machines.fijany.solve import SOLVE_PHASES
 from bddtorque.machines.fijany.triangular_array import PhaseRecord, Processor, Running, TriangularArray
 from bddtorque.robots.robot import Robot
+from papers.solve import SOLVE_PHASES
 
 PHASES_OF = {
     "input": ("input",),
@@ -88,53 +87,6 @@ def run_array(
     return _gathered(array)
 
 
-def loaded_array(
-    robot: Robot | ArmConstants,
-    q: Any,
-    qd: Any,
-    tau: Any,
-    tip_wrench: Any = None,
-    *,
-    costs: Costs | None = None,
-    barriers: bool = True,
-) -> TriangularArray:
-    """Return the array before its first phase: constants in memory, the state on the channels."""
-    arm = arm_constants(robot) if isinstance(robot, Robot) else robot
-    n = len(arm.links)
-    states = {name: np.asarray(value, dtype=np.float64) for name, value in (("q", q), ("qd", qd), ("tau", tau))}
-    for name, value in states.items():
-        if value.shape[-1:] != (n,):
-            raise BddTorqueError(f"{name}: expected {n} numbers a state, got shape {value.shape}")
-    columns = [[each[..., row] for row in range(n)] for each in states.values()]
-    wrench: list[Any] = []
-    if tip_wrench is not None:
-        given = np.asarray(tip_wrench, dtype=np.float64)
-        if given.shape[-1:] != (6,):
-            raise BddTorqueError(f"tip wrench: expected 6 numbers a state, got shape {given.shape}")
-        wrench = [given[..., k] for k in range(6)]
-    array = TriangularArray(n, costs, barriers=barriers)
-    angles, rates, torques = columns
-    _load(array, arm, [np.sin(each) for each in angles], [np.cos(each) for each in angles], rates, torques, wrench)
-    return array
-
-
-def _load(
-    array: TriangularArray,
-    arm: ArmConstants,
-    sine: Sequence[Any],
-    cosine: Sequence[Any],
-    rates: Sequence[Any],
-    torques: Sequence[Any],
-    wrench: Sequence[Any] = (),
-) -> None:
-    for row, values in enumerate(zip(sine, cosine, rates, torques, strict=True), start=1):
-        array.inputs[row] += values
-    array.inputs[array.size] += wrench
-    for processor in array:
-        load_constants(processor, arm.links[processor.row - 1])
-    array[1, 1]["gravity'"] = tuple(map(array[1, 1].word, arm.base_acceleration))
-
-
 def trace_array(robot: Robot) -> Graph:
     """Return the graph of what the array computes before it solves: outputs a1,1 a2,1 a2,2 ... and b1 b2 ...
 
@@ -145,27 +97,13 @@ def trace_array(robot: Robot) -> Graph:
     q, qd = (traced_inputs(tracer, kind, n) for kind in ("q", "qd"))
     array = TriangularArray(n)
     sine, cosine = [tracer.sin(angle) for angle in q], [tracer.cos(angle) for angle in q]
-    _load(array, arm_constants(robot), sine, cosine, qd, [0.0] * n)
+    load_array(array, arm_constants(robot), sine, cosine, qd, [0.0] * n)
     for name, programme in (("input", read_inputs), *INERTIA_PHASES, *BIAS_PHASES):
         array.run(name, programme)
     outputs = [(f"a{each.row},{each.column}", each["a"].value) for each in array]
     outputs += [(f"b{row}", array[row, 1]["b"].value) for row in range(1, n + 1)]
     names, values = zip(*outputs, strict=True)
     return tracer.graph(values, names)
-
-
-def read_inputs(processor: Processor) -> Running:
-    """Read the channel of row j; the sine and cosine of q_j go right along the row, which all hold them in FIJ."""
-    if processor.column == 1:
-        sine, cosine, rate, torque, *tip = processor.from_channel()
-        processor["qd"], processor["tau"] = rate, torque
-        if tip:
-            processor["tip"] = tuple(tip)
-    else:
-        sine, cosine = yield processor.left
-    if processor.column < processor.row:
-        processor.send(processor.right, (sine, cosine))
-    processor["sine"], processor["cosine"] = sine, cosine
 
 
 def write_outputs(processor: Processor) -> Running:
