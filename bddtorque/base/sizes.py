@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bddtorque.base.errors import BddTorqueError
 
@@ -13,6 +14,11 @@ _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 def counted(count: int, things: str) -> str:
     """Return ``"1 sum"`` or ``"1,024 sums"``; `things` is a plural that ends in s, with ``_`` for blanks."""
     return f"{count:,} {(things.removesuffix('s') if count == 1 else things).replace('_', ' ')}"
+
+
+def bits_text(bits: Sequence[int]) -> str:
+    """Return word lengths as people write them: ``12``, or ``12/10`` where they differ."""
+    return str(bits[0]) if len(set(bits)) == 1 else "/".join(map(str, bits))
 
 
 def parse_size(size: int | str, what: str) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.timing import CALLS, Call, calling, summarise
+from bddtorque.bench.timing import CALLS, Call, calling, in_turn
 from bddtorque.model.model import Model
 from bddtorque.model.quantity_truth import true_values
 from bddtorque.model.source import QuantitySource
@@ -45,27 +44,18 @@ def measure_quantity(model: Model, states: int, rounds: int, seed: int = 0) -> Q
     columns = {
         name: random.integers(word.lowest, word.highest, states, endpoint=True) for name, word in source.words.items()
     }
-    arrays = {
-        array.name: np.stack([columns[f"{array.name}{k}"] for k in range(1, len(array) + 1)], axis=1)
-        for array in source.arrays.inputs
-    }
+    arrays = {name: np.stack(words, axis=1) for name, words in source.arrays.grouped(columns).items()}
     first = [each[0].copy() for each in arrays.values()]
     floats = [array.dequantise(each) for array, each in zip(source.arrays.inputs, first, strict=True)]
     evaluator, out = model.evaluator("words"), np.empty(len(model.plan.outputs), dtype=np.int64)
-    ways: dict[str, tuple[Callable[[int], float], int, int]] = {
+    ways = {
         "words, batch": (calling(lambda: evaluator.output_words(**arrays)), 1, states),
         "kernel, one call from Python": (calling(model.kernel(), *first, out), CALLS, 1),
         "words, one call from Python": (calling(model.words, *first), CALLS // 20, 1),
         "value, one call from Python": (calling(model.value, *floats), CALLS // 20, 1),
         GENERAL: (calling(lambda: true_values(source, columns)), 1, states),
     }
-    spent: dict[str, list[float]] = {name: [] for name in ways}
-    for run, _, _ in ways.values():
-        run(1)  # compiled
-    for _ in range(rounds):
-        for name, (run, calls, count) in ways.items():
-            spent[name].append(run(calls) / (calls * count) * 1e9)
-    found = [Call(*summarise(name, np.array(own), np.array(own) / spent[GENERAL])) for name, own in spent.items()]
+    found = in_turn(ways, rounds, GENERAL)
     bits = tuple(word.bits for word in source.outputs.values())
     return QuantityReport(
         model.robot.name, source.spec.quantity, model.plan.target, model.plan.source, bits,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -58,32 +58,17 @@ class Timing(Call):
 
 @dataclass(frozen=True)
 class Report:
-    """What `measure` found.
+    """What `measure` found."""
 
-    Attributes
-    ----------
-    robot, target, source
-        The model's.
-    bits
-        Of the torques, joint by joint.
-    bound
-        Proved, of the worst joint, in units of the last bit.
-    timings
-        Throughput in compiled loops and batches, beside the peers.
-    calls
-        From Python, one state at a time.
-    latency
-        Of single calls, where it was asked for.
-    """
-
+    # robot, target, source: the model's
     robot: str
     target: str
     source: str
-    bits: tuple[int, ...]
-    bound: float
-    timings: tuple[Timing, ...]
-    calls: tuple[Call, ...]
-    latency: Latency | None
+    bits: tuple[int, ...]  # of the torques, joint by joint
+    bound: float  # proved, of the worst joint, in units of the last bit
+    timings: tuple[Timing, ...]  # throughput in compiled loops and batches, beside the peers
+    calls: tuple[Call, ...]  # from Python, one state at a time
+    latency: Latency | None  # of single calls, where it was asked for
 
     def timing(self, name: str) -> Timing:
         """Return the timing of a contender."""
@@ -176,7 +161,7 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
     tau = np.empty_like(q)
     empty: Any = numba.njit(lambda q, qd, qdd, tau: None)
     lists = [each.tolist() for each in (q, qd, qdd)]
-    ways: dict[str, Callable[[int], float]] = {
+    ways = {
         EMPTY: calling(empty, q, qd, qdd, tau),
         "kernel": calling(model.kernel("words"), q, qd, qdd, tau),
         "torque_words": calling(model.evaluator().torque_words, q, qd, qdd),
@@ -184,13 +169,18 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
         "torque_words of lists": calling(model.evaluator().torque_words, *lists),
         **{name: calling(model.evaluator().torque, *map(turn, floats)) for name, turn in COPIED.items()},
     }
+    return in_turn({name: (run, CALLS, 1) for name, run in ways.items()}, rounds, EMPTY)
+
+
+def in_turn(ways: Mapping[str, tuple[Callable[[int], float], int, int]], rounds: int, baseline: str) -> list[Call]:
+    """Time ways to call in turn: what runs each so many times, how often a round does, states of one call."""
     spent: dict[str, list[float]] = {name: [] for name in ways}
-    for run in ways.values():
+    for run, _, _ in ways.values():
         run(3)  # compiled
     for _ in range(rounds):
-        for name, run in ways.items():
-            spent[name].append(run(CALLS) / CALLS * 1e9)
-    return [Call(*summarise(name, np.array(own), np.array(own) / spent[EMPTY])) for name, own in spent.items()]
+        for name, (run, calls, states) in ways.items():
+            spent[name].append(run(calls) / (calls * states) * 1e9)
+    return [Call(*summarise(name, np.array(own), np.array(own) / spent[baseline])) for name, own in spent.items()]
 
 
 def summarise(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, float, float, float]:

@@ -227,8 +227,7 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
 
 def read_bits(text: str, where: str = "--bits") -> int | list[int]:
     """Return a word length from ``12``, or one per joint from ``12,10``."""
-    bits = _separated(text, where, "an integer, or one per joint such as 12,10", int)
-    return bits if len(bits) > 1 else bits[0]
+    return _single(_separated(text, where, "an integer, or one per joint such as 12,10", int))
 
 
 def read_word_lengths(text: str) -> list[int]:
@@ -262,8 +261,7 @@ def read_ranges(text: str, quantity: str) -> Any:
     if any("=" in part for part in parts):
         named = read_named(parts, where, "a range for each joint by name, such as elbow=1.5,wrist=-1:2", _range)
         return as_ranges(quantity)(named, where)
-    ranges = [as_joint_range(quantity)(_range(part), where) for part in parts]
-    return ranges if len(ranges) > 1 else ranges[0]
+    return _single([as_joint_range(quantity)(_range(part), where) for part in parts])
 
 
 def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] | list[int]:
@@ -313,14 +311,13 @@ def read_xacro_args(texts: Sequence[str]) -> dict[str, str] | None:
     return named or None
 
 
-def _single(values: list[float]) -> float | list[float]:
+def _single(values: list[Value]) -> Value | list[Value]:
     return values if len(values) > 1 else values[0]
 
 
 def read_payload(text: str) -> list[float] | float:
     """Return a mass from ``1.5``, or a mass and its centre from ``1.5,0,0,0.1``."""
-    numbers = _separated(text, "--payload", "MASS or MASS,X,Y,Z in kg and m", float, (1, 4))
-    return numbers if len(numbers) > 1 else numbers[0]
+    return _single(_separated(text, "--payload", "MASS or MASS,X,Y,Z in kg and m", float, (1, 4)))
 
 
 def _separated(
@@ -336,8 +333,7 @@ def _separated(
 
 def _range(text: str) -> Any:
     """Return what stands on either side of a colon, or all of it: numbers, and text that may have a unit."""
-    ends = [end.strip() if (number := decimal(end.strip())) is None else number for end in text.split(":")]
-    return ends if len(ends) > 1 else ends[0]
+    return _single([_position(end.strip()) for end in text.split(":")])
 
 
 def read_accuracy(text: str) -> str | float:

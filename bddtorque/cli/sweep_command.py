@@ -17,6 +17,8 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
     from bddtorque.sweeps import QuantitySweep, Sweep, Trajectory
+    from bddtorque.sweeps.figures import JointSweep
+    from bddtorque.sweeps.quantity_sweep import OutputSweep
 
 BUILT_IN = ("quintic", "sine")
 STEPS = {"preparing": 2.0, "sweeping": 6.0, "searching": 2.0, "measuring": 2.0}
@@ -125,43 +127,41 @@ def sweep_command(
             raise BddTorqueError("torques and other quantities cannot be swept together: sweep them one by one")
         _tell_quantities(others, csv_file, as_json)
         return
-    exceeding = [joint for each in found for joint in each.exceeding]
-    if as_json:
-        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
-    else:
+    if not as_json:
         from bddtorque.cli.sweep_tables import show_sweeps
 
         show_sweeps(found, written, joints)
-    for joint in exceeding:
+    exceeding = [joint for each in found for joint in each.exceeding]
+    _finish(found, [(f"torque of '{joint.joint}' at {joint.bits} bits", joint) for joint in exceeding], as_json)
+
+
+def _finish(
+    found: Sequence[Sweep | QuantitySweep], exceeding: Sequence[tuple[str, JointSweep | OutputSweep]], as_json: bool
+) -> None:
+    """Print JSON if asked for, and say which errors, by name, are larger than proved: exit code 1 if there are any."""
+    if as_json:
+        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
+    for name, one in exceeding:
         say(
-            f"found more than proved: torque of '{joint.joint}' at {joint.bits} bits, {joint.found:.6g} units found, "
-            f"{joint.proved:.6g} proved, at the words {joint.worst}"
+            f"found more than proved: {name}, {one.found:.6g} units found, {one.proved:.6g} proved, at the words "
+            f"{one.worst}"
         )
     if exceeding:
         raise typer.Exit(1)
 
 
 def _tell_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_json: bool) -> None:
-    """Show or write what sweeps of quantities found; exit code 1 if anything is larger than proved."""
+    """Show or write what sweeps of quantities found."""
     if csv_file is not None:
         from bddtorque.base.writing import write_whole
 
         first, *rest = (each.to_csv() for each in found)
         write_whole(csv_file, (first + "".join(text.partition("\n")[2] for text in rest)).encode())
-    exceeding = [(each, one) for each in found for one in each.exceeding]
-    if as_json:
-        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
-    else:
+    if not as_json:
         from bddtorque.cli.sweep_tables import show_quantities
 
         show_quantities(found)
-    for each, one in exceeding:
-        say(
-            f"found more than proved: {one.output} of {each.name}, {one.found:.6g} units found, {one.proved:.6g} "
-            f"proved, at the words {one.worst}"
-        )
-    if exceeding:
-        raise typer.Exit(1)
+    _finish(found, [(f"{one.output} of {each.name}", one) for each in found for one in each.exceeding], as_json)
 
 
 def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -> list[Path]:

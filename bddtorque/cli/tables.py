@@ -8,7 +8,7 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.sizes import counted
+from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import grid, plain_table, show
 from bddtorque.diagrams.choosing import Choice, choose_forms
 from bddtorque.diagrams.engine import CuddEngine
@@ -37,9 +37,9 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     figures = model.summary()
     lengths = dict(figures["bits"])
     results = model.arrays.outputs if model.named_arrays else ()
-    given = ", ".join(f"{each.name} {_joined(lengths.pop(each.name))}" for each in results)
-    words = f"torques {_joined(lengths.pop('tau'))}" if model.named_arrays is None else given
-    inputs = ", ".join(f"{name} {_joined(bits)}" for name, bits in lengths.items())
+    given = ", ".join(f"{each.name} {bits_text(lengths.pop(each.name))}" for each in results)
+    words = f"torques {bits_text(lengths.pop('tau'))}" if model.named_arrays is None else given
+    inputs = ", ".join(f"{name} {bits_text(bits)}" for name, bits in lengths.items())
     plan = model.plan
     if isinstance(plan, FloatPlan):
         kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.precision.name} precision"
@@ -312,7 +312,3 @@ def _form_bytes(model: Model, block: int, form: str) -> int | None:
         return FORMS[form].from_table(model.tables[block], model.diagrams[block].order).bytes
     except BddTorqueError:
         return None
-
-
-def _joined(bits: list[int]) -> str:
-    return str(bits[0]) if len(set(bits)) == 1 else "/".join(map(str, bits))

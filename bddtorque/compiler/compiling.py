@@ -88,17 +88,17 @@ def compile(
     if pinned is not None:
         check_pinned(pinned, draft.plan, "plan" if isinstance(plan, AnyPlan) else str(plan))
     at_a_time = (workers or usable_processors()) if executor is None else 1
-    return finish_model(draft, team, started, notes, engine=engine, memory=spec.memory, at_a_time=at_a_time)
+    return finish_model(draft, team, started, notes, engine=engine, at_a_time=at_a_time)
 
 
 def finish_model(
     draft: Draft,
-    team: Workers | None,
-    started: float,
-    notes: Sequence[str],
+    team: Workers | None = None,
+    started: float | None = None,
+    notes: Sequence[str] = (),
     *,
-    engine: str,
-    memory: int,
+    engine: str = "auto",
+    memory: int | None = None,
     at_a_time: int = 1,
 ) -> Model:
     """Make the blocks of a plan, prove the bound, and return the model.
@@ -108,21 +108,22 @@ def finish_model(
     team
         Makes the blocks, and is ended; None makes them here and now.
     started
-        When compiling started, by `time.perf_counter`.
+        When compiling started, by `time.perf_counter`; now unless given.
     notes
         What people should know.
     engine
         As `compile` takes it.
     memory
-        Bytes that all may take.
+        Bytes that all may take; those of the source unless given.
     at_a_time
         Blocks that take memory at the same time.
     """
-    name = draft.source.name
-    check_memory(draft.plan, memory, at_a_time)
+    name, room = draft.source.name, draft.source.memory if memory is None else memory
+    check_memory(draft.plan, room, at_a_time)
     planned = time.perf_counter()
+    started = planned if started is None else started
     with team or nullcontext():
-        blocks = build_blocks(draft.plan, draft.table, engine, memory, team, f"compiling {name}")
+        blocks = build_blocks(draft.plan, draft.table, engine, room, team, f"compiling {name}")
     told = NoProgress() if team is None else team.progress
     with step(told, f"proving {name}"), within_floats(draft.source.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)

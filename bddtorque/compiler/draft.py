@@ -89,9 +89,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     for (name, word), own, (saturation, witness, reach) in zip(words, parts, verdicts, strict=True):
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or reach
-        low, high = sorted(
-            word.sign * (word.centre + end * word.lsb) + word.offset for end in (low - own.total, high + own.total)
-        )
+        low, high = sorted(word.value(end) for end in (low - own.total, high + own.total))
         proved.append(
             ProvedBound(
                 name, word.unit, word.lsb, own, low, high, saturation, witness,

@@ -21,7 +21,7 @@ from bddtorque.base.plain import choice, real, whole
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.function_words import Asked
 from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.graph.node_ranges import node_ranges, output_ranges
 from bddtorque.graph.tracer import Number, Tracer
 from bddtorque.laws.law import Law
 from bddtorque.model.exhaustive import grid_values
@@ -42,7 +42,7 @@ from bddtorque.spec.chips import chip_named
 from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.words import Format
-from bddtorque.words.argument import Argument, argument_of
+from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
 from bddtorque.words.integer_range import Range
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away
@@ -179,10 +179,8 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
     """Return the plan of a traced function: one table if its words fit it, else a cascade of them."""
     arguments = request.arguments
     _, sums = _checked_angles(graph, request)
-    intervals = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
-    ranges = node_ranges(graph, intervals)
-    reach = ranges[graph.outputs[0] >> 1]
-    reach = -reach if graph.outputs[0] & 1 else reach
+    ranges = node_ranges(graph, intervals(arguments))
+    (reach,) = output_ranges(graph, ranges)
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
     (arithmetic,) = folding_errors(graph, ranges)
@@ -232,8 +230,8 @@ def _graph_block(graph: Graph, arguments: Mapping[str, Argument], target: Target
     centre = float(target.centre)
     value = tracer.sum(tracer.product(float(target.sign), value), -centre)
     own = tracer.graph([value], ["f"])
-    intervals = {f"x{k}": argument.interval() for k, argument in enumerate(arguments.values())}
-    found = own.evaluate(intervals, IntervalArithmetic)[0]
+    reaches = {f"x{k}": argument.interval() for k, argument in enumerate(arguments.values())}
+    found = own.evaluate(reaches, IntervalArithmetic)[0]
     plain = found if isinstance(found, Interval) else Interval(float(found), float(found))
     sharper = (reach if target.sign > 0 else -reach) - centre
     ends = max(plain.low, sharper.low), min(plain.high, sharper.high)

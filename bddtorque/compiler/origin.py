@@ -21,7 +21,7 @@ from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.proof.tree_truth import tree_errors
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
-from bddtorque.words.argument import Argument
+from bddtorque.words.argument import Argument, intervals
 
 MOST_HARMONICS = 20_000
 """Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
@@ -42,17 +42,20 @@ class Origin:
         `arguments` tells what the input words stand for, `reach` the largest |position| of each joint. The plan must
         leave room for it, and the certificate states it.
         """
-        inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
+        inputs = intervals(arguments)
         motion = {name: each.magnitude for name, each in inputs.items()}
         if isinstance(self.made_from, Regrouped) and not _on_grid(self.robot):
             made = tree_errors(self.robot, reach, motion)
         else:
             folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
             made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
-        # rounded up to four bits: plans and certificates must not depend on the last digit of a library's sine
-        mantissa, exponent = np.frexp(made)
-        rounded: npt.NDArray[np.float64] = np.ldexp(np.ceil(mantissa * 16), exponent - 4)
-        return rounded
+        return rounded_up(made)
+
+
+def rounded_up(errors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return errors in four bits: plans and certificates must not depend on the last digit of a library's sine."""
+    mantissa, exponent = np.frexp(errors)
+    return np.ldexp(np.ceil(mantissa * 16), exponent - 4)  # type: ignore[no-any-return]
 
 
 def _on_grid(robot: Robot) -> bool:

@@ -177,9 +177,14 @@ def _wide_operations(plan: Plan) -> Iterator[str]:
     if not wide:
         yield "  every product and every sum fits 32 bits"
         return
-    names = ", ".join(f"{name} {bits}" for name, bits in wide[:MOST_PARTS])
-    more = f" and {len(wide) - MOST_PARTS} more" if len(wide) > MOST_PARTS else ""
-    yield f"  {len(wide)} products and sums need more than 32 bits: {names}{more}"
+    names = _first([f"{name} {bits}" for name, bits in wide])
+    yield f"  {len(wide)} products and sums need more than 32 bits: {names}"
+
+
+def _first(items: Sequence[str], between: str = ", ") -> str:
+    """Return the first few of some items, and how many more there are."""
+    more = f" and {len(items) - MOST_PARTS} more" if len(items) > MOST_PARTS else ""
+    return between.join(items[:MOST_PARTS]) + more
 
 
 def _mark(candidate: Candidate) -> str:
@@ -210,10 +215,9 @@ def _wires(plan: Plan) -> Iterator[str]:
 
 
 def _parts(each: Sum | Output) -> str:
-    shown = " ".join(f"{factor:+d}·w{wire}" for wire, factor in each.parts[:MOST_PARTS])
-    more = f" and {len(each.parts) - MOST_PARTS} more" if len(each.parts) > MOST_PARTS else ""
+    shown = _first([f"{factor:+d}·w{wire}" for wire, factor in each.parts], " ")
     constant = f" {each.constant:+d}" if each.constant else ""
-    return f"({shown}{more}{constant}) >> {each.shift}"
+    return f"({shown}{constant}) >> {each.shift}"
 
 
 def _left_out(plan: Plan) -> Iterator[str]:
@@ -226,8 +230,7 @@ def _left_out(plan: Plan) -> Iterator[str]:
         if exact is not None and exact.names:
             sizes = [abs(factor) * size for factor, size in exact.dropped]
             names = [exact.names[k] for k in sorted(range(len(exact.names)), key=lambda k: -sizes[k])]
-            more = f" and {len(names) - MOST_PARTS} more" if len(names) > MOST_PARTS else ""
-            lines.append(f"  {wire.name:8} {float(wire.dropped):.2g}: {', '.join(names[:MOST_PARTS])}{more}")
+            lines.append(f"  {wire.name:8} {float(wire.dropped):.2g}: {_first(names)}")
     if lines:
         yield from ("Left out as too small to matter (sum, charged to it in its units, terms)", *lines, "")
 
@@ -247,9 +250,7 @@ def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Itera
     branches = [wire for wire in wires if isinstance(plan.wires[wire], Product | Sum) and wire not in told]
     leaves = [wire for wire in wires if wire not in branches]
     if leaves:
-        shown = ", ".join(f"w{wire} {plan.wires[wire].name}" for wire in leaves[:MOST_PARTS])
-        more = f" and {len(leaves) - MOST_PARTS} more" if len(leaves) > MOST_PARTS else ""
-        yield f"{'  ' * depth}{shown}{more}"
+        yield "  " * depth + _first([f"w{wire} {plan.wires[wire].name}" for wire in leaves])
     for wire in branches[: None if depth == 2 else MOST_PARTS]:
         node = plan.wires[wire]
         yield f"{'  ' * depth}w{wire} {node.kind} {node.name} ({plan.bits_of(wire)} bits)"

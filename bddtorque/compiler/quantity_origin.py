@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.compiler.origin import Origin, from_recursion, from_terms, rounded_up
 from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.exact_trace import trace_jacobian, trace_payload_torques, trace_pose
 from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.graph.node_ranges import node_ranges, output_ranges
 from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.model.quantity_words import (
     difference_names,
@@ -35,7 +35,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.spec import Spec
 from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.spec.records import PayloadBox
-from bddtorque.words.argument import Argument
+from bddtorque.words.argument import Argument, intervals
 from bddtorque.words.bounded import Interval
 
 Floats = npt.NDArray[np.float64]
@@ -60,21 +60,11 @@ class QuantityOrigin:
         """Return, for each output, how far the graph can be from the true function, in SI units."""
         inputs = intervals(arguments)
         folded = np.array(folding_errors(self.graph, node_ranges(self.graph, inputs)))
-        made = folded if self.made_errors is None else folded + self.made_errors(arguments, reach)
-        # rounded up to four bits, as those of the torques are
-        mantissa, exponent = np.frexp(made)
-        rounded: Floats = np.ldexp(np.ceil(mantissa * 16), exponent - 4)
-        return rounded
+        return rounded_up(folded if self.made_errors is None else folded + self.made_errors(arguments, reach))
 
     def ranges(self, arguments: Mapping[str, Argument]) -> list[Interval]:
         """Return a sound range of each output of the graph."""
-        found = node_ranges(self.graph, intervals(arguments))
-        return [-found[reference >> 1] if reference & 1 else found[reference >> 1] for reference in self.graph.outputs]
-
-
-def intervals(arguments: Mapping[str, Argument]) -> dict[str, Interval]:
-    """Return the ranges of inputs that are not angles."""
-    return {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
+        return output_ranges(self.graph, node_ranges(self.graph, intervals(arguments)))
 
 
 def origins_of(spec: Spec, robot: Robot) -> list[QuantityOrigin]:

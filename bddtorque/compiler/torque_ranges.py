@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import within_floats
 from bddtorque.compiler.origin import from_recursion, from_terms
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges
+from bddtorque.graph.node_ranges import node_ranges, output_ranges
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
@@ -56,7 +55,7 @@ def torque_reach(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
     if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
         with suppress(BddTorqueError):  # too many harmonics
             graphs.append(from_terms(robot).graph)
-    found = [_output_ranges(graph, inputs) for graph in graphs]
+    found = [output_ranges(graph, node_ranges(graph, inputs)) for graph in graphs]
     reach = []
     for j, joint in enumerate(robot.joints):
         margin = MARGIN * found[0][j].magnitude
@@ -65,11 +64,6 @@ def torque_reach(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
             own = own + friction_reach(joint.friction, inputs[f"qd{j + 1}"])
         reach.append(own)
     return reach
-
-
-def _output_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
-    ranges = node_ranges(graph, inputs)
-    return [-ranges[reference >> 1] if reference & 1 else ranges[reference >> 1] for reference in graph.outputs]
 
 
 def with_room(torque: float, bits: int) -> float:

@@ -158,7 +158,7 @@ def _wrongly_stated(model: Model) -> str:
         ends = int(table.values.min()), int(table.values.max())
         if isinstance(block, GivenBlock) and (block.low, block.high) != ends:
             return f"block {k} must have the range {ends} of its words, not {(block.low, block.high)}"
-        values = sorted(word.sign * (word.centre + end * word.lsb) + word.offset for end in ends)
+        values = sorted(word.value(end) for end in ends)
         if isinstance(block, GivenBlock) and not certificate.low <= values[0] <= values[1] <= certificate.high:
             return f"the range must hold {values}, and is {[certificate.low, certificate.high]}"
     for k, node in enumerate(model.graph.nodes if model.graph else ()):

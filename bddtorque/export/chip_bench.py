@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -32,6 +31,7 @@ from bddtorque.export.float_baseline import float_files
 from bddtorque.model.model import Model
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.spec import Spec
+from bddtorque.sweeps.states import random_words
 from bddtorque.work.interrupts import scratch_folder
 
 STATES = 200
@@ -91,7 +91,7 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
     lacking = [problem for profile in profiles if (problem := missing_tools(profile))]
     if len(lacking) == len(profiles):
         raise BddTorqueError("; ".join(dict.fromkeys(lacking)))
-    states = _states(model, count, seed)
+    states = random_words(model.formats, count, seed)
     truth = true_units(model, states)
     for profile in profiles:
         if problem := missing_tools(profile):
@@ -114,7 +114,7 @@ def compare_targets(model: Model, chip: Chip, count: int = STATES, seed: int = 0
     """
     if problem := missing_tools(chip):
         raise BddTorqueError(problem)
-    states = _states(model, count, seed)
+    states = random_words(model.formats, count, seed)
     truth = true_units(model, states)
     own, other = _own(model, chip, states, truth, IO), _other_target(model, chip, states, truth, IO)
     return _better(model.plan.target, own, other)
@@ -158,19 +158,8 @@ def true_units(model: Model, words: Sequence[Words]) -> npt.NDArray[np.float64]:
     formats = model.formats
     values = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
     torques = np.asarray(inverse_dynamics(model.robot, *values))
-    units = [
-        np.clip((word.sign * (torques[:, k] - word.offset) - word.centre) / word.lsb, word.lowest, word.highest)
-        for k, word in enumerate(formats.tau)
-    ]
+    units = [np.clip(word.units(torques[:, k]), word.lowest, word.highest) for k, word in enumerate(formats.tau)]
     return np.stack(units, axis=1)
-
-
-def _states(model: Model, count: int, seed: int) -> list[Words]:
-    rng = np.random.default_rng(seed)
-    return [
-        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
-        for kind in model.formats.inputs
-    ]
 
 
 def _measured(
@@ -237,12 +226,12 @@ def _quickly_compiled(spec: Spec, model: Model, most_rows: float = math.inf) -> 
     rows = sum(1 << sum(block.input_widths) for block in draft.plan.blocks)
     if rows > most_rows:
         raise BddTorqueError(f"{rows:,} rows of tables do not fit the chip")
-    return finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
+    return finish_model(draft)
 
 
 def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
     """Return the figures of X: the coarsest words whose error on many random states stays below a unit."""
-    many = _states(model, TRIED, seed=1)
+    many = random_words(model.formats, TRIED, seed=1)
     exact = true_units(model, many)
     best: tuple[float, Model] | None = None
     for accuracy in (1.0, *COARSER):

@@ -7,7 +7,6 @@ factor, whole tables, and every operation as soon as its operands are there.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -83,8 +82,7 @@ def bench_fpga(
 def straightforward_model(model: Model) -> Model:
     """Return the same torques in words of one length."""
     spec = replace(model.spec, target="integer", chip="uniform", source="auto", products="auto", precision=None)
-    draft = draft_of_robot(spec, model.robot)
-    return finish_model(draft, None, time.perf_counter(), (), engine="auto", memory=spec.memory)
+    return finish_model(draft_of_robot(spec, model.robot))
 
 
 def _measured(model: Model, made: VerilogFiles, device: Device, way: str, seed: int) -> FpgaFigures:

@@ -6,7 +6,7 @@ c·x + s·y with c² + s² = 1 is at most √(X² + Y²), not X + Y. Along a cha
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bddtorque.graph.graph import Graph, Node, Op
 from bddtorque.words.bounded import Interval
@@ -38,6 +38,11 @@ def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
             case _:
                 ranges.append(Interval(-1.0, 1.0))
     return ranges
+
+
+def output_ranges(graph: Graph, ranges: Sequence[Interval]) -> list[Interval]:
+    """Return an interval that holds each output, from those of the nodes."""
+    return [-ranges[reference >> 1] if reference & 1 else ranges[reference >> 1] for reference in graph.outputs]
 
 
 def _square(factor: Interval) -> Interval:

@@ -20,7 +20,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.words.argument import Argument
+from bddtorque.words.argument import Argument, intervals
 from bddtorque.words.bounded import Interval
 
 DIRECT_BITS = (16, 14, 12, 0)
@@ -55,8 +55,7 @@ class Network:
     @cached_property
     def ranges(self) -> list[Interval]:
         """The range of each node of the graph."""
-        inputs = {name: each.interval() for name, each in self.arguments.items() if each.kind == "word"}
-        return node_ranges(self.graph, inputs)
+        return node_ranges(self.graph, intervals(self.arguments))
 
     def size_of(self, word: int | str) -> float:
         """Return the largest magnitude of a word: of an input in its units, whose scale is in the coefficients."""

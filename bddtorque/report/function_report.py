@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
@@ -10,13 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.sizes import bits_text
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource, QuantitySource
-from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.certificate import effective_bits
 from bddtorque.report.function_truth import page_truth, true_units
-from bddtorque.report.live_section import TORQUE_HEADS, live_map, output_row, sliders
+from bddtorque.report.live_section import (
+    TORQUE_HEADS,
+    live_buttons,
+    live_map,
+    live_said,
+    output_row,
+    sliders,
+    without_script,
+)
 from bddtorque.report.markup import Markup, element, table
-from bddtorque.report.proof_sections import header
+from bddtorque.report.proof_sections import effective_text, header
 from bddtorque.report.script_data import CHECKS
 from bddtorque.report.view import SHARES
 
@@ -104,17 +112,22 @@ class FunctionPage:
         low, high = ([getattr(word, end) for word in outputs] for end in ("lowest", "highest"))
         return np.clip(units, low, high)
 
+    def _effective_bits(self) -> list[float]:
+        """Return the effective bits of each output; those of an exact one are not defined."""
+        outputs = self.model.certificate.outputs
+        return [effective_bits(each.largest, each.bound_si) if each.bound_si else 0.0 for each in outputs]
+
     def head(self) -> Markup:
         """Return the title, the worst-case statement, and the figures that people ask for first."""
         model = self.model
         worst = max(model.certificate.bounds)
-        bits = sorted(effective_bits(each) for each in model.certificate.outputs)
-        inputs, outputs = (_listed([word.bits for word in words]) for words in (self.words, _outputs_of(model)))
+        bits = self._effective_bits()
+        inputs, outputs = (bits_text([word.bits for word in words]) for words in (self.words, _outputs_of(model)))
         facts = [
             ("inputs", f"{len(self.words)}: {_short(self.names)}"),
             ("bits: output; inputs", f"{outputs}; {inputs}"),
             ("worst-case error", f"{worst:.3f} units"),
-            ("effective bits", f"{bits[0]:.1f} to {bits[-1]:.1f}" if len(bits) > 1 else f"{bits[0]:.1f}"),
+            ("effective bits", effective_text(bits)),
         ]
         bound = f"at most {worst:.3f} units"
         each = "the compiled word is" if len(bits) == 1 else "each compiled word is"
@@ -128,7 +141,7 @@ class FunctionPage:
         """Return the sliders, the outputs of the first state, and the map or curve."""
         model, one = self.model, np.array([self.start], dtype=np.int64)
         compiled, true = self._outputs(one)[0], true_units(model, self._named(one))
-        proved, outputs = model.certificate.outputs, _outputs_of(model)
+        proved, outputs, bits = model.certificate.outputs, _outputs_of(model), self._effective_bits()
         rows = [
             output_row(
                 k + 1,
@@ -137,7 +150,7 @@ class FunctionPage:
                 outputs[k],
                 None if too_large else compiled[k],
                 None if true is None or self.truth is None else float(true[0, k]),
-                effective_bits(each),
+                bits[k],
                 OUTPUT_HEADS,
             )
             for k, each in enumerate(proved)
@@ -149,16 +162,11 @@ class FunctionPage:
             "section",
             element("h2", "Inputs and outputs"),
             element("p", too_large or intro + beside),
-            element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note")),
+            without_script(),
             element("div", self._sliders(), class_="sliders needs-script"),
-            element(
-                "p",
-                *(element("button", text, type="button", id=name) for name, text in buttons),
-                class_="buttons needs-script",
-            ),
+            live_buttons(buttons),
             table("Outputs of this state", OUTPUT_HEADS, rows, class_="torques"),
-            element("p", "Reading the tables …" if not too_large else "", id="live-said", class_="note needs-script",
-                    role="status"),
+            live_said(too_large),
             Markup("") if too_large else self._map(),
             id="values",
         )  # fmt: skip
@@ -178,19 +186,9 @@ class FunctionPage:
         return live_map(shown, outputs, axes, ("0", "0 0", "0 1" if len(axes) > 1 else ""))
 
 
-def effective_bits(proved: ProvedBound) -> float:
-    """Return log2 of the largest value that can be, over the bound."""
-    largest = max(abs(proved.low), abs(proved.high))
-    return max(0.0, math.log2(largest / proved.bound_si)) if largest and proved.bound_si else 0.0
-
-
 def _outputs_of(model: Model) -> list[Any]:
     return list(model.source.outputs.values())
 
 
-def _listed(bits: Sequence[int]) -> str:
-    return str(bits[0]) if len(set(bits)) == 1 else "/".join(map(str, bits))
-
-
-def _short(names: Sequence[str], most: int = 4) -> str:
-    return ", ".join(names) if len(names) <= most else f"{names[0]} … {names[-1]}"
+def _short(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"

@@ -53,12 +53,11 @@ def live_section(
         if too_large is None
         else too_large
     )
-    said = "Reading the tables …" if too_large is None else ""
     return element(
         "section",
         element("h2", "Arm and torques"),
         element("p", intro),
-        element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note")),
+        without_script(),
         element(
             "div",
             element(
@@ -70,16 +69,29 @@ def live_section(
             element("div", *(_joint_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
             class_="stage",
         ),
-        element(
-            "p",
-            *(element("button", text, type="button", id=name) for name, text in buttons),
-            class_="buttons needs-script",
-        ),
+        live_buttons(buttons),
         _torques(model, start, ranges, tables=too_large is None),
-        element("p", said, id="live-said", class_="note needs-script", role="status"),
+        live_said(too_large),
         _joint_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),
         id="arm-section",
     )
+
+
+def without_script() -> Markup:
+    """Return what readers without scripts are told."""
+    return element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note"))
+
+
+def live_buttons(buttons: Sequence[tuple[str, str]]) -> Markup:
+    """Return buttons by their identifiers and texts."""
+    made = (element("button", text, type="button", id=name) for name, text in buttons)
+    return element("p", *made, class_="buttons needs-script")
+
+
+def live_said(too_large: str | None) -> Markup:
+    """Return where the script says how far it is."""
+    said = "" if too_large else "Reading the tables …"
+    return element("p", said, id="live-said", class_="note needs-script", role="status")
 
 
 def _joint_sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
@@ -174,7 +186,7 @@ def output_row(
             difference = float(compiled) - float(np.clip(true, word.lowest, word.highest))
             said[2] = f"{difference:+.3f}"
     shown = [each.replace("-", "−") for each in said]
-    value = "–" if true is None else f"{_value(word, float(true)):.6g}".replace("-", "−")
+    value = "–" if true is None else f"{word.value(float(true)):.6g}".replace("-", "−")
     cells = [
         element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g}{unit}"),
         element("span", element("span", value, id=f"{name}-true"), unit if true is not None else ""),
@@ -186,10 +198,6 @@ def output_row(
     ]
     # where the screen is narrow every cell is a line of its own and says what it is
     return [title, *(element("td", cell, data_name=head) for head, cell in zip(heads[1:], cells, strict=True))]
-
-
-def _value(word: Format, units: float) -> float:
-    return word.sign * (word.centre + units * word.lsb) + word.offset
 
 
 def _gauge(name: str, share: float, bound: float) -> Markup:

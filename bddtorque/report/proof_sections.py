@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+from bddtorque.base.sizes import bits_text
 from bddtorque.base.version import __version__
 from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
@@ -21,22 +22,23 @@ def head(model: Model, ranges: Sequence[TorqueRange]) -> Markup:
     """Return the title, the worst-case statement, and the figures that people ask for first."""
     worst = max(model.certificate.bounds)
     bits = model.source.bits
-    inputs = ", ".join(_joined(bits[name]) for name in ("q", "qd", "qdd"))
-    effective = sorted(each.effective_bits for each in ranges)
+    inputs = ", ".join(bits_text(bits[name]) for name in ("q", "qd", "qdd"))
     facts = [
         ("joints", f"{model.robot.degrees_of_freedom}"),
-        ("bits: torque; q, q̇, q̈", f"{_joined(bits['tau'])}; {inputs}"),
+        ("bits: torque; q, q̇, q̈", f"{bits_text(bits['tau'])}; {inputs}"),
         ("worst-case error", f"{worst:.3f} units"),
-        (
-            "effective bits",
-            f"{effective[0]:.1f} to {effective[-1]:.1f}" if len(effective) > 1 else f"{effective[0]:.1f}",
-        ),
+        ("effective bits", effective_text([each.effective_bits for each in ranges])),
     ]
     bound = "less than one unit" if model.certificate.faithful else f"at most {worst:.4f} units, NOT less than one,"
     statement = (
         f"For every input, each compiled torque word is proved to be {bound} of its last bit from the true torque."
     )
     return header(model.robot.name, statement, facts)
+
+
+def effective_text(bits: Sequence[float]) -> str:
+    """Return the fewest and the most effective bits of some outputs."""
+    return f"{min(bits):.1f} to {max(bits):.1f}" if len(bits) > 1 else f"{bits[0]:.1f}"
 
 
 def header(name: str, statement: str, facts: Sequence[tuple[str, str]]) -> Markup:
@@ -231,7 +233,3 @@ def _bars(torques: tuple[ProvedBound, ...]) -> Markup:
 
 def _saturation(torque: ProvedBound) -> str:
     return {"cannot": "cannot", "can": "CAN: see below", "not excluded": "not excluded"}[torque.saturation]
-
-
-def _joined(bits: list[int]) -> str:
-    return str(bits[0]) if len(set(bits)) == 1 else "/".join(map(str, bits))

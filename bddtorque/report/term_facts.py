@@ -23,29 +23,17 @@ from bddtorque.words.bounded import Interval
 
 @dataclass(frozen=True)
 class Term:
-    """One term of one torque.
+    """One term of one torque."""
 
-    Attributes
-    ----------
-    torque
-        The joint, from 0.
-    name, kind
-        ``J12`` and ``"inertial"``, ...
-    inputs
-        Bits of each input word that the term depends on, by name: q2, qd1, ...
-    low, high
-        A sound range of the term over all input words, in `unit`.
-    unit
-        N·m or N.
-    """
-
-    torque: int
+    torque: int  # the joint, from 0
+    # name, kind: ``J12`` and ``"inertial"``, ..
     name: str
     kind: str
-    inputs: dict[str, int]
+    inputs: dict[str, int]  # bits of each input word that the term depends on, by name: q2, qd1, ..
+    # low, high: a sound range of the term over all input words, in `unit`
     low: float
     high: float
-    unit: str
+    unit: str  # N·m or N
 
     def to_plain(self) -> dict[str, Any]:
         """Return the figures by name."""

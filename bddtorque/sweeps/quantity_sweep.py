@@ -146,10 +146,7 @@ def sweep_quantity(
     parts = list(_parts(source, states, corners, seed))
     with step(told, f"sweeping {model.name}", len(parts)):
         for words in parts:
-            arrays = {
-                array.name: np.stack([words[f"{array.name}{k}"] for k in range(1, len(array) + 1)], axis=1)
-                for array in source.arrays.inputs
-            }
+            arrays = {name: np.stack(columns, axis=1) for name, columns in source.arrays.grouped(words).items()}
             tally.add(words, run.output_words(**arrays))
             told.advance("states", 1.0, False)
     return QuantitySweep(model.name, model.quantity, model.digest, states, corners, seed, tally.outputs(model))
@@ -197,10 +194,7 @@ class _Tally:
         """Return what was found of each output."""
         made = []
         for k, (proved, word) in enumerate(zip(model.certificate.outputs, self.formats, strict=True)):
-            worst = {
-                array.name: [self.worst[k][f"{array.name}{j}"] for j in range(1, len(array) + 1)]
-                for array in self.source.arrays.inputs
-            }
+            worst = self.source.arrays.grouped(self.worst[k])
             rms = float(np.sqrt(self.squares[k] / self.count))
             largest, beyond = float(self.largest[k]), int(self.saturated[k])
             made.append(

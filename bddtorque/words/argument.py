@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -64,6 +65,11 @@ class Argument:
     def to_plain(self) -> list[Any]:
         """Return kind, bits, scale and centre; rationals as text."""
         return [self.kind, self.bits, str(self.scale), str(self.centre)]
+
+
+def intervals(arguments: Mapping[str, Argument]) -> dict[str, Interval]:
+    """Return the ranges of inputs that are not angles."""
+    return {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
 
 
 def argument_of(word: Format) -> Argument:

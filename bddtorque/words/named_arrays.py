@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -125,6 +125,10 @@ class NamedArrays:
     def words(self) -> dict[str, Format]:
         """The input words, by the names that plans have for them: q1, q2, ..."""
         return {f"{array.name}{k}": word for array in self.inputs for k, word in enumerate(array, 1)}
+
+    def grouped(self, words: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return what is given for the input words, by the names that plans have for them, as a list per array."""
+        return {array.name: [words[f"{array.name}{k}"] for k in range(1, len(array) + 1)] for array in self.inputs}
 
     @property
     def results(self) -> dict[str, Format]:
