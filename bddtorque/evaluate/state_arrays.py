@@ -76,17 +76,10 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
         return array.astype(dtype)
 
     def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-        if len(q) != len(tau):  # rows, perhaps many: not worth a copy
-            raise ValueError(LEFT)
         kind = q.__class__
-        if kind is qd.__class__ is qdd.__class__:  # all of one kind, as a rule
-            if kind is list or kind is tuple:
-                position, velocity, acceleration = make(q), make(qd), make(qdd)
-                if position.dtype is velocity.dtype is acceleration.dtype is dtype:
-                    one(position, velocity, acceleration, tau, places)
-                    return
-            elif kind is _array and (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
-                if held is not dtype:  # q has one dimension, as the caller saw
+        if kind is qd.__class__ is qdd.__class__ is _array:  # q has one dimension, as the caller saw
+            if (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
+                if held is not dtype:
                     if held.char in kinds:
                         one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
                         return
@@ -96,6 +89,13 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
                 else:
                     one(q.copy(), qd.copy(), qdd.copy(), tau, places)
                     return
+        if len(q) != len(tau):  # rows, perhaps many: not worth a copy
+            raise ValueError(LEFT)
+        if kind is qd.__class__ is qdd.__class__ and (kind is list or kind is tuple):
+            position, velocity, acceleration = make(q), make(qd), make(qdd)
+            if position.dtype is velocity.dtype is acceleration.dtype is dtype:
+                one(position, velocity, acceleration, tau, places)
+                return
         one(array_of(q), array_of(qd), array_of(qdd), tau, places)
 
     return call
