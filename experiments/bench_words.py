@@ -23,7 +23,7 @@ from reporting import TIMED, Check, arguments, at_most, finish, save_figure, sho
 import bddtorque as bt
 from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.casadi_code import missing_for_casadi
-from bddtorque.bench.contenders import BASELINE, OWN_LOOP, VECTOR_BASELINE
+from bddtorque.bench.contenders import BASELINE, FLOATS, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.peers import TILE, vector_peer
 from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
 from bddtorque.dynamics.robot_trace import trace_torques
@@ -91,6 +91,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
         "V ns": ratios[VECTOR_BASELINE].nanoseconds,
         "rows / V": ratios[ROWS].vector_ratio,
         "columns / V": ratios[COLUMNS].vector_ratio,
+        "floats / V": report.timing(FLOATS).vector_ratio,
         "own loop / T": known[OWN_LOOP],
         "unchecked / T": known.get(UNCHECKED, ""),
         "tables only / T": known.get("words, tables only", ""),
@@ -158,7 +159,7 @@ def main() -> None:
             if missed:
                 profiles.append(explain(missed, report, profile(model)))
     keys = list(rows[0])
-    for part in (keys[:13], [*keys[:2], *keys[13:]]):
+    for part in (keys[:14], [*keys[:2], *keys[14:]]):
         show_table([{key: each[key] for key in part} for each in rows])
         print()
     write_csv("bench_words", rows)

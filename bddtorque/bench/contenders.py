@@ -39,6 +39,7 @@ VECTOR_BASELINE = "float32, vector batch"
 PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
 CASADI = "CasADi's C, float64"
 OWN_LOOP = "words, a loop of your own"
+FLOATS = "torque, batch of floats"
 FEW = 16
 """One state in so many is enough for contenders that take microseconds."""
 FOR_PYTHON = 64
@@ -72,6 +73,8 @@ def contenders(model: Model, states: int, seed: int, progress: Progress | None =
         told.advance(each.name, 1.0, False)
         returned = each.run()  # compiled, and in the cache
         given = returned if each.tau is None else each.tau
+        if each.proved and given.dtype.kind == "f":
+            given = model.formats.tau.quantise(given)
         if each.proved and not np.array_equal(given, expected[: each.states]):
             raise BddTorqueError(f"'{each.name}' gives other words than the plan: this is a bug, please report it")
     return found
@@ -113,6 +116,8 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
         run = partial(torque_words, *given, out=np.empty_like(given[0]))
         yield Contender(name, run, states, True, True, sizes)
+    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    yield Contender(FLOATS, partial(evaluator.torque, *floats), states, True, True, sizes)
     if isinstance(plan, FloatPlan) or plan.target != "tables":
         return
     yield _tables_only(plan, model, words)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.evaluate.float_batches import FloatBatches, float_calls
 from bddtorque.evaluate.inline import array_kernel, word_kernel
 from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
 from bddtorque.evaluate.program import QUANTITIES, Program
@@ -133,6 +134,7 @@ class Evaluator:
         self.out_of_range: Integers = counts[0, :used] if self._of_function else counts
         self._still = np.zeros(self._joints)
         self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
+        self._floats = FloatBatches(arm.formats)
         self._forget_addresses()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,7 +156,7 @@ class Evaluator:
         rejected.
 
         A single state is fastest as int64 arrays (n,); lists, tuples and other integers cost a copy. Large batches are
-        fastest as arrays in Fortran order, where the words of one joint are contiguous; the result then has that order.
+        fastest as arrays in C order. The result of arrays in Fortran order has that order too.
 
         Parameters
         ----------
@@ -233,8 +235,8 @@ class Evaluator:
     def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
         """Return the torques of states in floats, computed through the words.
 
-        NaN and infinity raise. A single state is fastest as float64 arrays (n,); lists, tuples and other numbers cost a
-        copy.
+        NaN and infinity raise. A single state is fastest as float64 arrays (n,), many as float64 arrays (N, n) in C
+        order; lists, tuples and other numbers cost a copy.
 
         Parameters
         ----------
@@ -267,7 +269,7 @@ class Evaluator:
             self.model.robot_source()
         motion = (self._still if isinstance(values, float) and values == 0 else values for values in (qd, qdd))
         torques, single = self._run_values((q, *motion))
-        return self._formats.tau.dequantise(torques[0] if single else torques)
+        return torques[0] if single else torques
 
     def words(self, *words: Any, **named: Any) -> Any:
         """Return the output words of a quantity or a function.
@@ -301,8 +303,8 @@ class Evaluator:
         if self._arrays is None:
             raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
         rows, _ = self._rows((), values, np.dtype(np.float64))
-        words, _ = self._run_values((rows,))
-        return self._formats.tau.dequantise(words)[:, : sum(map(len, self._arrays.outputs))]
+        found, _ = self._run_values((rows,))
+        return found[:, : sum(map(len, self._arrays.outputs))]
 
     def value(self, *values: Any, **named: Any) -> Any:
         """Return a quantity or a function at floats, computed through the words.
@@ -310,11 +312,10 @@ class Evaluator:
         The arguments are those of `words`. NaN and infinity raise.
         """
         rows, shape = self._rows(values, named, np.dtype(np.float64))
-        words, _ = self._run_values((rows,))
+        found, _ = self._run_values((rows,))
         if self._arrays is not None:
-            return array_results(self._arrays, self._formats.tau.dequantise(words), single=not shape)
-        found = self._formats.tau[0].dequantise(words[:, 0])
-        return found.reshape(shape) if shape else float(found[0])
+            return array_results(self._arrays, found, single=not shape)
+        return found[:, 0].reshape(shape) if shape else float(found[0, 0])
 
     def _rows(
         self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any] | None
@@ -329,9 +330,19 @@ class Evaluator:
         names = self._formats.joint_names
         return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name, dtype)
 
-    def _run_values(self, states: Sequence[Any]) -> tuple[Integers, bool]:
-        """Return output words of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""
-        words, outside = [], np.zeros_like(self._range.counts)
+    def _run_values(self, states: Sequence[Any]) -> tuple[Floats, bool]:
+        """Return the outputs of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""
+        states = list(states)
+        outside = np.zeros_like(self._range.counts)
+        arrays = self._floats.arrays(states)
+        if arrays is not None:
+            found = np.empty(arrays[0].shape)
+            refused = self._floats.run(self._runner, arrays, self._at_rest[len(states) - 1 :], found, outside)
+            if not refused and not (self.on_range == "raise" and outside.any()):
+                self._count(outside)
+                return found, False
+            outside[:] = 0  # the ordinary way says what is wrong
+        words = []
         for place, (formats, values) in enumerate(zip(self._formats.inputs, states, strict=False)):
             quantised, outside[place] = formats.quantise_counted(values)
             if self.on_range == "raise" and outside[place].any():
@@ -340,10 +351,10 @@ class Evaluator:
             words.append(quantised)
         q, qd, qdd = words if len(words) == 3 else (*words, *self._at_rest)
         rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
-        found = np.empty_like(rows[0])
-        self._runner.run(rows[0], rows[1], rows[2], found, np.zeros_like(outside))  # floats were counted, not words
+        tau = np.empty_like(rows[0])
+        self._runner.run(rows[0], rows[1], rows[2], tau, np.zeros_like(outside))  # floats were counted, not words
         self._count(outside)
-        return found, single
+        return self._formats.tau.dequantise(tau), single
 
     def warm_up(self, progress: Progress | None = None) -> None:
         """Compile now what the first calls would compile: single states, batches in either order, kernels.
@@ -357,7 +368,11 @@ class Evaluator:
         """
         steps: dict[str, Callable[[], Any]] = {}
         if not DISABLE_JIT:
-            steps = {"single states": self._make_single, **self._runner.compiled_later()}
+            steps = {
+                "single states": self._make_single,
+                **self._runner.compiled_later(),
+                "batches of floats": float_calls,
+            }
         progress = progress or NoProgress()
         with step(progress, f"compiling code for {self.model.name}", len(steps)):
             for name, compile_step in steps.items():

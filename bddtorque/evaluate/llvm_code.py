@@ -25,7 +25,7 @@ _INTEGERS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.LShift: "shl",
     ast.RShift: "ashr",
 }  # fmt: skip
-_FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}
+_FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _COMPARED = {ast.Lt: "<", ast.Gt: ">", ast.NotEq: "!="}
 
 

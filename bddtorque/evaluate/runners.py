@@ -260,21 +260,26 @@ class Spread:
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states; as the runner itself would."""
-        parts = pieces(len(q), self.threads)
+        return self.spread(self.runner.run, (q, qd, qdd, tau), counts)
+
+    def spread(
+        self, run: Callable[..., bool], arrays: Sequence[npt.NDArray[Any]], counts: npt.NDArray[np.int64]
+    ) -> bool:
+        """Call run(*arrays, counts) with pieces of arrays (N, n), and return whether any call returned true."""
+        parts = pieces(len(arrays[0]), self.threads)
         if len(parts) == 1:
-            return self.runner.run(q, qd, qdd, tau, counts)
+            return run(*arrays, counts)
         own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
         pool = self.pool()
         waiting = [
-            pool.submit(self.runner.run, q[part], qd[part], qdd[part], tau[part], counted)
+            pool.submit(run, *(each[part] for each in arrays), counted)
             for part, counted in zip(parts[1:], own[1:], strict=True)
         ]
-        first = parts[0]
-        counted = self.runner.run(q[first], qd[first], qdd[first], tau[first], own[0])
+        told = run(*(each[parts[0]] for each in arrays), own[0])
         for each in waiting:
-            counted |= each.result()
+            told |= each.result()
         counts += own.sum(axis=0)
-        return counted
+        return told
 
 
 def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:

@@ -77,18 +77,18 @@ def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -
 
     def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
         kind = q.__class__
-        if kind is qd.__class__ is qdd.__class__ is _array:  # q has one dimension, as the caller saw
-            if (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
-                if held is not dtype:
-                    if held.char in kinds:
-                        one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
-                        return
-                elif q.flags.carray and qd.flags.carray and qdd.flags.carray:
-                    one(q, qd, qdd, tau, places)
+        arrays = kind is qd.__class__ is qdd.__class__ is _array  # q has one dimension, as the caller saw
+        if arrays and (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
+            if held is not dtype:
+                if held.char in kinds:
+                    one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
                     return
-                else:
-                    one(q.copy(), qd.copy(), qdd.copy(), tau, places)
-                    return
+            elif q.flags.carray and qd.flags.carray and qdd.flags.carray:
+                one(q, qd, qdd, tau, places)
+                return
+            else:
+                one(q.copy(), qd.copy(), qdd.copy(), tau, places)
+                return
         if len(q) != len(tau):  # rows, perhaps many: not worth a copy
             raise ValueError(LEFT)
         if kind is qd.__class__ is qdd.__class__ and (kind is list or kind is tuple):

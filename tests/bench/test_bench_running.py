@@ -15,7 +15,16 @@ from compiled import arm
 import bddtorque as bt
 from bddtorque.bench import timing
 from bddtorque.bench.casadi_code import missing_for_casadi
-from bddtorque.bench.contenders import BASELINE, CASADI, OWN_LOOP, PEER_NAMES, VECTOR_BASELINE, Contender, contenders
+from bddtorque.bench.contenders import (
+    BASELINE,
+    CASADI,
+    FLOATS,
+    OWN_LOOP,
+    PEER_NAMES,
+    VECTOR_BASELINE,
+    Contender,
+    contenders,
+)
 from bddtorque.bench.latency import latency
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.bench.timing import COPIED, EMPTY, interleaved, machine, python_calls
@@ -25,7 +34,7 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Lookup, Product
 
-OWN = {"words, one state at a time", OWN_LOOP, "words, batch in rows", "words, batch in columns"}
+OWN = {"words, one state at a time", OWN_LOOP, "words, batch in rows", "words, batch in columns", FLOATS}
 OF_TARGET = {
     "float": {"words, one state, unchecked"},
     "tables": {"words, tables only", "program, chosen forms", "program, dense forms", "bits, diagrams walked"},
@@ -102,7 +111,7 @@ def test_sizes_count_what_a_state_reads(tmp_path: Path) -> None:
     found = sum(isinstance(wire, Lookup) for wire in wires)
     assert sum(look_ups(plan, native=True).values()) == found
     code = straight(plan, model.formats, model.tables, tmp_path)
-    assert straight_sizes(plan, code) == Sizes(code.table.nbytes, 4 * found)
+    assert straight_sizes(plan, code) == Sizes(code.table.nbytes, 2 * found)
     products = [wire for wire in wires if isinstance(wire, Product)]
     more = sum(look_ups(plan, native=False).values()) - found
     assert more >= len(products) and (more > 0) == bool(products)

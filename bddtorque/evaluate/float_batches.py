@@ -1,0 +1,211 @@
+"""Batches of states in floats: quantised, run and brought back piece by piece, so that words stay in a cache.
+
+The words are those of `Format.quantise_counted`. A vector of values takes one way for all: values of neighbouring
+joints lie side by side, and so do the numbers of their formats, in a *pattern* that repeats after as many states as a
+vector has lanes. Vectors with a value that is out of range, at its very end or beyond half a turn are quantised once
+more, value by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic
+
+from bddtorque.base.jit import DISABLE_JIT, uncounted
+from bddtorque.evaluate.ieee_code import vector_lanes
+from bddtorque.evaluate.lane_code import emitted_in_lanes
+from bddtorque.evaluate.pointers import address_of, array_at
+from bddtorque.evaluate.runners import Runner, Spread
+from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words.joints import Formats, JointFormats
+from bddtorque.words.kernels import ANGLE, pack, quantise_value
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+PIECE = 2048
+"""States that are quantised before they are run."""
+MOST_BITS = 31
+"""Of words: vectors convert between floats and int32."""
+LANES = vector_lanes(np.float64)
+SIGN, OFFSET, CENTRE, LSB, DIVISOR, SCALE, LOW, HIGH, BELOW, ABOVE = range(10)
+"""Rows of a pattern. A word is sign · (value - offset) - centre, over the divisor, times the scale, rounded; the first
+must lie between low and high, and the result between below and above."""
+_JUST_BELOW_HALF = float(np.nextafter(0.5, 0.0))
+
+
+def _row(number: int) -> str:
+    return f"pattern[{number} * width + place]"
+
+
+_QUANTISE = f"""
+raw = {_row(SIGN)} * (values[at] - {_row(OFFSET)})
+units = (raw - {_row(CENTRE)}) / {_row(DIVISOR)} * {_row(SCALE)}
+good = count((units > {_row(BELOW)}) & (units < {_row(ABOVE)}) & (raw > {_row(LOW)}) & (raw < {_row(HIGH)}))
+size = abs(units)
+whole = real(int32(size))
+rounded = whole + (real(1.0) if size - whole > real({_JUST_BELOW_HALF!r}) else real(0.0))
+words[at] = int64(int32(-rounded if units < real(0.0) else rounded))
+"""
+"""Ties go away from zero, as in `half_away`: what a float lacks to the integer below it is exact."""
+_DEQUANTISE = f"""
+units = real(int32(words[at]))
+values[at] = {_row(SIGN)} * ({_row(CENTRE)} + units * {_row(LSB)}) + {_row(OFFSET)}
+"""
+
+
+def _emit(text: str, results: Sequence[str], given: dict[str, Any]) -> Any:
+    return emitted_in_lanes(text, results, np.float64, given, LANES)
+
+
+def _quantise_lanes(typing: Any, values: Any, words: Any, pattern: Any, width: Any, at: Any, place: Any) -> Any:
+    """Quantise a vector of values, and return how many of them are well within their ends."""
+    given = {"values": values, "words": words, "pattern": pattern, "width": width, "at": at, "place": place}
+    return _emit(_QUANTISE, ("good",), given)
+
+
+def _dequantise_lanes(typing: Any, words: Any, values: Any, pattern: Any, width: Any, at: Any, place: Any) -> Any:
+    """Write the values of a vector of words."""
+    given = {"words": words, "values": values, "pattern": pattern, "width": width, "at": at, "place": place}
+    return _emit(_DEQUANTISE, (), given)
+
+
+_quantise_vector: Any = intrinsic(_quantise_lanes)
+_dequantise_vector: Any = intrinsic(_dequantise_lanes)
+
+
+@uncounted
+def _one_by_one(floats: Any, integers: Any, first: int, last: int, packed: Any, counts: Any) -> bool:
+    """Quantise some values, and count those that are out of range; return whether all have a word."""
+    for k in range(first, last):
+        joint = k % len(counts)
+        if not np.isfinite(floats[k]) or (packed[joint, ANGLE] != 0.0 and abs(floats[k]) > LARGEST_TURNS * TURN):
+            return False
+        integers[k], outside = quantise_value(floats[k], packed, joint)
+        counts[joint] += outside
+    return True
+
+
+def _quantise(values: Any, words: Any, pattern: Any, packed: Any, counts: Any) -> bool:
+    size, width = values.size, pattern.shape[1]
+    floats = array_at(address_of(values), (size,), np.float64)
+    integers = array_at(address_of(words), (size,), np.int64)
+    numbers = array_at(address_of(pattern), (pattern.size,), np.float64)
+    for first in range(0, size - size % width, width):
+        good = 0
+        for place in range(0, width, LANES):
+            good += _quantise_vector(floats, integers, numbers, width, first + place, place)[0]
+        if good != width and not _one_by_one(floats, integers, first, first + width, packed, counts):
+            return False
+    return _one_by_one(floats, integers, size - size % width, size, packed, counts)
+
+
+def _dequantise(words: Any, values: Any, pattern: Any) -> None:
+    size, width = words.size, pattern.shape[1]
+    floats = array_at(address_of(values), (size,), np.float64)
+    integers = array_at(address_of(words), (size,), np.int64)
+    numbers = array_at(address_of(pattern), (pattern.size,), np.float64)
+    whole = size - size % width
+    for first in range(0, whole, width):
+        for place in range(0, width, LANES):
+            _dequantise_vector(integers, floats, numbers, width, first + place, place)
+    for k in range(whole, size):
+        at = k - whole
+        floats[k] = pattern[SIGN, at] * (pattern[CENTRE, at] + integers[k] * pattern[LSB, at]) + pattern[OFFSET, at]
+
+
+@cache
+def float_calls() -> tuple[Callable[..., bool], Callable[..., None]]:
+    """Return quantise(values, words, pattern, packed, counts), which is false for values that are refused, and back.
+
+    Both are compiled once and then kept on disk.
+    """
+    floats, words = types.Array(types.float64, 2, "C"), types.Array(types.int64, 2, "C")
+    given, counts = floats.copy(readonly=True), types.Array(types.int64, 1, "C")
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    return (
+        numba.njit(types.boolean(given, words, floats, floats, counts), **options)(_quantise),
+        numba.njit(types.none(words, floats, floats), **options)(_dequantise),
+    )
+
+
+class FloatBatches:
+    """Runs batches of floats of one arm."""
+
+    def __init__(self, formats: Formats) -> None:
+        self._inputs = [(pattern_of(each), pack(each)) for each in formats.inputs]
+        self._torques = pattern_of(formats.tau)
+        self._joints = len(formats.q)
+        words = [word for kind in (*formats.inputs, formats.tau) for word in kind]
+        self._possible = not DISABLE_JIT and all(word.bits <= MOST_BITS for word in words)
+
+    def arrays(self, states: Sequence[Any]) -> list[npt.NDArray[Any]] | None:
+        """Return states as arrays (N, n) of one length; None for what the ordinary way must look at."""
+        shapes = set()
+        for given in states:
+            if given.__class__ is not np.ndarray or given.dtype.kind not in "iuf" or not given.flags.aligned:
+                return None
+            if given.ndim not in (1, 2) or given.shape[-1] != self._joints:
+                return None
+            shapes.add(given.shape if given.ndim == 2 else (1, self._joints))
+        many = shapes - {(1, self._joints)}
+        if len(many) != 1 or not self._possible:
+            return None
+        shape = many.pop()
+        return [np.broadcast_to(given, shape) for given in states]
+
+    def run(
+        self,
+        runner: Runner,
+        states: Sequence[npt.NDArray[Any]],
+        rest: Sequence[Integers],
+        tau: Floats,
+        counts: Integers,
+    ) -> bool:
+        """Fill in the torques of states (N, n), and return whether a value was refused; others are counted.
+
+        `rest` are words (n,) of what is not given.
+        """
+        if isinstance(runner, Spread):
+            return runner.spread(partial(self._run, runner.runner, rest), (*states, tau), counts)
+        return self._run(runner, rest, *states, tau, counts)
+
+    def _run(self, runner: Runner, rest: Sequence[Integers], *arrays: Any) -> bool:
+        *states, tau, counts = arrays
+        quantise, dequantise = float_calls()
+        length = max(1, min(PIECE, len(tau)))
+        words, unused = np.empty((4, length, self._joints), dtype=np.int64), np.empty_like(counts)
+        for place, still in enumerate(rest, len(states)):
+            words[place] = still
+        for first in range(0, len(tau), length):
+            part = slice(first, first + length)
+            torques = tau[part]
+            own = words[:, : len(torques)]
+            for place, values in enumerate(states):
+                given = np.ascontiguousarray(values[part], dtype=np.float64)
+                if not quantise(given, own[place], *self._inputs[place], counts[place]):
+                    return True
+            runner.run(own[0], own[1], own[2], own[3], unused)  # floats were counted, not words
+            dequantise(own[3], torques, self._torques)
+        return False
+
+
+def pattern_of(formats: JointFormats) -> Floats:
+    """Return the numbers of formats, row by row, for a vector of each joint's values side by side."""
+    columns = []
+    for word in formats:
+        half = -word.lowest
+        if word.kind == "angle":
+            ends = np.nextafter(max(word.low, -TURN / 2), -np.inf), np.nextafter(min(word.high, TURN / 2), np.inf)
+            scaling = TURN, 2.0 * half
+        else:
+            ends, scaling = (-np.inf, np.inf), (word.lsb, 1.0)
+        columns.append((word.sign, word.offset, word.centre, word.lsb, *scaling, *ends, -half - 0.5, half - 0.5))
+    return np.tile(np.array(columns, dtype=np.float64).T, (1, LANES))
