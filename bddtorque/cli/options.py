@@ -189,22 +189,27 @@ def refuse_choices(source: str, chosen: dict[str, Any]) -> None:
     refuse_flags(chosen, f"can only be given with a specification, and {source} is compiled already")
 
 
-def robot_model(file: str | Path, any_quantity: bool = False) -> Model:
-    """Return the compiled robot in a file; a function is refused, and so are other quantities than torques."""
+def robot_model(file: str | Path, any_quantity: bool = False, functions: bool = False) -> Model:
+    """Return the compiled robot in a file; functions and quantities other than torques are refused unless allowed."""
     from bddtorque.model.model import load
 
     model = load(file)
-    if not (any_quantity and model.named_arrays):
+    if not (any_quantity and model.named_arrays) and not (functions and model.source.kind == "function"):
         model.robot_source(str(file))
     return model
 
 
 def models(
-    source: str, variants: Sequence[dict[str, Any]], no_cache: bool, progress: ShownProgress, **how: Any
+    source: str,
+    variants: Sequence[dict[str, Any]],
+    no_cache: bool,
+    progress: ShownProgress,
+    functions: bool = False,
+    **how: Any,
 ) -> Iterator[Model]:
     """Give what is compiled already, or compiled for each variant; one after the other, so that only one is held."""
     if is_compiled(source):
-        yield robot_model(source, any_quantity=True)
+        yield robot_model(source, any_quantity=True, functions=functions)
         return
     from bddtorque.compiler.compiling import compile as compile_model
 

@@ -72,7 +72,8 @@ def sweep_command(
 ) -> None:
     """Measure compiled torques against float Newton-Euler on random, corner and worst states, or along a trajectory.
 
-    Exit code 1 if an error is found that is larger than the proved bound.
+    Other quantities, functions and measured data are compared with their true values on random and corner words. Exit
+    code 1 if an error is found that is larger than the proved bound.
     """
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
@@ -96,10 +97,11 @@ def sweep_command(
             name = " ".join([label] * (len(sources) > 1) + [f"{variant['bits']} bits"] * (variant["bits"] is not None))
             progress.part(name or label, place, len(jobs))
             how = {"workers": workers, "executor": executor, "engine": engine}
-            (model,) = opt.models(source, [variant], no_cache, progress, **how)
-            if model.named_arrays is not None:
+            (model,) = opt.models(source, [variant], no_cache, progress, functions=True, **how)
+            if model.named_arrays is not None or model.source.kind == "function":
                 flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
-                why = f"cannot be given for {model.quantity_name}, which is swept on random and corner words"
+                what = model.quantity_name if model.named_arrays else f"function '{model.name:.60}'"
+                why = f"cannot be given for {what}, which is swept on random and corner words"
                 opt.refuse_flags({**flags, "plot": plot}, why)
                 others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))
                 continue
@@ -124,7 +126,9 @@ def sweep_command(
             written = _written(found, csv_file, plot)
     if others:
         if found:
-            raise BddTorqueError("torques and other quantities cannot be swept together: sweep them one by one")
+            raise BddTorqueError(
+                "torques cannot be swept together with other quantities or functions: sweep them one by one"
+            )
         _tell_quantities(others, csv_file, as_json)
         return
     if not as_json:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from bddtorque.base.sizes import bits_text
 from bddtorque.model.model import Model
+from bddtorque.model.output_truth import true_units
 from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.proof.certificate import effective_bits
-from bddtorque.report.function_truth import page_truth, true_units
+from bddtorque.report.function_truth import page_truth
 from bddtorque.report.live_section import (
     TORQUE_HEADS,
     live_buttons,

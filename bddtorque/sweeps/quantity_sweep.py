@@ -1,4 +1,4 @@
-"""Sweeps of quantities other than torques: compiled words beside true values in float64."""
+"""Sweeps of functions and of quantities other than torques: compiled words beside true values in float64."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import at_least
 from bddtorque.model.model import Model
-from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import QuantitySource
+from bddtorque.model.output_truth import true_units
+from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.sweeps.true_torques import float_error
 from bddtorque.work import NoProgress, Progress, step
 
@@ -65,12 +65,13 @@ class OutputSweep:
 
 @dataclass(frozen=True)
 class QuantitySweep:
-    """What a sweep of a quantity found.
+    """What a sweep of a quantity or a function found.
 
     Attributes
     ----------
     name, quantity, digest
-        Name of the robot, its compiled quantity, and the digest of the model.
+        Name of the robot or function, its compiled quantity (``"function"`` for a function), and the digest of the
+        model.
     states, corners, seed
         Number of random states and of corner states, and the seed.
     outputs
@@ -109,12 +110,12 @@ class QuantitySweep:
 def sweep_quantity(
     model: Model, states: int = 100_000, seed: int = 0, *, evaluator: str = "words", progress: Progress | None = None
 ) -> QuantitySweep:
-    """Compare a compiled quantity with its true values, on random words and on words at the ends of their ranges.
+    """Compare a compiled quantity or function with its true values, on random words and on words at the ends of ranges.
 
     Parameters
     ----------
     model
-        A robot compiled for a quantity other than ``"torque"``.
+        A robot compiled for a quantity other than ``"torque"``, or a compiled function or samples.
     states
         Number of random states; one corner state is added for every eight.
     seed
@@ -132,27 +133,38 @@ def sweep_quantity(
     Raises
     ------
     BddTorqueError
-        An argument is wrong, or the model is no such quantity.
+        An argument is wrong, the model has torques, or it is a function whose true values its file does not hold.
     """
     source = model.source
-    if not isinstance(source, QuantitySource):
-        raise BddTorqueError(f"'{model.name:.60}' is not compiled for a quantity beside torque: use bt.sweep(model)")
-
+    if not isinstance(source, QuantitySource | FunctionSource):
+        raise BddTorqueError(f"'{model.name:.60}' is compiled for torques: use bt.sweep(model)")
     at_least(states, 1, "states")
     at_least(seed, 0, "seed")
     corners = -(-states // CORNER_SHARE)
-    tally = _Tally(source)
+    tally = _Tally(model)
     run, told = model.evaluator(evaluator), progress or NoProgress()
     parts = list(_parts(source, states, corners, seed))
     with step(told, f"sweeping {model.name}", len(parts)):
         for words in parts:
-            arrays = {name: np.stack(columns, axis=1) for name, columns in source.arrays.grouped(words).items()}
-            tally.add(words, run.output_words(**arrays))
+            arrays = _by_array(source, words)
+            if isinstance(source, FunctionSource):
+                found = run.words(*(column for (column,) in arrays.values()))[:, None]
+            else:
+                found = run.output_words(**{name: np.stack(columns, axis=1) for name, columns in arrays.items()})
+            tally.add(words, found)
             told.advance("states", 1.0, False)
-    return QuantitySweep(model.name, model.quantity, model.digest, states, corners, seed, tally.outputs(model))
+    quantity = "function" if isinstance(source, FunctionSource) else model.quantity
+    return QuantitySweep(model.name, quantity, model.digest, states, corners, seed, tally.outputs())
 
 
-def _parts(source: QuantitySource, states: int, corners: int, seed: int) -> Iterator[dict[str, Words]]:
+def _by_array(source: QuantitySource | FunctionSource, words: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return what belongs to input words, by the names of their arrays; each input of a function is one of its own."""
+    if isinstance(source, FunctionSource):
+        return {name: [words[name]] for name in source.words}
+    return source.arrays.grouped(words)
+
+
+def _parts(source: QuantitySource | FunctionSource, states: int, corners: int, seed: int) -> Iterator[dict[str, Words]]:
     """Give words by name, batch after batch: random ones, then corners."""
     rng = np.random.default_rng(seed)
     for count, at_ends in ((states, False), (corners, True)):
@@ -169,18 +181,23 @@ def _parts(source: QuantitySource, states: int, corners: int, seed: int) -> Iter
 class _Tally:
     """Errors of all outputs so far."""
 
-    def __init__(self, source: QuantitySource) -> None:
-        self.source, self.formats = source, list(source.outputs.values())
+    def __init__(self, model: Model) -> None:
+        self.model, self.formats = model, list(model.source.outputs.values())
         self.largest, self.squares = np.full(len(self.formats), -1.0), np.zeros(len(self.formats))
         self.saturated, self.count = np.zeros(len(self.formats), dtype=np.int64), 0
         self.worst: list[dict[str, int]] = [{} for _ in self.formats]
 
     def add(self, words: Mapping[str, Words], found: Words) -> None:
         """Count the errors of output words (N, outputs)."""
-        true = true_values(self.source, words)
+        true = true_units(self.model, words)
+        if true is None:
+            raise BddTorqueError(
+                f"'{self.model.name:.60}' was compiled from the floats of a function that its file does not hold: use "
+                "model.error_of(function)"
+            )
         self.count += len(true)
         for k, word in enumerate(self.formats):
-            units = word.units(true[:, k])
+            units = true[:, k]
             held = np.clip(units, word.lowest, word.highest)
             self.saturated[k] += int(np.count_nonzero((units < word.lowest - 0.5) | (units > word.highest + 0.5)))
             errors = np.abs(found[:, k] - held)
@@ -190,11 +207,11 @@ class _Tally:
                 self.largest[k] = errors[at]
                 self.worst[k] = {name: int(column[at]) for name, column in words.items()}
 
-    def outputs(self, model: Model) -> tuple[OutputSweep, ...]:
+    def outputs(self) -> tuple[OutputSweep, ...]:
         """Return what was found of each output."""
         made = []
-        for k, (proved, word) in enumerate(zip(model.certificate.outputs, self.formats, strict=True)):
-            worst = self.source.arrays.grouped(self.worst[k])
+        for k, (proved, word) in enumerate(zip(self.model.certificate.outputs, self.formats, strict=True)):
+            worst = _by_array(self.model.source, self.worst[k])  # type: ignore[arg-type]
             rms = float(np.sqrt(self.squares[k] / self.count))
             largest, beyond = float(self.largest[k]), int(self.saturated[k])
             made.append(

@@ -118,6 +118,8 @@ def sweep(
     """
     if model.named_arrays is not None:
         raise BddTorqueError(f"'{model.name:.60}' is compiled for {model.quantity_name}: use bt.sweep_quantity(model)")
+    if model.source.kind == "function":
+        raise BddTorqueError(f"'{model.name:.60}' is a compiled function: use bt.sweep_quantity(model)")
     _check(states, seed, searched, evaluator)
     path = _trajectory(trajectory, model, states, seed)
     parts: Sequence[Part]

@@ -61,9 +61,35 @@ def test_sweep_finds_no_more_than_is_proved(file, tmp_path, capsys):
 
 def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
     model = bt.load(file)
-    true = quantity_sweep.true_values
-    monkeypatch.setattr(quantity_sweep, "true_values", lambda *given: true(*given) * 1.2)
+    true = quantity_sweep.true_units
+    monkeypatch.setattr(quantity_sweep, "true_units", lambda *given: true(*given) * 1.2)
     assert sweep_quantity(model, 500).exceeding
+
+
+def test_functions_are_swept_too(tmp_path, monkeypatch, capsys):
+    words = {"inputs": {"x": (6, 2.0, "m"), "y": (6, "angle")}, "output": {"z": (8, 3.0, "m")}}
+    model = bt.compile_function(lambda x, y: x * np.cos(y), **words, name="product")
+    friction = np.array([[-1.0, -3.1], [-0.1, -2.0], [0.1, 2.0], [1.0, 3.4]])
+    samples = bt.compile_samples(friction, inputs={"v": (8, 1.0)}, output={"f": (8, 4.0)}, name="measured")
+    files = [tmp_path / "product.bdt", tmp_path / "measured.bdt"]
+    for each, file in zip((model, samples), files, strict=True):
+        each.save(file)
+        [output] = sweep_quantity(each, 2000).outputs
+        assert 0.45 < output.found <= output.proved
+        assert set(output.worst) == set(each.input_names)
+    assert main(["sweep", *map(str, files), "--states", "500"]) == 0
+    assert "product, function: 500 random and 63 corner states" in " ".join(capsys.readouterr().out.split())
+    assert main(["sweep", str(files[0]), "--plot", "x.png"]) == 2
+    assert "--plot cannot be given for function 'product'" in capsys.readouterr().err
+    with pytest.raises(bt.BddTorqueError, match=r"'product' is a compiled function: use bt.sweep_quantity\(model\)"):
+        bt.sweep(model)
+    true = quantity_sweep.true_units
+    monkeypatch.setattr(quantity_sweep, "true_units", lambda *given: true(*given) * 1.2)
+    assert sweep_quantity(model, 200).exceeding
+    monkeypatch.undo()
+    untraced = bt.compile_function(abs, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)}, trace="float")
+    with pytest.raises(bt.BddTorqueError, match=r"use model.error_of\(function\)"):
+        sweep_quantity(untraced, 10)
 
 
 @pytest.mark.parametrize("command", [["machines"], ["terms"], ["bench", "--latency"]])

@@ -9,7 +9,7 @@ from browser import needs_chromium
 from report_pages import HOSTILE, data_of, read
 
 import bddtorque as bt
-from bddtorque.report.function_truth import true_units
+from bddtorque.model.output_truth import true_units
 from bddtorque.report.report import report_page
 
 FRICTION = bt.Friction(viscous=2.0, coulomb=(3.0, 4.0), static=(6.0, 5.0), stribeck_velocity=0.1)
