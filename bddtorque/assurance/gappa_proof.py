@@ -113,9 +113,11 @@ def prove_with_gappa(
     model = file if isinstance(file, Model) else load(file)
     plan = model.plan
     if any(isinstance(block, GivenBlock) for block in plan.blocks):
-        raise BddTorqueError("Gappa: the words of this model were given, so that nothing can be proved about them")
+        raise BddTorqueError(
+            "Gappa cannot prove this model: its words come from a function that the file does not hold"
+        )
     if coq and isinstance(plan, FloatPlan):
-        raise BddTorqueError("the theorem for Coq is of words: compile for target 'integer' or 'tables'")
+        raise BddTorqueError("a theorem for Coq needs a plan in words: compile for target 'integer' or 'tables'")
     try:
         with within_floats(model.source.kind, model.name):
             draft, how = redraft(model)

@@ -24,7 +24,7 @@ def write_whole(path: str | PathLike[str], data: bytes) -> None:
 def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Give a file to write to, which takes its place at the end; after any exception nothing was written.
 
-    Links are followed. What is no regular file (a pipe, /dev/null) cannot be replaced and is written to directly.
+    Links are followed. What is not a regular file (a pipe, /dev/null) cannot be replaced and is written to directly.
     """
     temporary: Path | None = None
     try:

@@ -104,7 +104,7 @@ def _what_instead(file: Path) -> str:
     """Say what stands in the place of a regular file."""
     if file.is_dir():
         return f"{file} is a folder"
-    return f"{file} is no regular file" if file.exists() else f"there is no such file: {file}"
+    return f"{file} is not a regular file" if file.exists() else f"there is no such file: {file}"
 
 
 def _show(check: Check | Finding) -> None:

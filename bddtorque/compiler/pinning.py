@@ -84,7 +84,7 @@ def load_plan(path: str | PathLike[str]) -> AnyPlan:
     try:
         plain = json.loads(data)
     except (ValueError, RecursionError):  # ValueError: also text that is no UTF-8, and endless numbers
-        raise BddTorqueError(f"{where} {expected}, got something that is no JSON") from None
+        raise BddTorqueError(f"{where} {expected}, got a file that is not JSON") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT or "plan" not in plain:
         raise BddTorqueError(f"{where} {expected}, got something else")
     if plain.get("version") != VERSION:
@@ -103,8 +103,8 @@ def check_pinned(pinned: AnyPlan, made: AnyPlan, where: str) -> None:
             raise BddTorqueError(
                 one_line(
                     f"{where} is not the plan that the planner makes of this robot and specification: {name} "
-                    f"{_shown(given)} given, {_shown(own)} made; `bddtorque plan SPEC -o FILE`, with the same options, "
-                    "writes a new one"
+                    f"{_shown(given)} in the file, {_shown(own)} in the new plan; `bddtorque plan SPEC -o FILE`, with "
+                    "the same options, writes a new one"
                 )
             )
 

@@ -145,7 +145,7 @@ def redraft(model: Model) -> tuple[Draft, str]:
         return draft_again(model)
     draft = draft_of_robot(source.spec, source.robot)
     if as_specified(source.spec, source.robot) != source.robot:
-        raise BddTorqueError("the spec speaks of another gravity, payload or friction than the robot has")
+        raise BddTorqueError("spec and robot differ in gravity, payload or friction")
     return draft, "robot and spec"
 
 

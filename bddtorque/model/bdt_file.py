@@ -159,7 +159,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
     try:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
-        raise BddTorqueError(f"{where}: the header is no JSON of a .bdt file") from None
+        raise BddTorqueError(f"{where}: the header is not the JSON of a .bdt file") from None
     if not isinstance(header, dict) or header.get("format") not in tuple(MAGIC):
         raise BddTorqueError(f"{where} is not a .bdt file: its header is that of another format")
     version = of_type(header.get("version"), int, f"{where}, version")

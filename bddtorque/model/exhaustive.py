@@ -68,7 +68,9 @@ def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], funct
     """
     where, total = f"function '{source.name:.60}'", sum(word.bits for word in source.inputs)
     if total > MOST_BITS:
-        raise BddTorqueError(f"{where} has {total} input bits, and every word is tried of at most {MOST_BITS} only")
+        raise BddTorqueError(
+            f"{where} has {total} input bits, and trying every word is possible for at most {MOST_BITS}"
+        )
     values = float_values(function, source.words, where)
     words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
     output = source.output

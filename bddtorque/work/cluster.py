@@ -88,8 +88,8 @@ def run_sent(environment: str, sent: bytes) -> Any:
     """Run, on a worker, a function that was sent, and return its result; refuse to with other code."""
     if environment_digest(__name__) != environment:
         raise WorkError(
-            f"worker on {platform.node()}: its bddtorque, Python, NumPy or Numba differ from those of whoever gives "
-            "the work; install the same"
+            f"worker on {platform.node()}: its bddtorque, Python, NumPy or Numba differ from those of the "
+            "machine that submits the tasks; install the same"
         )
     function, arguments, options = pickle.loads(sent)
     return function(*arguments, **options)

@@ -164,7 +164,7 @@ class _Loan:
             return
         if "KilledWorker" in kinds:
             raise WorkError(
-                f"task '{task.name}': workers of the cluster died of it again and again (killed, crashed or out of "
+                f"task '{task.name}': it killed its workers several times (killed, crashed or out of "
                 "memory): workers with more memory, or a smaller memory budget, may help"
             ) from None
         if isinstance(problem, Exception) and not isinstance(problem, BddTorqueError):

@@ -248,7 +248,7 @@ def test_verify_says_what_is_no_file(refused, tmp_path):
     assert "FILE must be a .bdt file, but " in refused("verify", tmp_path)
     assert "there is no such file" in refused("verify", tmp_path / "none.bdt")
     if Path(os.devnull).exists():
-        assert "is no regular file" in refused("verify", os.devnull, "--independent")
+        assert "is not a regular file" in refused("verify", os.devnull, "--independent")
 
 
 def test_verify_names_the_check_that_failed(run, model_file, monkeypatch):

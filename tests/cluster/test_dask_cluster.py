@@ -186,7 +186,7 @@ def test_a_task_that_kills_its_workers_is_named(tmp_path: Path) -> None:
     ):
         assert run([done], executor=executor, cache=cache) == [49]
         until(lambda: executor.check() or executor.threads == 2)
-        message = r"^task 'block 3 of T1': workers of the cluster died of it again"
+        message = r"^task 'block 3 of T1': it killed its workers several times"
         with pytest.raises(BddTorqueError, match=message):
             run([bad], executor=executor, cache=cache)
         assert [worker.wait() for worker in made.workers] == [-signal.SIGKILL] * 2

@@ -168,7 +168,7 @@ def killing() -> Any:
             r"new futures\nafter shutdown",
         ),
         (cancelling, 5, "task 'block 7': the executor cancelled it 5 times"),
-        (killing, 1, "task 'block 7': workers of the cluster died of it again"),
+        (killing, 1, "task 'block 7': it killed its workers several times"),
         (
             lambda: 49,
             1,

@@ -86,14 +86,14 @@ def test_headers_of_npy_files(header: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[" * 1_000_000, "got something that is no JSON"),
-        ('{"a":' * 100_000, "got something that is no JSON"),
-        ('{"format": "bddtorque plan", "version": 1' + "0" * 5000 + ', "plan": {}}', "got something that is no JSON"),
+        ("[" * 1_000_000, "got a file that is not JSON"),
+        ('{"a":' * 100_000, "got a file that is not JSON"),
+        ('{"format": "bddtorque plan", "version": 1' + "0" * 5000 + ', "plan": {}}', "got a file that is not JSON"),
         ('{"format": "bddtorque plan", "version": NaN, "plan": {}}', "version must be 1, got nan"),
         ('{"format": "bddtorque plan", "version": "\\n\\u202e", "plan": {}}', "version must be 1"),
         ('{"format": "bddtorque plan", "version": 1, "plan": []}', "must be a table with source"),
-        (b"\xff\xfe[", "got something that is no JSON"),
-        (b'{"format": "\xff"}', "got something that is no JSON"),
+        (b"\xff\xfe[", "got a file that is not JSON"),
+        (b'{"format": "\xff"}', "got a file that is not JSON"),
     ],
     ids=lambda value: repr(value[:20]),
 )

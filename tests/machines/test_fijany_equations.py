@@ -122,7 +122,7 @@ def test_the_traced_array_is_the_array(name: str) -> None:
 def test_what_the_array_cannot_take_is_refused() -> None:
     with pytest.raises(bt.BddTorqueError, match="every joint must be revolute"):
         run_array(bt.load_robot("stanford"), np.zeros(6), np.zeros(6), np.zeros(6))
-    with pytest.raises(bt.BddTorqueError, match="qd: expected 2 numbers a state, got shape"):
+    with pytest.raises(bt.BddTorqueError, match="qd: expected 2 numbers per state, got shape"):
         run_array(bt.load_robot("planar2r"), np.zeros(2), np.zeros(3), np.zeros(2))
     with pytest.raises(bt.BddTorqueError, match="tip wrench: expected 6 numbers"):
         run_array(bt.load_robot("planar2r"), np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(3))

@@ -63,10 +63,10 @@ def test_the_file_says_what_the_plan_costs(file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"source": "recursive"}, "source terms given, recursive made"),
-        ({"block_bits": 12}, "block_bits 10 given, 12 made"),
-        ({"bits": 6}, "given, "),
-        ({"payload": 1.0}, "given, "),
+        ({"source": "recursive"}, "source terms in the file, recursive in the new plan"),
+        ({"block_bits": 12}, "block_bits 10 in the file, 12 in the new plan"),
+        ({"bits": 6}, "in the file, "),
+        ({"payload": 1.0}, "in the file, "),
     ],
 )
 def test_another_plan_is_refused(file: Path, options: dict[str, Any], said: str) -> None:
@@ -96,32 +96,32 @@ def test_what_differs_first(file: Path) -> None:
 
     assert (
         first_difference(with_wire(replace(wire, name="x")), plan)
-        == f"wire {k} differs: name x given, {wire.name} made"
+        == f"wire {k} differs: name x in the file, {wire.name} in the new plan"
     )
     total = Sum("s", (), 0, 0, 0, 0, Fraction(1))
-    assert first_difference(with_wire(total), plan) == f"wire {k} differs: sum given, lookup made"
+    assert first_difference(with_wire(total), plan) == f"wire {k} differs: sum in the file, lookup in the new plan"
     assert first_difference(replace(plan, wires=plan.wires[1:]), plan) == (
-        f"wires {len(plan.wires) - 1} given, {len(plan.wires)} made"
+        f"wires {len(plan.wires) - 1} in the file, {len(plan.wires)} in the new plan"
     )
     other = replace(block, low=block.low - 1)
     assert first_difference(replace(plan, blocks=(*plan.blocks[:b], other, *plan.blocks[b + 1 :])), plan) == (
-        f"block {b} differs: low {block.low - 1} given, {block.low} made"
+        f"block {b} differs: low {block.low - 1} in the file, {block.low} in the new plan"
     )
     output = replace(plan.outputs[1], shift=plan.outputs[1].shift + 1)
     assert first_difference(replace(plan, outputs=(plan.outputs[0], output)), plan).startswith(
         "output 1 differs: shift "
     )
     long_parts = replace(plan.outputs[0], parts=plan.outputs[0].parts * 9)
-    with pytest.raises(BddTorqueError, match=r"output 0 differs: parts .*\.\.\. given, "):
+    with pytest.raises(BddTorqueError, match=r"output 0 differs: parts .*\.\.\. in the file, "):
         check_pinned(replace(plan, outputs=(long_parts, plan.outputs[1])), plan, "plan")
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "got something that is no JSON"),
-        (b"\xff", "got something that is no JSON"),
-        (b"[" * 100_000, "got something that is no JSON"),
+        (b"", "got a file that is not JSON"),
+        (b"\xff", "got a file that is not JSON"),
+        (b"[" * 100_000, "got a file that is not JSON"),
         (b"[]", "got something else"),
         (b'{"format": "bddtorque plan", "version": 1}', "got something else"),
         (b'{"format": "bddtorque plan", "version": 2, "plan": {}}', "version must be 1, got 2"),

@@ -51,13 +51,13 @@ def loaded_array(
     states = {name: np.asarray(value, dtype=np.float64) for name, value in (("q", q), ("qd", qd), ("tau", tau))}
     for name, value in states.items():
         if value.shape[-1:] != (n,):
-            raise BddTorqueError(f"{name}: expected {n} numbers a state, got shape {value.shape}")
+            raise BddTorqueError(f"{name}: expected {n} numbers per state, got shape {value.shape}")
     columns = [[each[..., row] for row in range(n)] for each in states.values()]
     wrench: list[Any] = []
     if tip_wrench is not None:
         given = np.asarray(tip_wrench, dtype=np.float64)
         if given.shape[-1:] != (6,):
-            raise BddTorqueError(f"tip wrench: expected 6 numbers a state, got shape {given.shape}")
+            raise BddTorqueError(f"tip wrench: expected 6 numbers per state, got shape {given.shape}")
         wrench = [given[..., k] for k in range(6)]
     array = TriangularArray(n, costs, barriers=barriers)
     angles, rates, torques = columns
