@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from compiled import arm, compiled, rubbing_arm
+from examples_tried import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import robots, seeds
 
 import bddtorque as bt
-from bddtorque.compiler.range_facts import TorqueRange, range_notes, torque_ranges
+from bddtorque.compiler.torque_ranges import range_notes
+from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.proof import torque_extents
+from bddtorque.proof.certificate import Parts, ProvedBound
+from bddtorque.proof.torque_extents import torque_ranges
+from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Joint, Link, Robot
-from bddtorque.spec import Spec
+from bddtorque.spec import JointSpec, Spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.spec.resolve import placeholder_notes
+from bddtorque.words import Format
+from bddtorque.words.formats import limit_run
 
 
-def facts(model: bt.Model) -> list[TorqueRange]:
-    return torque_ranges(model.robot_source(), model.certificate)
+def facts(model: bt.Model) -> tuple[TorqueRange, ...]:
+    return model.certificate.ranges
 
 
 def test_the_largest_torque_lies_between_both_figures() -> None:
@@ -49,11 +61,14 @@ def test_what_the_dynamics_exclude_is_not_left_open_by_a_plan() -> None:
     (shoulder, elbow) = facts(model)
     assert (shoulder.at_most, elbow.at_most) < (170.0, 73.0)
     assert model.certificate.torques[0].largest > 170.0  # by the ranges of its floats
+    shown = str(model.certificate)
+    assert str(shoulder.extent) in shown and str(elbow.extent) in shown
+    assert f"{model.certificate.torques[0].largest:.4g}" not in shown
 
 
 def test_ranges_far_above_the_torques_are_told_in_a_line() -> None:
     model = arm(8, target="float")
-    assert range_notes(model.robot_source(), model.certificate) == model.report["notes"] == []
+    assert range_notes(model.formats, model.certificate) == model.report["notes"] == []
     (note,) = compiled("planar2r", bits=8, target="float", torque=(-1000.0, 1000.0)).report["notes"]
     assert note == (
         "joints 'shoulder', 'elbow': torque ranges are 6.06 to 13.9 times what the arm can need: use torque = \"auto\""
@@ -80,3 +95,73 @@ def test_limits_that_look_like_placeholders_are_told() -> None:
     assert velocity in spec_and_robot(robot, {})[2]
     fast = replace(load_robot("planar2r").joints[0], velocity=59.0)
     assert placeholder_notes(Spec("arm"), Robot("arm", (fast,), (body,))) == ()
+
+
+def states_within(robot: Robot, words: dict[str, Format], inside: bool, seed: int) -> np.ndarray:
+    """Return torques of random states, half of them at the ends of the motion; of angles those within the limits."""
+    rng = np.random.default_rng(seed)
+    columns = []
+    for name, word in words.items():
+        first, last = (inside and limit_run(word)) or (word.lowest, word.highest)
+        own = rng.integers(first, last, 3000, endpoint=True)
+        if not name.startswith("q") or name[1] == "d":
+            own[::2] = rng.choice([first, last], 1500)
+        columns.append(word.dequantise(word.held(own)))
+    return bt.inverse_dynamics(robot, *np.split(np.stack(columns, axis=1), 3, axis=1))
+
+
+@given(robots(most=3), seeds, st.booleans())
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_state_within_the_limits_needs_more(robot: Robot, seed: int, boxes: bool) -> None:
+    rng = np.random.default_rng(seed)
+    middles, halves = rng.uniform(-3, 3, robot.degrees_of_freedom), rng.uniform(0.1, 3.5, robot.degrees_of_freedom)
+    said = tuple(
+        JointSpec(joint.name, (m - h, m + h), (-v, v), (-a, a), (-1e4, 1e4))
+        for joint, m, h, v, a in zip(robot.joints, middles, halves, *rng.uniform(0.1, 3, (2, 9)), strict=False)
+    )
+    formats = Spec("arm", bits=7, joints=said).resolve(robot).formats(robot)
+    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
+    words = {f"{kind}{j}": word for kind, each in kinds for j, word in enumerate(each, 1)}
+    nothing = Parts(*[0.5] * 7)
+    outputs = [ProvedBound(joint.name, "N·m", 1.0, nothing, -1e9, 1e9, "not excluded") for joint in robot.joints]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torque_extents, "MOST_JOINTS_IN_TERMS", 6 if boxes else 0)
+        ranges = torque_ranges(robot, formats, outputs)
+    limited = any(limit_run(word) for word in words.values())
+    for inside in (False, True) if limited else (False,):
+        tau = states_within(robot, words, inside, seed)
+        for j, known in enumerate(ranges):
+            extent = known.within_limits if inside else known.extent
+            assert extent is not None
+            assert extent.low <= tau[:, j].min() and tau[:, j].max() <= extent.high
+            assert extent.low <= extent.low_reached <= extent.high_reached <= extent.high
+            assert known.extent.reached >= extent.reached and known.extent.at_most >= extent.at_most
+            for state, reached in ((extent.low_state, extent.low_reached), (extent.high_state, extent.high_reached)):
+                values = [word.dequantise(own) for word, own in zip(words.values(), state, strict=True)]
+                assert bt.inverse_dynamics(robot, *np.split(np.array(values), 3))[j] == pytest.approx(reached)
+                if inside:
+                    assert all(is_within(word, own) for word, own in zip(words.values(), state, strict=True))
+
+
+def is_within(word: Format, own: int) -> bool:
+    first, last = limit_run(word) or (word.lowest, word.highest)
+    return first <= own <= last or first <= own + (1 << word.bits) <= last
+
+
+def test_limits_of_joints_lower_the_largest_torque() -> None:
+    """The arm is stretched out sideways only where its shoulder may turn far enough."""
+    robot = bt.load_robot("planar2r")
+    upright = tuple(
+        replace(joint, lower=low, upper=high)
+        for joint, low, high in zip(robot.joints, (1.3, -0.3), (1.8, 0.3), strict=True)
+    )
+    model = bt.compile(replace(robot, joints=upright), bits=8, target="float", workers=1)
+    for known in model.certificate.ranges:
+        assert known.within_limits is not None
+        assert known.within_limits.at_most < 0.8 * known.reached
+        assert known.within_limits.reached > 0.95 * known.within_limits.at_most
+        assert str(known.within_limits) in str(model.certificate)
+        assert str(known.within_limits) in model.certificate._repr_html_()
+    again = from_bytes(to_bytes(model))
+    assert again.certificate.ranges == model.certificate.ranges
+    assert "within_limits" not in json.dumps(model.certificate.to_plain())  # it follows from the file

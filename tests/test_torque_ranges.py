@@ -13,7 +13,7 @@ from sample_robots import example_urdf
 from strategies import robots, seeds
 
 import bddtorque as bt
-from bddtorque.compiler.torque_ranges import resolve_spec, round_up, torque_reach
+from bddtorque.compiler.torque_ranges import _needed, resolve_spec, round_up
 from bddtorque.laws.friction import Friction
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.joint_friction import friction_reach
@@ -61,7 +61,7 @@ def test_no_state_needs_more(robot: Robot, seed: int, frictions: list[Friction |
     said = tuple(JointSpec(joint.name, ends(1.0), ends(3.0), ends(9.0)) for joint in robot.joints)
     states = extreme_states(robot, said, seed)
     tau = bt.inverse_dynamics(robot, *states)
-    for j, reach in enumerate(torque_reach(robot, said)):
+    for j, reach in enumerate(_needed(robot, said)):
         assert reach.low <= tau[:, j].min()
         assert tau[:, j].max() <= reach.high
     resolved = resolve_spec(Spec("arm", bits=6, joints=said), robot)

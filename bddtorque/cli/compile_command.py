@@ -15,8 +15,8 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
     from bddtorque.bench.target_costs import TargetCost
-    from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
+    from bddtorque.proof.torque_range import TorqueRange
 
 _WORD = (
     "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
@@ -121,11 +121,10 @@ def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange]
     if not model.spec.is_torque:
         return [], []
     from bddtorque.bench.target_costs import target_costs
-    from bddtorque.compiler.range_facts import torque_ranges
     from bddtorque.work import step
 
     with step(progress, "estimating ranges and the cost of other targets"):
-        return list(torque_ranges(model.robot_source(), model.certificate)), list(target_costs(model))
+        return list(model.certificate.ranges), list(target_costs(model))
 
 
 def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:

@@ -29,7 +29,6 @@ def info_command(
 
     from bddtorque.base.sizes import parse_size
     from bddtorque.cli import tables as say
-    from bddtorque.compiler.range_facts import torque_ranges
     from bddtorque.model.model import load
     from bddtorque.model.source import FunctionSource
 
@@ -48,7 +47,7 @@ def info_command(
     choices = say.chosen_forms(model, budget)
     constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
-    ranges = torque_ranges(model.robot_source(), model.certificate) if model.spec.is_torque else []
+    ranges = model.certificate.ranges
     words = {"words": model.arrays.to_plain()} if model.named_arrays else {"formats": model.formats.to_plain()}
     if as_json:
         write_json(

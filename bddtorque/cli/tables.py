@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bddtorque.bench.target_costs import TargetCost
-    from bddtorque.compiler.range_facts import TorqueRange
     from bddtorque.model.model import Model
     from bddtorque.plan.plan import Plan
+    from bddtorque.proof.torque_range import TorqueRange
     from bddtorque.words import Format
 
 COLD = 0.05
@@ -225,12 +225,14 @@ def word_table(words: list[tuple[str, Format]]) -> Table:
 
 
 def range_table(ranges: Sequence[TorqueRange]) -> Table:
-    """Return range, largest torque and effective bits of each torque, one per row."""
-    table = plain_table("Torques", "joint", ">range", ">largest torque", ">error at most", "unit", ">effective bits")
+    """Return range, largest torque (also within joint limits) and effective bits of each torque, one per row."""
+    limited = any(each.within_limits for each in ranges)
+    largest = [">largest torque", *([">within limits"] if limited else [])]
+    table = plain_table("Torques", "joint", ">range", *largest, ">error at most", "unit", ">effective bits")
     for each in ranges:
-        largest = f"{each.reached:.4g} to {each.at_most:.4g}"
+        extents = [str(each.extent), *([str(each.within_limits)] if limited else [])]
         bits = f"{each.effective_bits:.1f}"
-        table.add_row(each.joint, each.shown_range(), largest, f"{each.bound:.3g}", each.unit, bits)
+        table.add_row(each.joint, each.shown_range(), *extents, f"{each.bound:.3g}", each.unit, bits)
     return table
 
 

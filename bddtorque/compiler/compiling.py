@@ -14,8 +14,8 @@ from typing import Unpack
 from bddtorque.compiler.block_building import build_blocks, check_memory
 from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats
 from bddtorque.compiler.pinning import check_pinned, load_plan
-from bddtorque.compiler.range_facts import range_notes
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.compiler.torque_ranges import range_notes
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import AnyPlan
@@ -128,7 +128,7 @@ def finish_model(
     with step(told, f"proving {name}"), within_floats(draft.source.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
     check_accuracy(draft.source, certificate)
-    wide = range_notes(draft.source, certificate) if isinstance(draft.source, RobotSource) else []
+    wide = range_notes(draft.source.formats, certificate) if isinstance(draft.source, RobotSource) else []
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": planned - started,

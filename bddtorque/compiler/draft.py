@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source, with_efforts
+from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source, with_source
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
@@ -96,7 +96,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
                 relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
             )
         )  # fmt: skip
-    return with_efforts(Certificate(tuple(proved)), draft.source)
+    return with_source(Certificate(tuple(proved)), draft.source)
 
 
 def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:

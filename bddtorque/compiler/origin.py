@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.regroup import Regrouped, regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
-from bddtorque.dynamics.term_trace import shortened, trace_terms
-from bddtorque.dynamics.terms import MOST_JOINTS, Terms, terms_of
+from bddtorque.dynamics.term_trace import traced_terms
+from bddtorque.dynamics.terms import MOST_JOINTS, Terms
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.proof.tree_truth import tree_errors
 from bddtorque.proof.truth import folding_errors, torque_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.argument import Argument, intervals
-
-MOST_HARMONICS = 20_000
-"""Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +61,10 @@ def _on_grid(robot: Robot) -> bool:
     return robot.serial and robot.degrees_of_freedom <= MOST_JOINTS
 
 
-@lru_cache(maxsize=1)  # what the torques range over was found from it a moment ago
 def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
     """Return the torques as sums of separate terms; refused, with the counts, where there are too many harmonics."""
-    terms = shortened(terms_of(robot))
-    counts = terms.counts()
-    if counts["harmonics"] > MOST_HARMONICS:
-        raise BddTorqueError(
-            f"robot '{robot.name}' has {counts['harmonics']:,} harmonics in its {counts['terms']} terms "
-            f"({counts['phases']:,} phases) and source 'terms' takes {MOST_HARMONICS:,} at most: "
-            'source = "recursive" would work (with accuracy "faithful")'
-        )
-    return Origin(robot, "terms", trace_terms(terms, by_powers), terms)
+    terms, graph = traced_terms(robot, by_powers)
+    return Origin(robot, "terms", graph, terms)
 
 
 def from_recursion(robot: Robot) -> Origin:

@@ -12,7 +12,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of, within_floats
 from bddtorque.compiler.quantity_origin import TORQUES, QuantityOrigin, origins_of
 from bddtorque.compiler.target_plans import TracedOutputs, plan_for_target
-from bddtorque.compiler.torque_ranges import MARGIN, MOST_JOINTS_IN_TERMS, round_up, with_room
+from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.laws.samples import check_reach
@@ -22,6 +22,7 @@ from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.planner.float_planner import LawTerm
 from bddtorque.proof.certificate import QUANTITY
+from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
 from bddtorque.spec.records import PayloadBox

@@ -1,27 +1,23 @@
-"""Torque ranges that nobody states: what the robot can need over its motion, proved, and rounded up."""
+"""Torque ranges: those that nobody states are what the robot can need, proved; those far wider are told of."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import within_floats
-from bddtorque.compiler.origin import from_recursion, from_terms
-from bddtorque.graph.node_ranges import node_ranges, output_ranges
-from bddtorque.laws.joint_friction import friction_reach
+from bddtorque.dynamics.coupling import refuse_uncompilable
+from bddtorque.proof.certificate import Certificate
+from bddtorque.proof.torque_reach import MARGIN, torque_reach
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
 from bddtorque.spec.resolve import stated_joints, torque_bits
+from bddtorque.words import Formats
 from bddtorque.words.bounded import Interval
 
-MOST_JOINTS_IN_TERMS = 6
-"""Separate terms give the closest ranges; of more joints they take longer to find than all the rest of a plan."""
-MARGIN = 1e-6
-"""Relative to the range of the recursion, which adds the magnitudes of all its parts. Regrouping and the Fourier step
-leave out what is below 1e-12 of the parts, at most 5⁶ times in a coefficient."""
+WIDE = 4.0
+"""A range that is more than so many times the largest torque wastes two bits: people are told."""
 DIGITS = 2
 """Significant digits of a range that is found."""
 
@@ -33,17 +29,16 @@ def resolve_spec(spec: Spec, robot: Robot) -> Spec:
         return spec.resolve(robot)
     lengths, joints = torque_bits(spec, robot), []
     with within_floats("robot", robot.name):
-        for joint, needed, bits in zip(said, torque_reach(robot, said), lengths, strict=True):
+        for joint, needed, bits in zip(said, _needed(robot, said), lengths, strict=True):
             high = round_up(with_room(needed.magnitude, bits))
             joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
     return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
 
 
-def torque_reach(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
-    """Return a sound range of each torque, N·m or N, friction included, over the ranges of position, velocity, ...
+def _needed(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
+    """Return a sound range of each torque over the ranges of position, velocity and acceleration of a specification.
 
-    Joints that turn may stand anywhere, as their words may. The closer of two ranges counts: of the recursion, and of
-    the separate terms, each harmonic at its amplitude.
+    Joints that turn may stand anywhere, as their words may.
     """
     inputs: dict[str, Interval] = {}
     for j, (joint, said) in enumerate(zip(robot.joints, motion, strict=True), 1):
@@ -51,19 +46,8 @@ def torque_reach(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
             if ends is not None and not (joint.revolute and name == "q"):
                 slack = MARGIN * max(map(abs, ends))  # words of an encoder with an offset are rounded
                 inputs[f"{name}{j}"] = Interval(ends[0] - slack, ends[1] + slack)
-    graphs = [from_recursion(robot).graph]
-    if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
-        with suppress(BddTorqueError):  # too many harmonics
-            graphs.append(from_terms(robot).graph)
-    found = [output_ranges(graph, node_ranges(graph, inputs)) for graph in graphs]
-    reach = []
-    for j, joint in enumerate(robot.joints):
-        margin = MARGIN * found[0][j].magnitude
-        own = Interval(max(each[j].low for each in found) - margin, min(each[j].high for each in found) + margin)
-        if joint.friction is not None:
-            own = own + friction_reach(joint.friction, inputs[f"qd{j + 1}"])
-        reach.append(own)
-    return reach
+    refuse_uncompilable(robot)
+    return torque_reach(robot, inputs)
 
 
 def with_room(torque: float, bits: int) -> float:
@@ -81,3 +65,27 @@ def round_up(number: float) -> float:
     digits = math.ceil(number / 10.0**exponent)
     rounded = float(f"{digits}e{exponent}")
     return rounded if rounded >= number else float(f"{digits + 1}e{exponent}")
+
+
+def range_notes(formats: Formats, certificate: Certificate) -> list[str]:
+    """Return one line on torque ranges that are far larger than what can occur, or nothing."""
+    highs = [max(abs(word.low), abs(word.high)) for word in formats.tau]
+    # what the certificate holds counts the error of the words too, and theirs is large where the range is
+    if all(
+        high <= WIDE * (each.largest - each.bound_si) for high, each in zip(highs, certificate.torques, strict=True)
+    ):
+        return []
+    ranges = certificate.ranges
+    wide = [j for j, (high, known) in enumerate(zip(highs, ranges, strict=True)) if high > WIDE * known.at_most > 0]
+    if not wide:
+        return []
+    ratios = sorted(highs[j] / ranges[j].at_most for j in wide)
+    first, last = (f"{ratio:,.3g}" if ratio < 1000 else f"{ratio:,.0f}" for ratio in (ratios[0], ratios[-1]))
+    if len(wide) == 1:
+        j, unit = wide[0], ranges[wide[0]].unit
+        said = f"joint '{ranges[j].joint}': torque range ±{highs[j]:g} {unit} is {first} times what the arm "
+        said += f"can need (±{ranges[j].at_most:.2g} {unit})"
+    else:
+        names = ", ".join(f"'{ranges[j].joint}'" for j in wide)
+        said = f"joints {names}: torque ranges are {first} to {last} times what the arm can need"
+    return [f'{said}: use torque = "auto"']

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats
-from bddtorque.dynamics.terms import Expansion, Terms
+from bddtorque.dynamics.terms import Expansion, Terms, known_terms
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.robots.robot import Robot
 
+MOST_HARMONICS = 20_000
+"""Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
 AMPLITUDE_BITS = 44
 """Significant bits of an amplitude that is compiled: 10⁻¹³ of it."""
 
@@ -35,6 +40,20 @@ def _rounded(amplitudes: Floats) -> Floats:
     mantissa, exponent = np.frexp(amplitudes)
     rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, AMPLITUDE_BITS)), exponent - AMPLITUDE_BITS)
     return rounded
+
+
+@lru_cache(maxsize=1)  # what the torques range over is found from it a moment before they are planned
+def traced_terms(robot: Robot, by_powers: bool = False) -> tuple[Terms, Graph]:
+    """Return the terms of a robot and their graph; refused, with the counts, where there are too many harmonics."""
+    terms = shortened(known_terms(robot))
+    counts = terms.counts()
+    if counts["harmonics"] > MOST_HARMONICS:
+        raise BddTorqueError(
+            f"robot '{robot.name}' has {counts['harmonics']:,} harmonics in its {counts['terms']} terms "
+            f"({counts['phases']:,} phases) and source 'terms' takes {MOST_HARMONICS:,} at most: "
+            'source = "recursive" would work (with accuracy "faithful")'
+        )
+    return terms, trace_terms(terms, by_powers)
 
 
 def trace_terms(terms: Terms, by_powers: bool = False) -> Graph:

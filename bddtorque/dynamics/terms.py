@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, groupby
 from typing import Literal, get_args
 
@@ -182,6 +183,12 @@ def terms_of(robot: RobotLike) -> Terms:
             Term(*key, _expansion(amplitude, revolute, NOISE * min(parts, largest))) for key, amplitude, parts in found
         ]
     return Terms(robot, tuple(sorted(terms, key=lambda term: (KINDS.index(term.kind), term.joint, term.motion))))
+
+
+@lru_cache(maxsize=2)  # ranges, plan and proof of a robot ask for them one after another
+def known_terms(robot: Robot) -> Terms:
+    """Return the terms of a robot, shared by all who ask: their arrays must not be changed."""
+    return terms_of(robot)
 
 
 def sample_grid(revolute: list[bool]) -> Floats:

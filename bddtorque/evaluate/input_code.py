@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bddtorque.evaluate.integer_code import wrapped
-from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.table_pool import Pool
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.words import Formats
+from bddtorque.words.formats import limits
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ begin and end (or what else is to be known of it) in pools that all blocks share
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -48,8 +47,8 @@ from bddtorque.diagrams.forms import (
 )
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
-from bddtorque.words import Format, Formats
-from bddtorque.words.formats import TURN
+from bddtorque.words import Formats
+from bddtorque.words.formats import limits
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
 METHODS = ("limbs", "squares")
@@ -158,23 +157,6 @@ def _input(wire: Input, formats: Formats) -> list[int]:
     if word.bits != wire.bits or (word.kind == "angle") != wire.wraps:
         raise BddTorqueError(f"program: input {wire.name} must be as its format has it, got {wire.bits} bits")
     return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), *limits(word)]
-
-
-def limits(word: Format) -> tuple[int, int]:
-    """Return the first and the last word in range: of an angle, those within the limits of its joint.
-
-    An angle is within them if any whole number of turns brings it there. Where they lie on both sides of half a turn,
-    the first word is above the last.
-    """
-    if word.kind == "range" or word.high - word.low >= TURN:
-        return word.lowest, word.highest
-    first, last = math.ceil(word.low / word.lsb), math.floor(word.high / word.lsb)
-    if last - first >= (1 << word.bits) - 1:
-        return word.lowest, word.highest
-    if first > last:  # no word at all
-        return word.highest + 1, word.highest + 1
-    low, high = word.held([first, last]).tolist()
-    return low, high
 
 
 class _Pools:

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import ClampWarning
-from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.runners import Runnable, Runner
 from bddtorque.evaluate.state_arrays import clamped_message, count_outside
 from bddtorque.words import Format
+from bddtorque.words.formats import limits
 
 Integers = npt.NDArray[np.int64]
 

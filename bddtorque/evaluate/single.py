@@ -34,9 +34,8 @@ from bddtorque.evaluate.pointers import (
     run_tiles_at,
     space_of,
 )
-from bddtorque.evaluate.program import limits
 from bddtorque.words import Formats
-from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words.formats import LARGEST_TURNS, TURN, limits
 from bddtorque.words.kernels import ANGLE, dequantise_value, pack, quantise_value
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)

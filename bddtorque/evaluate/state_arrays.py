@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.evaluate.program import limits
 from bddtorque.evaluate.single import LEFT, One
 from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.formats import limits
 from bddtorque.words.named_arrays import NamedArrays, WordArray
 
 Integers = npt.NDArray[np.int64]

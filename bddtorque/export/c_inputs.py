@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from bddtorque.evaluate.program import limits
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import statement, unsigned
 from bddtorque.words import Format
+from bddtorque.words.formats import limits
 
 
 def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:

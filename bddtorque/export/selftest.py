@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.program import QUANTITIES, limits
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_text import filled, real, rows
 from bddtorque.model.model import Model
@@ -21,7 +21,7 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.words import Format
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, limits
 
 SEED = 20240607
 MOST_VECTORS = 100_000

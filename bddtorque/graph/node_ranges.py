@@ -15,9 +15,19 @@ UP = 1 + 4 * 2.0**-52
 """What a square root and its argument can lose, and more."""
 
 
-def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
-    """Return an interval that holds each node's value, for inputs in theirs; angles (not given) are any."""
+SINE_SLACK = 1e-9
+"""More than an angle of a few turns, its quarters and the sine of its ends lose in float64."""
+
+
+def node_ranges(
+    graph: Graph, inputs: Mapping[str, Interval], angles: Mapping[str, Interval] | None = None
+) -> list[Interval]:
+    """Return an interval that holds each node's value, for inputs in theirs.
+
+    Sines and cosines are of any angles, unless `angles` says where some of them are.
+    """
     ranges: list[Interval] = []
+    known = inputs if angles is None else {**inputs, **angles}
 
     def take(reference: int) -> Interval:
         return -ranges[reference >> 1] if reference & 1 else ranges[reference >> 1]
@@ -25,7 +35,7 @@ def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
     for node in graph.nodes:
         match node.op:
             case Op.INPUT:
-                ranges.append(inputs.get(node.name, Interval(-math.inf, math.inf)))
+                ranges.append(known.get(node.name, Interval(-math.inf, math.inf)))
             case Op.CONSTANT:
                 ranges.append(Interval(node.value, node.value))
             case Op.SUM:
@@ -35,6 +45,8 @@ def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
                 ranges.append(-square if (node.left ^ node.right) & 1 else square)
             case Op.PRODUCT:
                 ranges.append(take(node.left) * take(node.right))
+            case _ if angles:
+                ranges.append(_sine(take(node.left), node.op is Op.COSINE))
             case _:
                 ranges.append(Interval(-1.0, 1.0))
     return ranges
@@ -43,6 +55,22 @@ def node_ranges(graph: Graph, inputs: Mapping[str, Interval]) -> list[Interval]:
 def output_ranges(graph: Graph, ranges: Sequence[Interval]) -> list[Interval]:
     """Return an interval that holds each output, from those of the nodes."""
     return [-ranges[reference >> 1] if reference & 1 else ranges[reference >> 1] for reference in graph.outputs]
+
+
+def _sine(angle: Interval, cosine: bool) -> Interval:
+    """Return the range of the sine, or cosine, of all angles of an interval."""
+    low, high = (end + (math.pi / 2 if cosine else 0.0) for end in (angle.low, angle.high))
+    if not high - low < 2 * math.pi:  # all around, or nothing is known
+        return Interval(-1.0, 1.0)
+
+    def has(peak: float) -> bool:  # whether an angle of the interval is a whole number of turns from the peak
+        after = peak + 2 * math.pi * math.ceil((low - SINE_SLACK - peak) / (2 * math.pi))
+        return after <= high + SINE_SLACK
+
+    ends = math.sin(low), math.sin(high)
+    least = -1.0 if has(-math.pi / 2) else max(-1.0, min(ends) - SINE_SLACK)
+    most = 1.0 if has(math.pi / 2) else min(1.0, max(ends) + SINE_SLACK)
+    return Interval(least, most)
 
 
 def _square(factor: Interval) -> Interval:

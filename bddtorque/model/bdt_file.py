@@ -30,7 +30,7 @@ from bddtorque.model.source import (
     function_source_from_plain,
     quantity_source_from_plain,
     robot_source_from_plain,
-    with_efforts,
+    with_source,
 )
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
@@ -142,7 +142,7 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
-    return (source, plan, tables, diagrams, with_efforts(certificate, source)), header
+    return (source, plan, tables, diagrams, with_source(certificate, source)), header
 
 
 def _plan(header: dict[str, Any], where: str) -> AnyPlan:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError
@@ -18,6 +18,7 @@ from bddtorque.graph.graph import Graph
 from bddtorque.model.quantity_words import difference_names
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.proof.certificate import Certificate
+from bddtorque.proof.torque_extents import torque_ranges
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec.drives import DriveWords
@@ -219,14 +220,20 @@ class QuantitySource(_OfRobot):
 Source = RobotSource | QuantitySource | FunctionSource
 
 
-def with_efforts(certificate: Certificate, source: Source) -> Certificate:
-    """Return a certificate that knows what the torques of a source are at the motors, where its spec has drives."""
-    if isinstance(source, FunctionSource) or not any(source.efforts):
+def with_source(certificate: Certificate, source: Source) -> Certificate:
+    """Return a certificate that knows what follows from its source.
+
+    That is how large the torques of a robot can be, and what they are at the motors, where its spec has drives.
+    """
+    if isinstance(source, FunctionSource):
         return certificate
-    if isinstance(source, QuantitySource) and source.arrays.outputs[0].name != "tau":
-        return certificate
-    known = zip(certificate.outputs, source.efforts, strict=True)
-    return Certificate(tuple(replace(proved, effort=effort) for proved, effort in known))
+    outputs, find = certificate.outputs, None
+    if isinstance(source, RobotSource):
+        find = partial(torque_ranges, source.robot, source.formats)
+    if any(source.efforts) and (isinstance(source, RobotSource) or source.arrays.outputs[0].name == "tau"):
+        known = zip(outputs, source.efforts, strict=True)
+        outputs = tuple(replace(proved, effort=effort) for proved, effort in known)
+    return Certificate(outputs, find)
 
 
 def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:

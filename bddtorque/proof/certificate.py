@@ -9,14 +9,16 @@ the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from html import escape
 from typing import Any, Generic, Literal, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.plain import choice, listed, of_type, real, table, whole
 from bddtorque.base.shown_tables import html_table
+from bddtorque.proof.torque_range import TorqueRange, effective_bits
 
 T = TypeVar("T")
 Saturation = Literal["cannot", "can", "not excluded"]
@@ -157,9 +159,12 @@ class ProvedBound:
         """Whether every word is less than one unit from the true value."""
         return self.bound < 1.0
 
-    def about_saturation(self) -> str:
+    def about_saturation(self, known: TorqueRange | None = None) -> str:
         """Return a clause that says whether the word can saturate, and a range in which it could not."""
-        reach = f"{self.low:.5g} to {self.high:.5g} {self.unit}".rstrip()
+        low, high = self.low, self.high
+        if known is not None:  # the words may be off by their bound
+            low, high = max(low, known.extent.low - self.bound_si), min(high, known.extent.high + self.bound_si)
+        reach = f"{low:.5g} to {high:.5g} {self.unit}".rstrip()
         if self.saturation == "cannot":
             return f"cannot saturate (proved: within {reach})"
         if self.saturation == "can":
@@ -203,9 +208,15 @@ class Certificate:
     ----------
     outputs
         One `ProvedBound` per output.
+    find_ranges
+        Finds `ranges` from the outputs, where they are the torques of a robot at hand. What it finds follows from the
+        robot and its words, and is not part of what is proved.
     """
 
     outputs: tuple[ProvedBound, ...]
+    find_ranges: Callable[[tuple[ProvedBound, ...]], tuple[TorqueRange, ...]] | None = field(
+        default=None, compare=False
+    )
 
     name = _OfOnlyOutput[str]()
     unit = _OfOnlyOutput[str]()
@@ -225,6 +236,14 @@ class Certificate:
     def torques(self) -> tuple[ProvedBound, ...]:
         """The bounds of all outputs; the same as `outputs`."""
         return self.outputs
+
+    @cached_property
+    def ranges(self) -> tuple[TorqueRange, ...]:
+        """For each torque its range, how large it can be, and its effective bits; empty for other outputs.
+
+        Found when it is first asked for, which takes up to some seconds.
+        """
+        return () if self.find_ranges is None else self.find_ranges(self.outputs)
 
     @property
     def faithful(self) -> bool:
@@ -257,9 +276,9 @@ class Certificate:
         if self._of_function:
             return _function_text(self.outputs[0])
         lines = [f"Proved for every input word: |compiled - true {self._what}|, in units of the last bit", ""]
-        for torques in _side_by_side(self.outputs):
-            lines += [*_columns(torques), ""]
-        lines += [f"  {torque.name}: {torque.about_saturation()}" for torque in self.outputs]
+        for columns in _side_by_side(self._columns()):
+            lines += [*_lines(columns), ""]
+        lines += [f"  {said}" for said in self._about_saturation()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -269,69 +288,75 @@ class Certificate:
     def _repr_html_(self) -> str:
         if self._of_function:
             return f"<pre>{escape(str(self))}</pre>"
-        rows = [
-            (part.name.replace("_", " "), *(f"{getattr(torque.parts, part.name):.3g}" for torque in self.outputs))
-            for part in fields(Parts)
-        ]
-        rows.append(("bound, units of the last bit", *(f"{torque.bound:.4f}" for torque in self.outputs)))
-        rows.append(("bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in self.outputs)))
-        largest = (f"{torque.largest:.4g} {torque.unit}" for torque in self.outputs)
-        rows.append((f"largest {self._what}, at most", *largest))
-        bits = (f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in self.outputs)
-        rows.append(("effective bits, at most", *bits))
-        rows.append(("faithful", *("yes" if torque.faithful else "NO" for torque in self.outputs)))
+        columns = self._columns()
+        rows = [(name, *(column[name] for column in columns)) for name in columns[0] if name]
         return html_table(
             f"Proved for every input word: |compiled − true {self._what}|, in units of the last bit",
             ("", *(torque.name for torque in self.outputs)),
             rows,
-            [f"{torque.name}: {torque.about_saturation()}" for torque in self.outputs],
+            self._about_saturation(),
         )
 
+    def _columns(self) -> list[dict[str, str]]:
+        """Return what is shown of each output, by the name of its row."""
+        title, driven = _bound_title(self.outputs), any(output.effort for output in self.outputs)
+        known = zip(self.outputs, self._facts(), strict=True)
+        return [_cells(output, own, title, driven) for output, own in known]
 
-def effective_bits(largest: float, bound: float) -> float:
-    """Return log2(largest value / bound of its error): the bits of a word that say something; 0 if none do."""
-    return max(0.0, math.log2(largest / bound)) if largest > 0 else 0.0
+    def _facts(self) -> Sequence[TorqueRange | None]:
+        return self.ranges or [None] * len(self.outputs)
+
+    def _about_saturation(self) -> list[str]:
+        """Return a line on each output that says whether it can saturate, by the closest range that is known."""
+        known = zip(self.outputs, self._facts(), strict=True)
+        return [f"{output.name}: {output.about_saturation(own)}" for output, own in known]
 
 
-def _side_by_side(torques: Sequence[ProvedBound]) -> list[list[ProvedBound]]:
-    """Return the torques in groups whose columns fit a terminal of 80."""
-    groups: list[list[ProvedBound]] = []
+def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
+    """Return columns in groups that fit a terminal of 80."""
+    groups: list[list[dict[str, str]]] = []
     left = 0
-    for torque in torques:
-        if not groups or _width(torque) > left:
+    for column in columns:
+        if not groups or _width(column) > left:
             groups.append([])
             left = 80 - 2 - NAME_WIDTH
-        groups[-1].append(torque)
-        left -= _width(torque)
+        groups[-1].append(column)
+        left -= _width(column)
     return groups
 
 
-def _width(torque: ProvedBound) -> int:
-    return max(12, len(torque.name[:30]) + 2)
+def _width(column: dict[str, str]) -> int:
+    return max(12, *(len(cell) + 2 for cell in column.values()))
 
 
-def _columns(torques: Sequence[ProvedBound]) -> list[str]:
-    """Return the bounds of some torques by parts, a column each."""
-    rows = {
-        "": [torque.name[:30] for torque in torques],
-        **{
-            part.name.replace("_", " "): [f"{getattr(torque.parts, part.name):.4g}" for torque in torques]
-            for part in fields(Parts)
-        },
-        "bound": [f"{torque.bound:.4f}" for torque in torques],
-        _bound_title(torques): [f"{torque.bound_si:.4g}" for torque in torques],
-        f"largest {_what(torques)}, at most": [f"{torque.largest:.4g}" for torque in torques],
-        "effective bits, at most": [f"{effective_bits(torque.largest, torque.bound_si):.1f}" for torque in torques],
-        "faithful": ["yes" if torque.faithful else "NO" for torque in torques],
-    }
-    if any(torque.effort for torque in torques):
-        rows["bound at the motor"] = [
-            "-" if torque.effort is None else f"{torque.bound_drive:.3g} {torque.effort[0]}" for torque in torques
-        ]
+def _cells(proved: ProvedBound, known: TorqueRange | None, title: str, driven: bool) -> dict[str, str]:
+    """Return what is shown of one output, by the name of its row; `title` is that of the bound in SI units."""
+    cells = {"": proved.name[:30]}
+    cells |= {part.name.replace("_", " "): f"{getattr(proved.parts, part.name):.4g}" for part in fields(Parts)}
+    cells |= {"bound": f"{proved.bound:.4f}", title: f"{proved.bound_si:.4g}"}
+    if known is None:
+        cells |= {
+            f"largest {_what([proved])}, at most": f"{proved.largest:.4g}",
+            "effective bits, at most": f"{effective_bits(proved.largest, proved.bound_si):.1f}",
+        }
+    else:
+        cells |= {"range": known.shown_range(), "largest torque": str(known.extent)}
+        if known.within_limits is not None:
+            cells["  within joint limits"] = str(known.within_limits)
+        cells["effective bits"] = f"{known.effective_bits:.1f}"
+    cells["faithful"] = "yes" if proved.faithful else "NO"
+    if driven:
+        effort = proved.effort
+        cells["bound at the motor"] = "-" if effort is None else f"{proved.bound_drive:.3g} {effort[0]}"
+    return cells
+
+
+def _lines(columns: Sequence[dict[str, str]]) -> list[str]:
+    """Return columns side by side, one line per row."""
     lines = []
-    for name, cells in rows.items():
-        aligned = (f"{cell:>{_width(torque)}}" for cell, torque in zip(cells, torques, strict=True))
-        lines.append(f"  {name:{NAME_WIDTH}}{''.join(aligned)}")
+    for name in columns[0]:
+        cells = (f"{column[name]:>{_width(column)}}" for column in columns)
+        lines.append(f"  {name:{NAME_WIDTH}}{''.join(cells)}")
     return lines
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.terms import Terms, terms_of
+from bddtorque.dynamics.terms import Terms, known_terms
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.wave_boxes import MARGIN, bound_boxes, box_space
 from bddtorque.proof.wave_values import ACCELERATION, REST, VELOCITIES, climb
@@ -43,10 +42,9 @@ BATCH, AT_ONCE = 1024, 512
 STARTS = 24
 
 
-@lru_cache(maxsize=2)
 def _terms(robot: Robot) -> Terms | None:
     try:
-        return terms_of(robot)
+        return known_terms(robot)
     except BddTorqueError:  # too many joints, or joints that follow others
         return None
 
@@ -189,12 +187,12 @@ def torque_search(
     terms = _terms(robot)
     if terms is None:
         return None
-    low, high = _ends(words, within)
+    low, high = input_ends(words, within)
     rows = _rows(terms, place, direction)
     return TorqueSearch(rows, robot, place, direction, low, high, starts) if rows[0].size else None
 
 
-def _ends(words: Mapping[str, Format], within: Mapping[str, tuple[int, int]]) -> tuple[Floats, Floats]:
+def input_ends(words: Mapping[str, Format], within: Mapping[str, tuple[int, int]]) -> tuple[Floats, Floats]:
     """Return the ends of all inputs at the joints, (3n,) each, a little wider than the words."""
     ends = []
     for name, word in words.items():

@@ -14,6 +14,8 @@ from bddtorque.words.portable import COSINE, QUARTER, QUARTER_HIGH, QUARTER_LOW,
 
 REST, ACCELERATION, VELOCITIES = range(3)
 """What the coefficients of a row are multiplied with."""
+GAIN = 1e-5
+"""Relative to the torque: a round of changes that gains less is followed by smaller ones."""
 _SINE, _COSINE = np.array(SINE), np.array(COSINE)
 
 
@@ -86,7 +88,7 @@ def climb(waves: Any, low: Any, high: Any, points: Any) -> tuple[float, int]:
                     if value > here:
                         here, chosen = value, tried
                     x[j] = chosen
-            if here <= before:
+            if here <= before + GAIN * abs(before):
                 step *= 0.5
         if here > best:
             best, winner = here, k

@@ -14,12 +14,11 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
-from bddtorque.evaluate.program import limits
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.subject_kinds import Within
 from bddtorque.words import Format
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, limit_run, limits
 from bddtorque.words.integer_range import wrap
 
 Conditions = str | Sequence[str] | Mapping[str, Any]
@@ -40,12 +39,11 @@ def words_within(model: Model, where: Conditions = (), within_limits: bool = Fal
     found: dict[str, tuple[int, int]] = {}
     if within_limits:
         for name, word in model.source.words.items():
-            first, last = limits(word)
-            if (first, last) == (word.lowest, word.highest):
-                continue
-            if first > word.highest:
+            if limits(word)[0] > word.highest:
                 raise BddTorqueError(f"ask: no word of {name} is within the limits of its joint: use more bits")
-            found[name] = first, last + (1 << word.bits if last < first else 0)
+            run = limit_run(word)
+            if run is not None:
+                found[name] = run
     for text, name, wanted in _stated(where):
         for each, ends in _ends(model, name, wanted, text):
             word = model.source.words[each]

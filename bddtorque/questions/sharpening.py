@@ -15,6 +15,7 @@ from bddtorque.questions.bounding import Bracket, boxes_looked_at, good_state, l
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import Subject
 from bddtorque.questions.torque_bounds import bound_torque
+from bddtorque.words.formats import limit_run
 
 
 def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:
@@ -33,15 +34,53 @@ def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: 
     if found > known.found:
         state = asked.wrapped(best[None])[0].tolist()
         known = replace(known, found=found, state=dict(zip(asked.names, state, strict=True)))
-    units, error = asked.word.units(waves.bound), model.certificate.outputs[asked.place].bound
+    done = f"{boxes_looked_at(known.boxes)}, and {waves.boxes:,} of the torque itself"
+    return _bounded(model, asked, direction, known, waves.bound), done
+
+
+def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Bracket:
+    """Return a bracket that is no wider than what the certificate shows of the torque, see `torque_extents`."""
+    if asked.word is None or asked.kind != "output" or not model.certificate.ranges:
+        return known
+    stated = model.certificate.ranges[asked.place]
+    runs = {name: limit_run(word) for name, word in model.source.words.items()}
+    limited = all(run is None or _holds(asked, name, run) for name, run in runs.items())
+    extent = stated.within_limits if limited and stated.within_limits else stated.extent
+    above = direction * asked.word.sign > 0
+    state = dict(zip(runs, extent.high_state if above else extent.low_state, strict=True))
+    if all(_may_be(asked, name, state[name]) for name in asked.within):
+        words = np.array([[state[name] for name in asked.names]], dtype=np.int64)
+        found = int(direction * asked.sums(words)[0])
+        if found > known.found:
+            known = replace(known, found=found, state={name: state[name] for name in asked.names})
+    return _bounded(model, asked, direction, known, extent.high if above else extent.low)
+
+
+def _holds(asked: Subject, name: str, run: tuple[int, int]) -> bool:
+    """Whether a question is about no other words of an input than those of a run."""
+    if name not in asked.within:
+        return False
+    (first, last), turn = asked.within[name], 1 << asked.formats[name].bits
+    return any(run[0] <= first + k * turn and last + k * turn <= run[1] for k in (-1, 0, 1))
+
+
+def _may_be(asked: Subject, name: str, word: int) -> bool:
+    """Whether a question is about a word of an input."""
+    (first, last), turn = asked.within[name], 1 << asked.formats[name].bits
+    return any(first <= word + k * turn <= last for k in (0, 1))
+
+
+def _bounded(model: Model, asked: Subject, direction: int, known: Bracket, torque: float) -> Bracket:
+    """Return a bracket of a sum, given that no torque is larger (`direction` of the word 1) or smaller."""
+    assert asked.word is not None
+    units, error = asked.word.units(torque), model.certificate.outputs[asked.place].bound
     if direction > 0:
         top = math.floor(units + error)
         bound = asked.least_total(top + 1) - 1 if top < asked.output.high else known.bound
     else:
         bottom = math.ceil(units - error)
         bound = -asked.least_total(bottom) if bottom > asked.output.low else known.bound
-    done = f"{boxes_looked_at(known.boxes)}, and {waves.boxes:,} of the torque itself"
-    return replace(known, bound=max(known.found, min(known.bound, bound))), done
+    return replace(known, bound=max(known.found, min(known.bound, bound)))
 
 
 def excludes_saturation(model: Model, asked: Subject, direction: int, work: Work) -> str:

@@ -18,7 +18,7 @@ from bddtorque.questions.conditions import Conditions, said, state_units, state_
 from bddtorque.questions.counting import Counts, states_at_least
 from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.sharpening import excludes_saturation, sharpen
+from bddtorque.questions.sharpening import excludes_saturation, recall, sharpen
 from bddtorque.questions.subject_kinds import State, Subject, Within
 from bddtorque.questions.subjects import subject
 
@@ -221,6 +221,10 @@ def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple
             total, state, run = _run(asked, direction, work)
             if run == asked.read_states:
                 return total, total, state, "enumeration", f"all {run:,} states of its words were run"
+    if work.stopped not in ("time", "interrupt") and asked.rounded(direction * found.found) != asked.rounded(
+        direction * found.bound
+    ):
+        found = recall(model, asked, direction, found)
     ends = direction * found.found, direction * found.bound
     return *ends, found.state, "branch and bound", detail
 

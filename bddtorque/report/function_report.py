@@ -13,7 +13,7 @@ from bddtorque.base.sizes import bits_text
 from bddtorque.model.model import Model
 from bddtorque.model.output_truth import true_units
 from bddtorque.model.source import FunctionSource, QuantitySource
-from bddtorque.proof.certificate import effective_bits
+from bddtorque.proof.torque_range import effective_bits
 from bddtorque.report.function_truth import page_truth
 from bddtorque.report.live_section import (
     TORQUE_HEADS,
@@ -116,7 +116,7 @@ class FunctionPage:
     def _effective_bits(self) -> list[float]:
         """Return the effective bits of each output; those of an exact one are not defined."""
         outputs = self.model.certificate.outputs
-        return [effective_bits(each.largest, each.bound_si) if each.bound_si else 0.0 for each in outputs]
+        return [effective_bits(each.largest, each.bound_si) for each in outputs]
 
     def head(self) -> Markup:
         """Return the title, the worst-case statement, and the figures that people ask for first."""

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bddtorque.compiler.range_facts import TorqueRange
-from bddtorque.evaluate.program import limits
 from bddtorque.model.model import Model
 from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.words import Format
+from bddtorque.words.formats import limit_run
 
 QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))
 TORQUE_HEADS = (
@@ -131,10 +131,7 @@ def sliders(quantity: str, title: str, labels: Sequence[tuple[str, str]], words:
 
 def slider_ends(word: Format) -> tuple[int, int]:
     """Return the first and the last place of a slider; an angle's goes on beyond half a turn if its limits do."""
-    first, last = limits(word)
-    if (first, last) == (word.lowest, word.highest) or first > word.highest:
-        return word.lowest, word.highest + 1
-    return first, last + (1 << word.bits if last < first else 0)
+    return limit_run(word) or (word.lowest, word.highest + 1)
 
 
 def _torques(model: Model, start: Sequence[Sequence[int]], ranges: Sequence[TorqueRange], tables: bool) -> Markup:

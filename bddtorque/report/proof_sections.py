@@ -7,10 +7,10 @@ from dataclasses import fields
 
 from bddtorque.base.sizes import bits_text
 from bddtorque.base.version import __version__
-from bddtorque.compiler.range_facts import TorqueRange
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import QUANTITY, RELATIVE_TO, ROBOT, Certificate, Parts, ProvedBound
+from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
@@ -83,9 +83,10 @@ def file_section(model: Model) -> Markup:
     )
 
 
-def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange]) -> Markup:
-    """Return what is proved, by parts, and whether torques can saturate; without ranges, of any other outputs."""
-    torques = certificate.torques
+def certificate_section(certificate: Certificate) -> Markup:
+    """Return what is proved, by parts, and whether outputs can saturate; of torques also how large they can be."""
+    torques, ranges = certificate.torques, certificate.ranges
+    ends = [(each.extent.low, each.extent.high) for each in ranges] or [(each.low, each.high) for each in torques]
     rows: list[list[object]] = [
         [shown, *(f"{getattr(torque.parts, name):.3g}" for torque in torques)] for name, shown in PART_NAMES.items()
     ]
@@ -94,19 +95,20 @@ def certificate_section(certificate: Certificate, ranges: Sequence[TorqueRange])
         ["bound", *(f"{torque.bound_si:.4g} {torque.unit}" for torque in torques)],
         ["one unit of the last bit", *(f"{torque.lsb:.5g} {torque.unit}" for torque in torques)],
         ["faithful: below one unit", *("yes" if torque.faithful else "NO" for torque in torques)],
-        [
-            f"no {_what(ranges)} lies below",
-            *(f"{torque.low:.4g} {torque.unit}".replace("-", "−") for torque in torques),
-        ],
-        [
-            f"no {_what(ranges)} lies above",
-            *(f"{torque.high:.4g} {torque.unit}".replace("-", "−") for torque in torques),
-        ],
     ]
+    for side, where in enumerate(("below", "above")):
+        known = (f"{own[side]:.4g} {torque.unit}" for own, torque in zip(ends, torques, strict=True))
+        rows.append([f"no {_what(ranges)} lies {where}", *(said.replace("-", "−") for said in known)])
     if ranges:
         rows += [
             ["range of the words", *(f"{each.shown_range()} {each.unit}".replace("-", "−") for each in ranges)],
-            ["largest torque", *(f"{each.reached:.4g} to {each.at_most:.4g} {each.unit}" for each in ranges)],
+            ["largest torque", *(f"{each.extent} {each.unit}" for each in ranges)],
+        ]
+        if ranges[0].within_limits is not None:
+            rows.append(
+                ["largest torque within joint limits", *(f"{each.within_limits} {each.unit}" for each in ranges)]
+            )
+        rows += [
             ["effective bits: log₂(largest / bound)", *(f"{each.effective_bits:.1f}" for each in ranges)],
         ]
     rows.append(["saturation", *(_saturation(torque) for torque in torques)])

@@ -11,7 +11,6 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
 from bddtorque.base.writing import write_whole
-from bddtorque.compiler.range_facts import torque_ranges
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.block_sections import blocks_section, operations_section, plan_section
@@ -139,10 +138,10 @@ def _robot_page(model: Model, packed: Packed, too_large: str | None, told: Progr
     view = view_of(model.robot, q, [word.span for word in model.formats.q])
     largest = _largest_errors(model)
     told.advance("compared with Newton-Euler", 1.0, False)
-    ranges = torque_ranges(model.robot_source(), model.certificate)
+    ranges = model.certificate.ranges
     sections = [
         ("Arm", "arm-section", live_section(model, start, view, ranges, too_large)),
-        ("Proved", "proved", certificate_section(model.certificate, ranges)),
+        ("Proved", "proved", certificate_section(model.certificate)),
         ("Cost", "costs", costs_section(model, told)),
     ]
     data = script_data(model, packed, start, view)
@@ -155,7 +154,7 @@ def _function_page(model: Model, packed: Packed, too_large: str | None, told: Pr
     told.advance("compared with true values", 1.0, False)
     sections = [
         ("Values", "values", page.live_section(too_large)),
-        ("Proved", "proved", certificate_section(model.certificate, ())),
+        ("Proved", "proved", certificate_section(model.certificate)),
         ("Cost", "costs", costs_section(model, told)),
     ]
     data = function_data(model, packed, page.start, page.checks, page.truth)

@@ -229,3 +229,31 @@ class Format:
             at = f" at {list(index)}" if index else ""
             raise BddTorqueError(f"{self.name} must be {what}, got {values[index]}{at}")
         return values
+
+
+def limits(word: Format) -> tuple[int, int]:
+    """Return the first and the last word in range: of an angle, those within the limits of its joint.
+
+    An angle is within them if any whole number of turns brings it there. Where they lie on both sides of half a turn,
+    the first word is above the last.
+    """
+    if word.kind == "range" or word.high - word.low >= TURN:
+        return word.lowest, word.highest
+    first, last = math.ceil(word.low / word.lsb), math.floor(word.high / word.lsb)
+    if last - first >= (1 << word.bits) - 1:
+        return word.lowest, word.highest
+    if first > last:  # no word at all
+        return word.highest + 1, word.highest + 1
+    low, high = word.held([first, last]).tolist()
+    return low, high
+
+
+def limit_run(word: Format) -> tuple[int, int] | None:
+    """Return the first and the last word within the limits of a joint, counted on where they go beyond half a turn.
+
+    None where they leave out no word, or all of them.
+    """
+    first, last = limits(word)
+    if (first, last) == (word.lowest, word.highest) or first > word.highest:
+        return None
+    return first, last + (1 << word.bits if last < first else 0)

@@ -1,0 +1,165 @@
+"""How large each torque can be: between what a search reached and what is proved, over all words and within limits.
+
+The one place where this is found out: certificate, summaries, reports and questions all show it. It follows from the
+robot, its words and what the certificate holds, so that no file holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.dynamics.batch import friction, torques
+from bddtorque.dynamics.chain import chain_of
+from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.torque_range import Extent, TorqueRange
+from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach
+from bddtorque.proof.torque_waves import input_ends, torque_search
+from bddtorque.robots.robot import Robot
+from bddtorque.words import Format, Formats
+from bddtorque.words.bounded import Interval
+from bddtorque.words.formats import limit_run
+from bddtorque.words.portable import sine_cosine
+
+Words = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Within = Mapping[str, tuple[int, int]]
+"""The first and the last word of the inputs that do not take all of their words, by name."""
+Ends = dict[tuple[int, int], float]
+"""A torque by joint and direction: 1 for the largest, −1 for the smallest."""
+
+STATES = 4096
+KEPT = 8
+STEPS = (2, 3, 4, 6, 8, 11)
+"""Changes tried on a word that is searched: its range over these powers of two, both ways, and its ends."""
+BOXES, STARTS, GAP = 1024, 1, 0.01
+"""For each end of a torque: boxes to look at, climbs before, and how close to what they reach is enough."""
+
+
+def torque_ranges(robot: Robot, formats: Formats, outputs: Sequence[ProvedBound]) -> tuple[TorqueRange, ...]:
+    """Return what is known of the range of each torque, given what the certificate holds of it."""
+    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
+    words = {f"{kind}{j}": word for kind, each in kinds for j, word in enumerate(each, 1)}
+    runs = {name: limit_run(word) for name, word in words.items()}
+    within = {name: run for name, run in runs.items() if run is not None}
+    known: Ends = {}
+    for j, proved in enumerate(outputs):
+        known[j, 1], known[j, -1] = proved.high, proved.low
+    everywhere = _extents(robot, words, {}, known, bool(within))
+    limited: list[Extent | None] = [None] * len(outputs)
+    if within:
+        known = {
+            (j, side): each.high if side > 0 else each.low for j, each in enumerate(everywhere) for side in (1, -1)
+        }
+        inside = _extents(robot, words, within, known, True)
+        everywhere = [_with_states_of(*pair) for pair in zip(everywhere, inside, strict=True)]
+        limited = [*inside]
+    found = []
+    for proved, word, extent, own in zip(outputs, formats.tau, everywhere, limited, strict=True):
+        low, high = sorted((word.sign * word.low, word.sign * word.high))
+        found.append(TorqueRange(proved.name, proved.unit, low, high, proved.bound_si, extent, own))
+    return tuple(found)
+
+
+def _extents(robot: Robot, words: Mapping[str, Format], within: Within, known: Ends, boxes: bool) -> list[Extent]:
+    """Return how large each torque can be; `known` bounds it, and boxes of positions are looked at where asked for.
+
+    Boxes take a while, and code that is compiled once: over all words they are for comparison with the limits.
+    """
+    low, high = input_ends(words, within)
+    inputs, angles = {}, {}
+    for name, *ends in zip(words, low.tolist(), high.tolist(), strict=True):
+        if words[name].kind == "range":
+            inputs[name] = Interval(*ends)
+        elif name in within:
+            angles[name] = Interval(*ends)
+    bounds = dict(known)
+    for j, reach in enumerate(torque_reach(robot, inputs, angles)):
+        bounds[j, 1], bounds[j, -1] = min(bounds[j, 1], reach.high), max(bounds[j, -1], reach.low)
+    starts: list[list[int]] = []
+    if boxes and robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+        for (j, side), bound in bounds.items():
+            search = torque_search(robot, words, j, side, within, STARTS)
+            if search is not None:
+                search.run(GAP, None, BOXES, lambda _: True)
+                bounds[j, side] = side * min(side * bound, side * search.bound)
+                starts.append(_nearest(words, within, search.point()))
+    reached = _search(robot, words, within, np.array(starts, dtype=np.int64).reshape(-1, len(words)))
+    return [
+        Extent(
+            min(bounds[j, -1], reached[j, -1][0]), reached[j, -1][0], reached[j, 1][0],
+            max(bounds[j, 1], reached[j, 1][0]), reached[j, -1][1], reached[j, 1][1],
+        )
+        for j in range(robot.degrees_of_freedom)
+    ]  # fmt: skip
+
+
+def _with_states_of(extent: Extent, other: Extent) -> Extent:
+    """Return what is known of a torque, with what was reached where another extent was looked for."""
+    low, high = extent, extent
+    if other.low_reached < extent.low_reached:
+        low = other
+    if other.high_reached > extent.high_reached:
+        high = other
+    return Extent(
+        min(extent.low, low.low_reached), low.low_reached, high.high_reached, max(extent.high, high.high_reached),
+        low.low_state, high.high_state,
+    )  # fmt: skip
+
+
+def _nearest(words: Mapping[str, Format], within: Within, point: Floats) -> list[int]:
+    """Return the words nearest to a point, within their ends; those of angles are counted on beyond half a turn."""
+    nearest = []
+    for (name, word), x in zip(words.items(), point.tolist(), strict=True):
+        own = int(word.quantise(x))
+        first, last = within.get(name, (word.lowest, word.highest))
+        if own < first and word.kind == "angle" and own + (1 << word.bits) <= last:
+            own += 1 << word.bits
+        nearest.append(min(max(own, first), last))
+    return nearest
+
+
+def _search(
+    robot: Robot, words: Mapping[str, Format], within: Within, starts: Words
+) -> dict[tuple[int, int], tuple[float, tuple[int, ...]]]:
+    """Return the largest and the smallest of each torque found, and its words.
+
+    Of random states, those with the motion at its ends, and of `starts`; the best are improved word by word.
+    """
+    chain, n, rng = chain_of(robot), robot.degrees_of_freedom, np.random.default_rng(0)
+    formats = list(words.values())
+    ends = [within.get(name, (word.lowest, word.highest)) for name, word in words.items()]
+    around = [word.kind == "angle" and name not in within for name, word in words.items()]
+
+    def values(states: Words) -> Floats:
+        columns = [word.dequantise(word.held(states[:, k])) for k, word in enumerate(formats)]
+        q, qd, qdd = np.split(np.stack(columns, axis=1), 3, axis=1)
+        tau = torques(chain, q, qd, qdd, sine_cosine(q))
+        return tau + friction(robot, qd) if robot.has_friction else tau
+
+    states = np.stack([rng.integers(*each, STATES, endpoint=True) for each in ends], axis=1)
+    for column, each in enumerate(ends[n:], n):  # torques are largest where the motion is
+        states[:, column] = rng.choice(each, STATES)
+    states = np.concatenate((states, starts))
+    sides = [(j, side) for j in range(n) for side in (1, -1)]
+    tau = values(states)
+    kept = np.concatenate([states[(side * tau[:, j]).argsort(kind="stable")[-KEPT:]] for j, side in sides])
+    own, sign = (np.repeat(each, KEPT) for each in zip(*sides, strict=True))
+    rows = np.arange(len(kept))
+    for column, (word, each) in enumerate(zip(formats, ends, strict=True)):
+        steps = [way << max(0, word.bits - power) for power in STEPS for way in (1, -1)]
+        tried = np.repeat(kept[:, None, :], len(steps) + 3, axis=1)
+        moved = kept[:, None, column] + np.array(steps)
+        tried[:, 1:-2, column] = word.held(moved) if around[column] else np.clip(moved, *each)
+        tried[:, -2:, column] = each
+        tau = values(tried.reshape(-1, len(formats))).reshape(*tried.shape[:2], n)
+        kept = tried[rows, (sign[:, None] * tau[rows, :, own]).argmax(axis=1)]
+    tau = values(kept)
+    found = {}
+    for k, (j, side) in enumerate(sides):
+        best = k * KEPT + int((side * tau[k * KEPT : (k + 1) * KEPT, j]).argmax())
+        state = tuple(int(word.held(place)) for word, place in zip(formats, kept[best], strict=True))
+        found[j, side] = float(tau[best, j]), state
+    return found
