@@ -22,6 +22,7 @@ from bddtorque.evaluate.state_arrays import (
     array_columns,
     array_results,
     input_columns,
+    one_state,
     out_of_range_message,
     state_words,
     taking_any,
@@ -135,6 +136,14 @@ class Evaluator:
         self._still = np.zeros(self._joints)
         self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
         self._floats = FloatBatches(arm.formats)
+        self._sizes: dict[str, int] = {}  # of the arrays of a quantity; 0 for the numbers of a function
+        if self._of_function:
+            self._rest_values = [
+                own.dequantise(words) for own, words in zip(arm.formats.inputs[1:], self._at_rest, strict=True)
+            ]
+            self._sizes = dict.fromkeys(arm.formats.joint_names, 0)
+        if self._arrays is not None:
+            self._sizes = {array.name: len(array) for array in self._arrays.inputs}
         self._forget_addresses()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -278,6 +287,9 @@ class Evaluator:
         array, or a named tuple of arrays. For a function: give one integer or integer array per input; shapes
         broadcast.
         """
+        one = self._single_state(words, named, _WORD)
+        if one is not None:
+            return one
         rows, shape = self._rows(words, named, None)
         if rows.dtype != _WORD:
             raise BddTorqueError(f"{self.model.name} must have integer words, got {rows.dtype} (value takes floats)")
@@ -311,11 +323,32 @@ class Evaluator:
 
         The arguments are those of `words`. NaN and infinity raise.
         """
+        one = self._single_state(values, named, _FLOAT)
+        if one is not None:
+            return one
         rows, shape = self._rows(values, named, np.dtype(np.float64))
         found, _ = self._run_values((rows,))
         if self._arrays is not None:
             return array_results(self._arrays, found, single=not shape)
         return found[:, 0].reshape(shape) if shape else float(found[0, 0])
+
+    def _single_state(self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any]) -> Any:
+        """Return a quantity or a function at a single state, by one compiled call; None where that is not possible."""
+        state = one_state(self._sizes, given, named, self._joints, dtype)
+        if state is None:
+            return None
+        found = _empty(self._joints, dtype)
+        try:
+            if dtype is _WORD:
+                self._own_words(state, *self._at_rest, found, self._places)
+            else:
+                self._own_floats(state, *self._rest_values, found, self._places)
+        except OverflowError:  # the state was run
+            self._range.warn(self._range.counts)
+            self._places[STOPS] = self._stops
+        except ValueError:
+            return None
+        return found[0].item() if self._arrays is None else array_results(self._arrays, found[None], single=True)
 
     def _rows(
         self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any] | None
@@ -436,6 +469,8 @@ class Evaluator:
         self._one_words: One = lambda *given: self._first_single("_any_words", given)
         self._one_floats: One = lambda *given: self._first_single("_any_floats", given)
         self._any_words, self._any_floats = self._one_words, self._one_floats
+        self._own_words: One = lambda *given: self._first_single("_own_words", given)
+        self._own_floats: One = lambda *given: self._first_single("_own_floats", given)
 
     def _be_careful(self) -> None:
         """Look at arguments before they are tried: that Numba finds them to be none of its kind takes 80 µs."""
@@ -449,11 +484,15 @@ class Evaluator:
     def _make_single(self) -> None:
         """Make the compiled calls for single states."""
         common = common_arrays(self._formats, self._range.counts, self._range.unread)
-        single = None if DISABLE_JIT or self._of_function else self._runner.single(common, self._stops)
-        if single is None:
+        single = None if DISABLE_JIT else self._runner.single(common, self._stops)
+        self._own_words = self._own_floats = _leave
+        if single is not None:
+            self._single, self._places = single, single.places
+        if single is not None and self._of_function:
+            self._own_words, self._own_floats = single.words, single.floats
+        if single is None or self._of_function:
             self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
             return
-        self._single, self._places = single, single.places
         self._one_words, self._one_floats = single.words, single.floats
         self._any_words = taking_any(single.words, _WORD, self._still)
         self._any_floats = taking_any(single.floats, _FLOAT, self._still)

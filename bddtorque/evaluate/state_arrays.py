@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -181,6 +182,42 @@ def array_columns(
     return together, () if single else (count,)
 
 
+def one_state(
+    sizes: Mapping[str, int], given: Sequence[Any], named: Mapping[str, Any], columns: int, dtype: np.dtype[Any]
+) -> npt.NDArray[Any] | None:
+    """Return a single state as one array (columns,); None for all that `array_columns` must look at.
+
+    `sizes` are those of the arrays by name; 0 stands for a number. Columns that nothing is given for are zero.
+    """
+    if len(given) + len(named) != len(sizes):
+        return None
+    if named:
+        rest = list(sizes)[len(given) :]
+        if named.keys() != set(rest):
+            return None
+        given = [*given, *(named[name] for name in rest)]
+    state, kinds, first = np.zeros(columns, dtype), _KINDS[dtype], 0
+    for each, size in zip(given, sizes.values(), strict=True):
+        if size == 0:
+            if each.__class__ is not int and (each.__class__ is not float or dtype is _WORD):
+                return None
+            try:
+                state[first] = each
+            except OverflowError:
+                return None
+            first += 1
+            continue
+        try:
+            row = np.asarray(each)
+        except ValueError:
+            return None
+        if row.shape != (size,) or row.dtype.char not in kinds:
+            return None
+        state[first : first + size] = row
+        first += size
+    return state
+
+
 def _array_rows(array: WordArray, given: Any, dtype: np.dtype[Any] | None) -> Any:
     """Return what was given for one array as rows (N, words) of int64 or float64."""
     size = len(array)
@@ -208,7 +245,12 @@ def array_results(arrays: NamedArrays, found: npt.NDArray[Any], single: bool) ->
         first += len(array)
     if len(results) == 1:
         return results[0]
-    return namedtuple("Arrays", [array.name for array in arrays.outputs])(*results)
+    return _named_tuple(tuple(array.name for array in arrays.outputs))(*results)
+
+
+@cache  # to make a class takes as long as some hundred states
+def _named_tuple(names: tuple[str, ...]) -> Any:
+    return namedtuple("Arrays", names)
 
 
 def count_outside(word: Format, words: Integers) -> int:

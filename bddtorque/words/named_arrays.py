@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -74,8 +75,9 @@ class WordArray:
     def _joined(self) -> JointFormats:
         return JointFormats(self.name, self.words, self.labels)
 
+    @cached_property
     def _triangle(self) -> npt.NDArray[np.int64]:
-        """Return the places (n·n,) of the entries of a symmetric matrix among the words of its upper triangle."""
+        """The places (n·n,) of the entries of a symmetric matrix among the words of its upper triangle."""
         places = np.zeros(self.shape, dtype=np.int64)
         above = np.triu_indices(self.shape[0])
         places[above] = np.arange(len(above[0]))
@@ -83,7 +85,7 @@ class WordArray:
 
     def shaped(self, columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return columns (N, words) as arrays (N, *shape)."""
-        entries = columns if len(self) == math.prod(self.shape) else columns[:, self._triangle()]
+        entries = columns if len(self) == math.prod(self.shape) else columns[:, self._triangle]
         return entries.reshape(len(columns), *self.shape)
 
     def to_plain(self) -> dict[str, Any]:
