@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.diagrams.forms.lockstep import LANES
 from bddtorque.evaluate.program import BITS, INPUT, LOCKSTEP, Program
 from bddtorque.schedule.operations import Operation
@@ -301,6 +302,11 @@ class _Lists:
 
     def _summands(self, reader: _Instruction, operation: Operation) -> list[Summand]:
         """Return what an operation adds up; one that reads a single word reads it so."""
+        if any(word.wrap for word in operation.operands):
+            raise BddTorqueError(
+                "this plan adds differences of angles, as laws do: processors can share its states "
+                "(spread='states'), not one state"
+            )
         needed = set(operation.predecessors)
         return [
             (slot, shift, sign * factor)

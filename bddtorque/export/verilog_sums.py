@@ -62,7 +62,7 @@ def sum_stage(
     rounding = constant + (1 << shift >> 1)
     if not given:
         word = rounding >> shift
-        return circuit.logic((), literal(word, Range(word, word).bits), Range(word, word))
+        return circuit.logic((), literal(word, register_bits(Range(word, word))), Range(word, word))
     if circuit.plain:
         addends = [_multiplied(circuit, stage, factor) for stage, factor in given]
     else:
@@ -214,7 +214,8 @@ def _incremented(circuit: Circuit, items: Sequence[Addend], shift: int, result: 
     if len(items) > 1 or only.negative or only.shift:
         only = Addend(_last(circuit, items, shift - 1, Range(2 * result.low - 1, 2 * result.high), modulus), shift - 1)
     width, stage = register_bits(result), only.stage
-    bit = f"@0[{shift - 1 - only.shift}]"
+    place = shift - 1 - only.shift
+    bit = f"@0[{place}]" if place < circuit.stages[stage].bits else circuit.operand(0, stage, 1, 0, 0, place)
     below = joined([literal(0, width - 1), bit] if width > 1 else [bit])
     return circuit.logic((stage,), f"{circuit.operand(0, stage, width, only.shift, 0, shift)} + {below}", result)
 

@@ -55,10 +55,14 @@ def copies(word: Word, factor: int) -> list[Summand]:
 
 def shifted(word: Word, shift: int) -> Word:
     """Return floor(word / 2^shift), or word·2^−shift; the two do not cancel, for what is shifted out is lost."""
-    if word.wrap:
-        raise ValueError("a word of which bits were dropped is only read as it is")
     if shift <= 0:
-        return replace(word, scale=word.scale - shift, low=word.low << -shift, high=word.high << -shift)
+        wrap = word.wrap - shift if word.wrap else 0
+        return replace(word, scale=word.scale - shift, wrap=wrap, low=word.low << -shift, high=word.high << -shift)
+    if word.wrap:  # the last bit that is kept is the sign, and stays
+        ends = word.low >> shift, word.high >> shift
+        shift = min(shift, word.wrap - 1)
+        kept = shifted(replace(word, wrap=0), shift)
+        return replace(kept, wrap=word.wrap - shift, low=ends[0], high=ends[1])
     back = min(word.scale, shift)
     scale, right = word.scale - back, word.shift + shift - back
     return replace(word, scale=scale, shift=right, low=word.low >> shift, high=word.high >> shift)

@@ -24,8 +24,8 @@ from bddtorque.schedule import (
 )
 from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, longest_path
 from bddtorque.schedule.spreading import tasks_of
-from bddtorque.schedule.wiring import Word, shifted, signed_digits
-from bddtorque.words.integer_range import Range
+from bddtorque.schedule.wiring import Word, shifted, signed_digits, wrapped
+from bddtorque.words.integer_range import Range, wrap
 
 PLANS = {
     "terms": {"bits": 6},
@@ -222,6 +222,16 @@ def test_shifts_lose_what_they_shift_out(value, shifts):
         word = shifted(word, shift)
         expected = expected >> shift if shift > 0 else expected << -shift
     assert word.low == word.high == expected == (value >> word.shift) << word.scale
+
+
+@given(st.integers(-1000, 1000), st.integers(2, 8), st.lists(st.integers(-6, 6), max_size=5))
+def test_shifts_of_words_that_wrap_keep_their_sign(value, bits, shifts):
+    word, expected = wrapped(Word(low=-1000, high=1000), bits), wrap(value, bits)
+    for shift in shifts:
+        word = shifted(word, shift)
+        expected = expected >> shift if shift > 0 else expected << -shift
+    assert wrap((value >> word.shift) << word.scale, word.wrap) == expected
+    assert word.low <= expected <= word.high
 
 
 @pytest.mark.parametrize(
