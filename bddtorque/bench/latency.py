@@ -62,12 +62,12 @@ def _stamp(typing: Any) -> Any:
 stamp: Any = intrinsic(_stamp)
 
 
-def latency(model: Model, form: str = "straight", rounds: int = 20, seed: int = 0) -> Latency:
+def latency(model: Model, rounds: int = 20, seed: int = 0) -> Latency:
     """Return the latencies of a model's kernel; x86 processors only."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         raise BddTorqueError(f"latency can only be measured on an x86-64 processor, this is {platform.machine()}")
     llvm.initialize_native_asmparser()
-    kernel = model.evaluator("words", form).kernel
+    kernel = model.evaluator("words", "straight").kernel
     words = random_words(model.formats, STATES, seed)
     tau = np.empty(words[0].shape, dtype=np.int64)
     timed, walked = np.empty(STATES, dtype=np.int64), np.zeros(FLUSHED // 8, dtype=np.int64)

@@ -34,29 +34,17 @@ def choose_forms(
     tables: Sequence[Table],
     orders: Sequence[tuple[int, ...] | None],
     budget: int | None = None,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> list[Choice]:
-    """Return each table in the form of least cost, all forms together within `budget` bytes.
+    """Return each table in the form of least cost, all forms together within `budget` bytes if there is one.
 
-    Parameters
-    ----------
-    tables, orders
-        The blocks, and for each the order of the variables at the levels of its diagrams.
-    budget
-        Bytes of all forms together; none by default.
-    memory_limit
-        Bytes that making one form may take; a form that needs more is left out.
-
-    Raises
-    ------
-    BddTorqueError
-        If not even the smallest forms fit the budget.
+    `orders` has the variables at the levels of each block's diagrams. Raise `BddTorqueError` if not even the smallest
+    forms fit.
     """
-    made = [contenders(table, order, memory_limit) for table, order in zip(tables, orders, strict=True)]
+    made = [contenders(table, order) for table, order in zip(tables, orders, strict=True)]
     if budget is not None and sum(min(found.values(), key=form_cost).bytes for found in made) > budget:
         # what costs least does not fit: now every form may be the one
         pairs = zip(tables, orders, strict=True)
-        made = [contenders(table, order, memory_limit, everything=True) for table, order in pairs]
+        made = [contenders(table, order, everything=True) for table, order in pairs]
     picked = pick([[candidate(form) for form in found.values()] for found in made], budget)
     return [
         Choice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))

@@ -107,14 +107,14 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
         yield _measured("F", profile.name, files, states, truth)
 
 
-def compare_targets(model: Model, chip: Chip, count: int = STATES, seed: int = 0) -> str:
+def compare_targets(model: Model, chip: Chip) -> str:
     """Measure a model on a chip without a multiplier, and tables beside integers, and return which to take and why.
 
     Raise `BddTorqueError` if the tools of the chip are missing.
     """
     if problem := missing_tools(chip):
         raise BddTorqueError(problem)
-    states = random_words(model.formats, count, seed)
+    states = random_words(model.formats, STATES, 0)
     truth = true_units(model, states)
     own, other = _own(model, chip, states, truth, IO), _other_target(model, chip, states, truth, IO)
     return _better(model.plan.target, own, other)

@@ -139,7 +139,7 @@ def messages_of(tasks: Sequence[Task], place: Mapping[str, int]) -> int:
 
 
 def by_operations(
-    name: str, tasks: Sequence[Task], unit: Unit, *, multiplies: bool, table_bytes: int = 0, note: str = ""
+    name: str, tasks: Sequence[Task], unit: Unit, *, multiplies: bool, table_bytes: int = 0
 ) -> list[Machine]:
     """Return three machines of the same operations: one processor, as many as are busy at once, one an operation.
 
@@ -149,16 +149,11 @@ def by_operations(
     longest, busy = most_busy(tasks)
     working = [task for task in tasks if task.duration > 0]
     slowest = max(task.duration for task in working)
-    own = sum(task.name.startswith("product") for task in working)
+    products = sum(task.name.startswith("product") for task in working)
     apart = {task.name: k for k, task in enumerate(working)}
     sent = (0, messages_of(tasks, processors_shared(tasks)), messages_of(tasks, apart))
-    shape = ((1, serial, serial, 1), (busy, longest, longest, busy), (len(working), longest, slowest, own))
+    shape = ((1, serial, serial, 1), (busy, longest, longest, busy), (len(working), longest, slowest, products))
     return [
-        Machine(
-            f"{name}, {way}", unit, count, time, interval, multipliers if multiplies else 0, messages, table_bytes,
-            note=note,
-        )
-        for way, messages, (count, time, interval, multipliers) in zip(
-            ("serial", "spread", "piped"), sent, shape, strict=True
-        )
-    ]  # fmt: skip
+        Machine(f"{name}, {way}", unit, count, time, interval, own if multiplies else 0, messages, table_bytes)
+        for way, messages, (count, time, interval, own) in zip(("serial", "spread", "piped"), sent, shape, strict=True)
+    ]

@@ -38,22 +38,7 @@ class Target:
 
 
 class PlanBuilder:
-    """Wires and blocks in the order they were first asked for; equal ones are kept once.
-
-    Attributes
-    ----------
-    arguments
-        What the words of inputs and of sums of angles stand for, by name.
-    sums
-        The sums of angles, by name.
-    block_bits
-        Input bits that a block may have.
-    products
-        How two words are multiplied: ``"auto"``, ``"blocks"``, ``"squares"`` or ``"partial"``; for the target
-        ``"integer"``, ``"native"``.
-    where
-        What messages call that which is being laid out.
-    """
+    """Wires and blocks in the order they were first asked for; equal ones are kept once."""
 
     def __init__(
         self,
@@ -62,11 +47,12 @@ class PlanBuilder:
         block_bits: int,
         products: str = "auto",
     ) -> None:
-        self.arguments = arguments
-        self.sums = sums
-        self.block_bits = block_bits
+        self.arguments = arguments  # what the words of inputs and of sums of angles stand for, by name
+        self.sums = sums  # the sums of angles, by name
+        self.block_bits = block_bits  # input bits that a block may have
+        # how two words are multiplied: "auto", "blocks", "squares" or "partial"; for the target "integer", "native"
         self.products = products
-        self.where = "plan"
+        self.where = "plan"  # what messages call that which is being laid out
         self.wires: list[Wire] = []
         self.blocks: list[Block] = []
         self.exact: dict[int, ExactSum] = {}

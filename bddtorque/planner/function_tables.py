@@ -15,15 +15,7 @@ from bddtorque.words.bounded import IntervalArithmetic
 
 
 class FunctionTables(PlanBuilder):
-    """Makes tables of products and sums of a graph's nodes, which are meant by their references.
-
-    Attributes
-    ----------
-    graph
-        Over the inputs and the sums of angles.
-    support
-        Of each node, the words that it depends on.
-    """
+    """Makes tables of products and sums of a graph's nodes, which are meant by their references."""
 
     def __init__(
         self,
@@ -34,8 +26,8 @@ class FunctionTables(PlanBuilder):
         products: str,
     ) -> None:
         super().__init__(arguments, sums, block_bits, products)
-        self.graph = graph
-        self.support = node_supports(graph)
+        self.graph = graph  # over the inputs and the sums of angles
+        self.support = node_supports(graph)  # of each node, the words that it depends on
 
     def inputs_of(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the input words that some words depend on: sums of angles are taken apart."""

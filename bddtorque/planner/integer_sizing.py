@@ -39,62 +39,40 @@ Place = tuple[int, Monomial]
 
 
 class Sizer:
-    """What decides the words of a network.
-
-    Attributes
-    ----------
-    live
-        The nodes that matter to an output, in order.
-    units
-        By node: the value of 1.
-    factors
-        By summand: the magnitude of its factor, with all words in their units.
-    places
-        By sum: its summands.
-    words_of
-        By sum: the words among them.
-    steps
-        By summand: its factor is a multiple of 2^step, at first.
-    inexact
-        By FACTORS + sum: the summands whose factors are rounded.
-    reach
-        By sum: log2 of how far its partial sums can go, in its unit.
-    sizes
-        By word: log2 of its largest magnitude, in its unit.
-    multiplied
-        The sums that are rounded, for something multiplies them.
-    offsets
-        By sum: the largest exponent that its constant is a multiple of.
-    finest_table
-        The smallest exponent of a table.
-    """
+    """What decides the words of a network."""
 
     def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:
         self.network = network
         self.budget = np.full(len(units), budget)
         self.adjoints, self.dropped = adjoint_bounds(network, np.array([float(unit) for unit in units]), self.budget)
         self.output_units = tuple(units)
-        self.units = choose_units(network, units, self.dropped)
+        self.units = choose_units(network, units, self.dropped)  # by node: the value of 1
+        # the nodes that matter to an output, in order
         self.live = [node for node in network.order if self.adjoints[node].any()]
         self.tables = [node for node in self.live if node in network.tables]
         self.forms: dict[int, Form] = {
             **{node: network.sums[node] for node in self.live if node in network.sums},
             **{-1 - k: form for k, form in enumerate(network.outputs)},
         }
+        # by summand: the magnitude of its factor, with all words in their units
         self.factors = {
             (key, monomial): self._factor(key, monomial, coefficient)
             for key, form in self.forms.items()
             for monomial, coefficient in form.items()
             if monomial and monomial not in self.dropped.get(key, frozenset())
         }
+        # by sum: its summands
         self.places: dict[int, list[Place]] = {
             key: [(key, monomial) for monomial in form if (key, monomial) in self.factors]
             for key, form in self.forms.items()
         }
-        self.steps = self._steps()
+        self.steps = self._steps()  # by summand: its factor is a multiple of 2^step, at first
+        # by sum: log2 of how far its partial sums can go, in its unit
         self.reach = {key: math.log2(self._sum_reach(key)) for key in self.forms}
         words = {word for _, monomial in self.factors for word in monomial} | {*self.live}
+        # by word: log2 of its largest magnitude, in its unit
         self.sizes = {word: math.log2(self._size(word)) for word in words}
+        # the sums that are rounded, for something multiplies them
         self.multiplied = {
             word
             for (_, monomial), factor in self.factors.items()
@@ -102,10 +80,12 @@ class Sizer:
             for word in monomial
             if not isinstance(word, str) and word in network.sums
         }
+        # by sum: the words among its summands
         self.words_of = {
             key: sorted({word for place in places for word in place[1] if not isinstance(word, str)})
             for key, places in self.places.items()
         }
+        # by FACTORS + sum: the summands whose factors are rounded
         self.inexact = {
             FACTORS + key: rough
             for key, places in self.places.items()
@@ -121,10 +101,11 @@ class Sizer:
         halves = [self.adjoints[node] * float(self.units[node]) / 2 for node in self.live]
         self._halves = np.array(halves).reshape(len(self.live), len(units))
         self._weight = {node: math.log2(half.max() * 2) for node, half in zip(self.live, self._halves, strict=True)}
+        # by sum: the largest exponent that its constant is a multiple of
         self.offsets = {node: self._offset(node) for node in self.live if node in network.sums}
         self._is_table = [node in network.tables for node in self.live]
         widest = max((self.sizes[node] for node in self.tables), default=0.0)
-        self.finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS
+        self.finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS  # the smallest exponent of a table
 
     def exponents(self, share: float, moved: Mapping[int, int]) -> dict[int, int]:
         """Return by node: one step of a word is its unit times 2^exponent.

@@ -75,23 +75,15 @@ def adjoint_bounds(
 
 
 class _WayBack:
-    """Adjoints from the outputs back to the tables.
-
-    Attributes
-    ----------
-    adjoints
-        Of each word.
-    dropped
-        The monomials left out of each form: `excluded` ones, and those within `share`.
-    dust
-        Kept monomials that are next to nothing beside their neighbours: what each would cost the outputs, in units.
-    """
+    """Adjoints from the outputs back to the tables."""
 
     def __init__(self, network: Network, units: Floats, share: Floats, excluded: frozenset[tuple[int, Monomial]]):
         self.network, self.share, self.excluded = network, share, excluded
         outputs = len(network.outputs)
-        self.adjoints = {node: np.zeros(outputs) for node in network.order}
+        self.adjoints = {node: np.zeros(outputs) for node in network.order}  # of each word
+        # the monomials left out of each form: `excluded` ones, and those within `share`
         self.dropped: dict[int, frozenset[Monomial]] = {}
+        # kept monomials that are next to nothing beside their neighbours: what each would cost the outputs, in units
         self.dust: list[tuple[Floats, int, Monomial]] = []
         self._turned: dict[int, dict[int, Floats]] = {node: {} for node in network.order}
         for k, form in enumerate(network.outputs):

@@ -38,43 +38,30 @@ OUTPUT_HEADS = ("output", *TORQUE_HEADS[1:2], "true value", *TORQUE_HEADS[3:])
 
 
 class FunctionPage:
-    """What the page of a function or quantity shows.
-
-    Parameters
-    ----------
-    model
-        A compiled function or quantity.
-
-    Attributes
-    ----------
-    start
-        The input words that the page begins with.
-    truth
-        What the page computes true outputs from, as plain data; None if it cannot.
-    states, largest
-        On how many states words were compared with true values, and the largest error of each output, in units; none
-        where nobody knows the true values.
-    checks
-        Input words and output words that go along with the page, so that it can compare itself.
-    """
+    """What the page of a compiled function or quantity shows."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.names, self.words = list(model.source.words), list(model.source.words.values())
         shares = cycle(SHARES[0])
+        # the input words that the page begins with
         self.start = [
             min(max(round(share * (1 << word.bits)), word.lowest), word.highest)
             for word, share in zip(self.words, shares, strict=False)
         ]
         tried = self._tried()
         found, true = self._outputs(tried), true_units(model, self._named(tried))
+        # states, largest: on how many states words were compared with true values, and the largest error of each
+        # output, in units; none where nobody knows the true values
         self.states = 0
         self.largest: tuple[float, ...] = ()
         if true is not None:
             errors = np.abs(found - self._held(true)).max(axis=0)
             self.states, self.largest = len(tried), tuple(float(error) for error in errors)
         few = tried[np.linspace(0, len(tried) - 1, min(CHECKS, len(tried))).astype(np.int64)]
+        # input words and output words that go along with the page, so that it can compare itself
         self.checks = few, self._outputs(few)
+        # what the page computes true outputs from, as plain data; None if it cannot
         self.truth = page_truth(model, self._named(few))
 
     def _tried(self) -> Integers:

@@ -38,18 +38,11 @@ CLOSING = 2.0
 
 
 class ClusterExecutor(Executor):
-    """A `concurrent.futures.Executor` on the machines of a Dask cluster; see `connected`.
-
-    Attributes
-    ----------
-    address
-        Of the scheduler.
-    threads
-        How many tasks the workers ran at a time when the cluster was connected.
-    """
+    """A `concurrent.futures.Executor` on the machines of a Dask cluster; see `connected`."""
 
     def __init__(self, client: Any, address: str) -> None:
-        self.address = address
+        self.address = address  # of the scheduler
+        # how many tasks the workers ran at a time when the cluster was connected
         self.threads = sum(client.nthreads().values())
         self._client = client
         self._environment = environment_digest(__name__)

@@ -94,9 +94,9 @@ class Timetable:
         return Schedule(tuple(placements), self.processors)
 
 
-def single_processor(recursion: Recursion = HAMILTON, n: int = 3) -> Timetable:
-    """Return the serial recursion on one processor (HAM Fig. 6)."""
-    rows = tuple(((place,),) for place in places(recursion, n))
+def single_processor() -> Timetable:
+    """Return the serial recursion of three links on one processor (HAM Fig. 6)."""
+    rows = tuple(((place,),) for place in places(HAMILTON, 3))
     return Timetable("serial", SERIAL, rows, (False,) * (len(rows) - 1) + (True,))
 
 
@@ -118,10 +118,10 @@ def conventional_on_three() -> Timetable:
     return Timetable("conventional", SERIAL, tuple(rows), (True,) * len(rows))
 
 
-def processor_a_link(recursion: Recursion = HAMILTON, n: int = 3, method: Method = BINDER_HERZOG) -> Timetable:
-    """Return HAM Table 6: one processor a link, each going through its variables by itself."""
-    rows = tuple(tuple(((variable, link),) for link in range(1, n + 1)) for variable in recursion.variables)
-    return Timetable(method.name, method, rows, (False,) * (len(rows) - 1) + (True,))
+def processor_a_link() -> Timetable:
+    """Return HAM Table 6: one processor a link of three, each going through its variables by itself."""
+    rows = tuple(tuple(((variable, link),) for link in (1, 2, 3)) for variable in HAMILTON.variables)
+    return Timetable(BINDER_HERZOG.name, BINDER_HERZOG, rows, (False,) * (len(rows) - 1) + (True,))
 
 
 def new_on_four() -> Timetable:

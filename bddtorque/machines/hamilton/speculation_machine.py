@@ -190,17 +190,7 @@ def run_states(
 class SpeculativeMachine:
     """A recursion run with a method on a robot, one control iteration a call.
 
-    Parameters
-    ----------
-    robot
-        Of revolute joints for `HAMILTON`, any for `LATHROP`.
-    method, recursion
-        As data; see `speculation_methods` and `speculation_equations`.
-
-    Attributes
-    ----------
-    store
-        (3, n+2, V, 3), the variables of this iteration and the two before, in the axes of their links.
+    Joints must be revolute for `HAMILTON`, and may be any for `LATHROP`.
     """
 
     def __init__(self, robot: Robot, method: Method = SERIAL, recursion: Recursion = HAMILTON) -> None:
@@ -210,6 +200,7 @@ class SpeculativeMachine:
         self.arm, self.program = arm_of(robot), program_of(recursion)
         self.readings, self.serial = readings_of(recursion, method), readings_of(recursion, SERIAL)
         self.scratch = scratch_for(self.program, robot.degrees_of_freedom)
+        # (3, n+2, V, 3), the variables of this iteration and the two before, in the axes of their links
         self.store: Floats = store_for(self.arm, self.program)
         self.last: Floats | None = None
 
