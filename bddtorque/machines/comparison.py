@@ -32,7 +32,7 @@ from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.operation_counts import counted_state, general_graph
 from bddtorque.machines.lathrop.vector_program import Program, duration, processors, tasks_of
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
+from bddtorque.schedule.scheduling import Task, joined_tasks, list_schedule, longest_path
 
 MODULES, MULTIPLIERS = 3, 2
 """In one matrix-vector processor, and in one module of it (LAT section 7)."""
@@ -93,18 +93,12 @@ def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
         made[each.result] = range(before, len(tracer.nodes))
     used = reached_nodes(tracer, (values[each.result] for each in program if each.step == "tau"))
     price = {Op.SUM: costs.addition, Op.PRODUCT: costs.multiplication}
-    task_of = {each.result: f"{each.group}[{each.link}]" for each in program}
-    durations: dict[str, float] = {}
-    before_it: dict[str, dict[str, None]] = {}
-    joint: dict[str, int] = {}
+    tasks = []
     for each in program:
-        mine = task_of[each.result]
         took = sum(price.get(tracer.nodes[node].op, 0.0) for node in made[each.result] if node in used)
-        durations[mine] = durations.get(mine, 0.0) + took
-        needs = (task_of[name] for name in each.operands if name in task_of)
-        before_it.setdefault(mine, {}).update(dict.fromkeys(need for need in needs if need != mine))
-        joint[mine] = each.link - 1
-    return [Task(mine, took, tuple(before_it[mine]), joint[mine]) for mine, took in durations.items()]
+        needs = tuple(name for name in each.operands if name in made)
+        tasks.append(Task(each.result, took, needs, each.link - 1))
+    return list(joined_tasks(tasks, {each.result: f"{each.group}[{each.link}]" for each in program}))
 
 
 def speculative(robot: Robot, costs: CostModel) -> list[Machine]:

@@ -121,6 +121,21 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
     return ordered
 
 
+def joined_tasks(tasks: Sequence[Task], groups: Mapping[str, str]) -> dict[Task, list[Task]]:
+    """Return one task for each group of tasks, which are done one after another on one processor; and those it joins.
+
+    `groups` has the group of every task by name. A group waits for the groups that its tasks wait for.
+    """
+    joined: dict[str, list[Task]] = {}
+    for task in tasks:
+        joined.setdefault(groups[task.name], []).append(task)
+    whole = {}
+    for group, own in joined.items():
+        before = dict.fromkeys(groups[name] for task in own for name in task.predecessors if groups[name] != group)
+        whole[Task(group, sum((task.duration for task in own), 0.0), tuple(before), own[0].processor)] = own
+    return whole
+
+
 def successors(tasks: Sequence[Task]) -> dict[str, list[str]]:
     """Return, for each task, the names of the tasks that wait for it, each once."""
     after: dict[str, list[str]] = {task.name: [] for task in tasks}

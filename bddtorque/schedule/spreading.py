@@ -25,6 +25,7 @@ from bddtorque.schedule.scheduling import (
     Placement,
     Schedule,
     Task,
+    joined_tasks,
     list_schedule,
     list_schedule_with_latency,
     longest_path,
@@ -118,20 +119,9 @@ def spread_bits(
 
 def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str], latency: float = 0.0) -> Schedule:
     """Return a list schedule in which the tasks of a group run one after another on one processor."""
-    group_of = {task.name: group for task, group in zip(tasks, groups, strict=True)}
-    joined: dict[str, list[Task]] = {}
-    for task, group in zip(tasks, groups, strict=True):
-        joined.setdefault(group, []).append(task)
-    whole = [
-        Task(
-            group,
-            sum(task.duration for task in mine),
-            tuple({group_of[name]: None for task in mine for name in task.predecessors if group_of[name] != group}),
-            mine[0].processor,
-        )
-        for group, mine in joined.items()
-    ]
-    made = list_schedule_with_latency(whole, processors, latency) if latency else list_schedule(whole, processors)
+    whole = joined_tasks(tasks, {task.name: group for task, group in zip(tasks, groups, strict=True)})
+    joined, units = {group.name: own for group, own in whole.items()}, list(whole)
+    made = list_schedule_with_latency(units, processors, latency) if latency else list_schedule(units, processors)
     placements = []
     for placed in made.placements:
         start = placed.start

@@ -12,9 +12,9 @@ from typing import Literal
 from bddtorque.graph.graph import Op
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.operation_counts import Count, counted_state
-from bddtorque.machines.lathrop.vector_program import Operation, Program, Times
+from bddtorque.machines.lathrop.vector_program import Program, Times
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task
+from bddtorque.schedule.scheduling import Task, joined_tasks
 
 Grain = Literal["variable", "operation"]
 
@@ -32,25 +32,14 @@ def joint_tasks(
     """
     program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
     counted = counted_operations(program, robot, count)
-
-    def name(operation: Operation) -> str:
-        return operation.result if grain == "operation" else f"{operation.group}[{operation.link}]"
-
-    task_of = {operation.result: name(operation) for operation in program}
-    durations: dict[str, float] = {}
-    before: dict[str, dict[str, None]] = {}
-    processor: dict[str, int] = {}
-    for operation in program:
-        mine, count_ = task_of[operation.result], counted[operation.result]
-        took = times.sum(count_["products"], count_["sums"])
-        durations[mine] = durations.get(mine, 0.0) + took
-        needs = (task_of[operand] for operand in operation.operands if operand in task_of)
-        before.setdefault(mine, {}).update(dict.fromkeys(need for need in needs if need != mine))
-        processor[mine] = operation.link - 1
-    return [
-        Task(mine, duration, tuple(before[mine]), processor[mine] if bound else None)
-        for mine, duration in durations.items()
-    ]
+    tasks = []
+    for each in program:
+        took = times.sum(counted[each.result]["products"], counted[each.result]["sums"])
+        needs = tuple(dict.fromkeys(operand for operand in each.operands if operand in counted))
+        tasks.append(Task(each.result, took, needs, each.link - 1 if bound else None))
+    if grain == "operation":
+        return tasks
+    return list(joined_tasks(tasks, {each.result: f"{each.group}[{each.link}]" for each in program}))
 
 
 def counted_operations(program: Program, robot: Robot, count: Count) -> dict[str, Counter[str]]:

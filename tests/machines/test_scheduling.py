@@ -21,6 +21,7 @@ from bddtorque.schedule.scheduling import (
     Task,
     earliest_ends,
     in_order,
+    joined_tasks,
     list_schedule,
     longest_path,
 )
@@ -50,6 +51,19 @@ def test_list_schedules_are_lawful_and_within_grahams_bound(tasks: list[Task], p
     assert schedule.work == work
     assert schedule.makespan >= max(path, work / processors) - 1e-9
     assert schedule.makespan <= work / processors + path * (1 - 1 / processors) + 1e-9  # Graham 1966
+
+
+@given(task_lists(), st.integers(1, 4))
+def test_joined_tasks_take_and_wait_for_what_their_own_do(tasks: list[Task], size: int) -> None:
+    groups = {task.name: f"g{int(task.name[1:]) // size}" for task in tasks}
+    whole = joined_tasks(tasks, groups)
+    assert [task for own in whole.values() for task in own] == sorted(
+        tasks, key=lambda task: [group.name for group in whole].index(groups[task.name])
+    )
+    for group, own in whole.items():
+        assert group.duration == sum(task.duration for task in own)
+        waits = {groups[name] for task in own for name in task.predecessors}
+        assert sorted(group.predecessors) == sorted(waits - {group.name})
 
 
 @given(task_lists(processors=3))
