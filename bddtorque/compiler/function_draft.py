@@ -216,7 +216,10 @@ def _checked_angles(graph: Graph, request: Request) -> Any:
         if name not in request.inputs:
             raise BddTorqueError(f"{request.where} has the inputs {', '.join(request.inputs)}, but reads '{name:.40}'")
     try:
-        return with_angle_sums(graph, request.inputs)
+        rewritten, sums = with_angle_sums(graph, request.inputs)
+        if any(each.fractional for each in sums.values()):
+            raise BddTorqueError("an angle may be multiplied by integers only, because its words wrap")
+        return rewritten, sums
     except BddTorqueError as problem:
         said = str(problem).removeprefix("plan: ")
         raise BddTorqueError(f"{request.where}: {said}; trace = 'float' takes any function") from None

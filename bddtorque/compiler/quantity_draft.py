@@ -13,6 +13,7 @@ from bddtorque.compiler.draft import Draft, target_of, within_floats
 from bddtorque.compiler.quantity_origin import TORQUES, QuantityOrigin, origins_of
 from bddtorque.compiler.target_plans import TracedOutputs, plan_for_target
 from bddtorque.compiler.torque_ranges import round_up, with_room
+from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.laws.interpolant import Interpolant
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.laws.samples import check_reach
@@ -87,6 +88,7 @@ def _source(spec: Spec, robot: Robot, origins: Sequence[QuantityOrigin]) -> tupl
     any_torque = [replace(joint, torque=(-1.0, 1.0)) if joint.torque == "auto" else joint for joint in said]
     known = _resolved(spec, robot, any_torque)
     inputs = input_arrays(known, robot)
+    refuse_ambiguous_turns(robot, inputs[0].words)
     with within_floats("robot", robot.name):
         ranges = _reach(known, QuantitySource(robot, known, NamedArrays(inputs, ())), origins)
         if any(joint.torque == "auto" for joint in said):

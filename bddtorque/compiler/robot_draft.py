@@ -11,6 +11,7 @@ from bddtorque.compiler.origin import Origin, from_recursion, from_terms
 from bddtorque.compiler.quantity_draft import draft_of_quantity, joint_frictions
 from bddtorque.compiler.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
 from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.planner.budget import plan_by_paper
@@ -34,6 +35,7 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         return _draft_by_paper(spec, robot)
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
+    refuse_ambiguous_turns(robot, source.formats.q.joints)
     traces = [
         TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in _origins(spec, robot)
     ]

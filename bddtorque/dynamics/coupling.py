@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Array, Chain
 from bddtorque.robots.robot import Robot
+from bddtorque.words.formats import Format
 
 
 def member_positions(chain: Chain, q: Array) -> Array:
@@ -30,14 +34,30 @@ def drive_torques(chain: Chain, tau: Array) -> Array:
 
 
 def refuse_uncompilable(robot: Robot) -> None:
-    """Refuse followers whose angle is no whole multiple of their leader's, since words of angles wrap."""
+    """Refuse followers that turn while their leader slides, or the other way round."""
     for member in robot.members:
         leader = robot.joints[member.drive]
-        where = f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}'"
         if member.joint.kind != leader.kind:
+            where = f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}'"
             raise BddTorqueError(f"{where}: both must turn or both slide to be compiled; lock it")
-        if member.joint.revolute and member.multiplier != int(member.multiplier):
-            raise BddTorqueError(
-                f"{where} with multiplier {member.multiplier:g}: words of positions wrap after a turn, so the "
-                "multiplier must be an integer; lock it"
-            )
+
+
+def refuse_ambiguous_turns(robot: Robot, positions: Sequence[Format]) -> None:
+    """Refuse followers by a fraction of an angle whose turn is not known, since words of angles wrap after a turn.
+
+    The word of the leader is taken for the position within half a turn of its offset, and so its limits must be there.
+    """
+    for member in robot.members:
+        word, leader = positions[member.drive], robot.joints[member.drive]
+        if not member.joint.revolute or member.multiplier == int(member.multiplier):
+            continue
+        if -math.pi <= word.low and word.high < (word.highest + 0.5) * word.lsb:
+            continue
+        ends = sorted(word.value(end) for end in (word.low / word.lsb, word.high / word.lsb))
+        known = "no limits" if math.isinf(word.high - word.low) else f"{ends[0]:.6g} to {ends[1]:.6g} rad"
+        low, high = word.span
+        raise BddTorqueError(
+            f"robot '{robot.name}', joint '{member.joint.name}' follows '{leader.name}' with multiplier "
+            f"{member.multiplier:g}: words of '{leader.name}' hold one turn, {low:.6g} to {high:.6g} rad, and its "
+            f"position must stay within it, got {known}: give position, or an offset in the middle of its range"
+        )

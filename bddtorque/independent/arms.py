@@ -66,7 +66,18 @@ def quantity_findings(
 
 def _version(robot: Robot, at_tip: bool, earlier: int) -> int:
     """Return the first version that knows a file's robot, if what it holds depends on the tip or not."""
-    return 5 if robot.tip_named or (at_tip and not robot.serial) else earlier
+    fractions = any(member.fraction is not None for member in robot.members)
+    return 5 if robot.tip_named or fractions or (at_tip and not robot.serial) else earlier
+
+
+def _check_turns(subject: Subject) -> None:
+    """Refuse joints that follow by a fraction of an angle whose leader may leave the turn that its word stands for."""
+    for drive, _ in subject.fractions:
+        word = subject.arrays["q"][drive]
+        require(
+            -math.pi <= word.low and word.high < (word.highest + 0.5) * word.lsb,
+            f"robot, joint {drive + 1}: expected limits within a turn, for a joint follows a fraction of its angle",
+        )
 
 
 def subject_findings(
@@ -82,6 +93,7 @@ def subject_findings(
     """Yield what was found of a quantity; `names` are those of the plan's outputs, `labels` the certificate's."""
     robot = subject.robot
     check_inputs(plan, subject.words)
+    _check_turns(subject)
     accuracy = check_spec(header["spec"], header, subject, plan, names)
     _check_friction(plan, robot, facts)
     n = len(robot.joints)

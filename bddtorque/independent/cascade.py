@@ -15,10 +15,32 @@ from .float_plan import AnyPlan, bits_of
 from .graph import Angle, evaluate
 from .plan import Block, Plan, Wire
 
+Fractions = dict[tuple[int, Fraction], int]
+"""Axes that stand for a fraction of the angle of another, by that axis and the fraction, above 0."""
 
-def angles_of(plan: AnyPlan, axes: dict[str, int]) -> dict[int, Angle]:
+
+class Angles(dict[int, Angle]):
+    """The angles of wires, and which axes stand for fractions of others."""
+
+    def __init__(self, fractions: Fractions) -> None:
+        super().__init__()
+        self.fractions = fractions
+
+    def multiple(self, wire: int, factor: Fraction, where: str) -> Angle:
+        """Return a multiple of the angle of a wire: whole, or a fraction of an input word as it stands."""
+        angle = self[wire]
+        if factor.denominator == 1:
+            return angle.times(int(factor))
+        alone = len(angle.multipliers) == 1 and angle == Angle(((angle.multipliers[0][0], 1),))
+        axis = self.fractions.get((angle.multipliers[0][0], abs(factor))) if alone else None
+        if axis is None:
+            raise RefusedError(f"{where}: expected a fraction of an angle that some joint follows with")
+        return Angle(((axis, 1 if factor > 0 else -1),))
+
+
+def angles_of(plan: AnyPlan, axes: dict[str, int], fractions: Fractions | None = None) -> Angles:
     """Return the angle of every wire that holds one: inputs that wrap, numbered by `axes`, and sums of them."""
-    found: dict[int, Angle] = {}
+    found = Angles(fractions or {})
     for place, wire in enumerate(plan.wires):
         if not isinstance(wire, Wire):
             continue
@@ -35,20 +57,19 @@ def angles_of(plan: AnyPlan, axes: dict[str, int]) -> dict[int, Angle]:
     return found
 
 
-def arguments_of(
-    plan: Plan, wire: Wire, angles: dict[int, Angle], words: dict[int, Any], algebra: Any
-) -> dict[str, Any]:
+def arguments_of(plan: AnyPlan, wire: Wire, angles: Angles, words: dict[int, Any], algebra: Any) -> dict[str, Any]:
     """Return what the words of a look-up stand for; they must be exact: inputs and sums of angles."""
     block = plan.blocks[wire.block]
     require(len(block.arguments) == len(wire.wires), f"'{wire.name:.40}': expected as many words as arguments")
     values: dict[str, Any] = {}
     for k, (argument, source) in enumerate(zip(block.arguments, wire.wires, strict=True)):
         read = plan.wires[source]
-        exact = read.kind in ("angle_sum", "input")
-        require(exact and read.bits == argument.bits, f"'{wire.name:.40}': expected inputs of the block's width")
+        exact = isinstance(read, Wire) and read.kind in ("angle_sum", "input") and read.bits == argument.bits
+        require(exact, f"'{wire.name:.40}': expected inputs of the block's width")
         require((source in angles) == argument.angle, f"'{wire.name:.40}': expected angles where the block has them")
         if argument.angle:
-            values[f"x{k}"] = angles[source].times(int(argument.scale)).plus(Angle(rest=argument.centre))
+            turned = angles.multiple(source, argument.scale, f"'{wire.name:.40}'")
+            values[f"x{k}"] = turned.plus(Angle(rest=argument.centre))
         else:
             values[f"x{k}"] = words[source].scaled(argument.scale) + algebra.number(argument.centre)
     return values
@@ -57,7 +78,7 @@ def arguments_of(
 def unrounded(
     plan: Plan,
     inputs: dict[str, Any],
-    angles: dict[int, Angle],
+    angles: Angles,
     algebra: Any,
     opaque: Callable[[int, Block], Any],
     look: Callable[[int, Any], None] = lambda place, value: None,

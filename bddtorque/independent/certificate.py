@@ -177,13 +177,17 @@ def held(stated: Stated, found: OutputBound, word: Format) -> OutputBound:
 
 
 def closer_range(stated: Stated, found: OutputBound, word: Format) -> Span | None:
-    """Return what the true value must stay within, in units, for the range that is stated; None where rules give it."""
+    """Return what the true value must stay within, in units, for the range that is stated; None where rules give it.
+
+    Rules may give one of its ends: then that end is no matter.
+    """
     near = held(stated, found, word)
     if (near.low, near.high) == (found.low, found.high):
         return None
     error = math.fsum(each for part, each in stated.parts.items() if part != "final_rounding")
     error += ROUNDED * (error + abs(near.low) + abs(near.high) + abs(word.centre / word.lsb))
-    return near.low + error, near.high - error
+    low = -math.inf if near.low == found.low else near.low + error
+    return low, math.inf if near.high == found.high else near.high - error
 
 
 def check_range(stated: Stated, found: OutputBound, word: Format, where: str, truth: Span | None = None) -> None:

@@ -85,7 +85,10 @@ def float_plan_of(plain: Any) -> FloatPlan:
         block_of(each, f"plan, block {k}") for k, each in enumerate(list_of(given["blocks"], "plan, blocks"))
     )
     for k, block in enumerate(blocks):
-        require(block.kind == "law" and len(block.widths) == 1, f"plan, block {k}: expected a law of one word")
+        require(
+            block.kind in ("law", "function") and len(block.widths) == 1,
+            f"plan, block {k}: expected a law or a function of one word",
+        )
     wires: list[Wire | FloatWire] = []
     for k, each in enumerate(list_of(given["wires"], "plan, wires")):
         wires.append(_wire(each, wires, blocks, f"plan, wire {k}"))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
+from .cascade import Angles, arguments_of
 from .findings import require
 from .float_plan import FloatPlan, bits_of
-from .graph import Angle
+from .graph import Angle, evaluate
 from .ieee import sine_of_word
 from .plan import Block, Wire
 from .running import run_word
@@ -17,7 +18,7 @@ from .running import run_word
 def unrounded_floats(
     plan: FloatPlan,
     inputs: dict[str, Any],
-    angles: dict[int, Angle],
+    angles: Angles,
     algebra: Any,
     opaque: Callable[[int, Block], Any],
 ) -> Iterable[Any]:
@@ -31,7 +32,7 @@ def unrounded_floats(
     for place, wire in enumerate(plan.wires):
         if isinstance(wire, Wire):
             if place not in angles:
-                values[place] = _word(plan, wire, place, inputs, opaque)
+                values[place] = _word(plan, wire, place, inputs, angles, algebra, opaque)
             continue
         if wire.kind == "constant":
             values[place] = algebra.number(wire.value)
@@ -54,9 +55,15 @@ def unrounded_floats(
         yield values[output.wire]
 
 
-def _word(plan: FloatPlan, wire: Wire, place: int, inputs: dict[str, Any], opaque: Callable[[int, Block], Any]) -> Any:
+def _word(
+    plan: FloatPlan, wire: Wire, place: int, inputs: dict[str, Any], angles: Angles, algebra: Any,
+    opaque: Callable[[int, Block], Any],
+) -> Any:  # fmt: skip
     if wire.kind == "lookup":
-        return opaque(place, plan.blocks[wire.block])
+        block = plan.blocks[wire.block]
+        if block.graph is None:
+            return opaque(place, block)
+        return evaluate(block.graph, arguments_of(plan, wire, angles, {}, algebra), algebra).scaled(1 / block.lsb)
     require(wire.name in inputs, f"plan, wire {place}: expected an input of the formats")
     return inputs[wire.name]
 

@@ -43,9 +43,12 @@ class Graph:
 
 @dataclass(frozen=True)
 class Angle:
-    """Σ multiplier·variable + 2π·turns + rest, in rad; each variable is an angle by number."""
+    """Σ multiplier·variable + 2π·turns + rest, in rad; each variable is an angle by number.
 
-    multipliers: tuple[tuple[int, int], ...] = ()
+    Multipliers are whole. Only the word of a table may have a fraction of its angle, which no sum then holds.
+    """
+
+    multipliers: tuple[tuple[int, Any], ...] = ()
     turns: Fraction = Fraction(0)
     rest: Fraction = Fraction(0)
 

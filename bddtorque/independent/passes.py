@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .bounds import Composition, check_ranges, compose
-from .cascade import angles_of, unrounded
+from .cascade import Angles, angles_of, unrounded
 from .float_bounds import compose_floats
 from .float_plan import MOST_WORD_BITS, AnyPlan, FloatPlan
 from .float_running import run_floats, unrounded_floats
-from .graph import Angle
 from .plan import Block
 from .running import run
 from .tables import Facts
@@ -40,7 +39,7 @@ def range_findings(plan: AnyPlan, composition: Composition, reaches: dict[int, t
 def outputs_of(
     plan: AnyPlan,
     inputs: dict[str, Any],
-    angles: dict[int, Angle],
+    angles: Angles,
     algebra: Any,
     opaque: Callable[[int, Block], Any],
     look: Callable[[int, Any], None],

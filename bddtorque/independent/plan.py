@@ -147,8 +147,12 @@ def argument_of(plain: Any, where: str) -> Argument:
     made = Argument(
         kind == "angle", whole(bits, 1, MOST_INPUT_BITS, where), rational(scale, where), rational(centre, where)
     )
-    require(not made.angle or made.scale.denominator == 1, f"{where}: expected a whole multiple of an angle")
+    require(not made.angle or _is_float(made.scale), f"{where}: expected a multiple of an angle that is a float")
     return made
+
+
+def _is_float(number: Fraction) -> bool:
+    return abs(number) < 1 << 53 and Fraction(float(number)) == number
 
 
 def block_of(plain: Any, where: str) -> Block:

@@ -59,6 +59,12 @@ class Member:
     multiplier: Fraction = Fraction(1)
     offset: Fraction = ZERO
 
+    @property
+    def fraction(self) -> Fraction | None:
+        """The size of a multiplier that is no whole number, of a joint that turns."""
+        whole = not self.joint.revolute or self.multiplier.denominator == 1
+        return None if whole else abs(self.multiplier)
+
 
 @dataclass(frozen=True)
 class Robot:
@@ -158,7 +164,6 @@ def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:
     multiplier, offset = (Fraction(real(given[key], where)) for key in ("multiplier", "offset"))
     require(multiplier != 0, f"{where}: expected a multiplier that is not 0")
     require(joint.revolute == joints[drive].revolute, f"{where}: expected a leader of its kind")
-    require(not joint.revolute or multiplier.denominator == 1, f"{where}: expected a whole multiplier")
     return Member(joint, (_link(given["link"], where),), BASE, drive, multiplier, offset)
 
 

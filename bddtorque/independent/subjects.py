@@ -11,7 +11,7 @@ from typing import Any
 from .dynamics import Load, State, Vector, added, torques
 from .formats import Format
 from .graph import Angle
-from .robots import ZERO, Robot
+from .robots import ZERO, Member, Robot
 from .rotations import gram, off_rotation
 
 SECOND = 2
@@ -67,11 +67,25 @@ class Subject:
         return kept | {name: self.words[q] for name, (_, q) in self.differences.items()}
 
     @property
+    def positions(self) -> list[Format]:
+        """The words of the axes of all positions: those of the joints, then of fractions of angles."""
+        return [*self.arrays["q"], *(self.arrays["q"][drive] for drive, _ in self.fractions)]
+
+    @property
+    def fractions(self) -> dict[tuple[int, Fraction], int]:
+        """The axes of joints that follow by a fraction of an angle, by drive and fraction.
+
+        Their angles are taken to be any, whatever those of their drives are, which are only less.
+        """
+        pairs = dict.fromkeys((each.drive, each.fraction) for each in self.robot.members if each.fraction is not None)
+        return {(drive, fraction): k for k, (drive, fraction) in enumerate(pairs, len(self.robot.joints)) if fraction}
+
+    @property
     def axes(self) -> dict[str, int]:
         """The axis of every angle; those of desired ones come after all positions, and stand in differences alone."""
-        n = len(self.arrays["q"])
-        desired = {f"q_desired{k + 1}": n + k for k in range(n)}
-        return {f"q{k + 1}": k for k in range(n)} | desired
+        n = len(self.positions)
+        desired = {f"q_desired{k + 1}": n + k for k in range(len(self.arrays["q"]))}
+        return {f"q{k + 1}": k for k in range(len(self.arrays["q"]))} | desired
 
     @property
     def degrees(self) -> list[int] | None:
@@ -85,10 +99,17 @@ class Subject:
         rotations += [self.robot.tip_rotation] if self.labels else []
         if self.quantity in TIP or any(any(row) for each in rotations for row in gram(each)):
             return None
-        most = [0] * len(self.robot.joints)
+        most = [0] * len(self.positions)
         for member in self.robot.members:
-            most[member.drive] += SECOND * (abs(int(member.multiplier)) if member.joint.revolute else 1)
+            axis, times = self._axis(member)
+            most[axis] += SECOND * (abs(times) if member.joint.revolute else 1)
         return most
+
+    def _axis(self, member: Member) -> tuple[int, int]:
+        """Return the axis that a member turns with, and how many times: once its own, by a fraction of an angle."""
+        if member.fraction is None:
+            return member.drive, int(member.multiplier)
+        return self.fractions[member.drive, member.fraction], 1 if member.multiplier > 0 else -1
 
     def largest_entry(self, place: int) -> float:
         """Return what an output cannot exceed for being an entry of a product of rotations; infinite if it is none."""
@@ -156,7 +177,8 @@ class Subject:
         for member in self.robot.members:
             word, factor = self.arrays["q"][member.drive], member.multiplier
             rest = factor * Fraction(word.offset) + member.offset
-            turning = Angle(((member.drive, int(factor) * word.sign),), Fraction(0), rest)
+            axis, times = self._axis(member)
+            turning = Angle(((axis, times * word.sign),), Fraction(0), rest)
             angles.append(turning if word.angle else Angle())
             places.append(q[member.drive].scaled(factor) + algebra.number(member.offset))
         moved = [[row[each.drive].scaled(each.multiplier) for each in self.robot.members] for row in (qd, qdd)]

@@ -28,6 +28,8 @@ CHUNK = 1 << 21
 """Entries times operations that are computed together: memory stays small."""
 MOST_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
+FINE = 50
+"""Bits of a turn to which fractions of angles are cut off before their sines are computed in floats."""
 UP = 1 + 1e-13
 
 
@@ -116,7 +118,7 @@ class _TableAlgebra:
     def _input(self, k: int) -> Any:
         argument = self.arguments[k]
         if argument.angle:
-            return Angle(((k, int(argument.scale)),) if argument.scale else (), Fraction(0), argument.centre)
+            return Angle(((k, argument.scale),) if argument.scale else (), Fraction(0), argument.centre)
         return Ball(self.axes[k].astype(np.float64)) * ball_of(argument.scale) + ball_of(argument.centre)
 
     @staticmethod
@@ -133,14 +135,27 @@ class _TableAlgebra:
         return self._both(angle)[1]
 
     def _both(self, angle: Angle) -> tuple[Ball, Ball]:
+        if any(Fraction(multiplier).denominator > 1 for _, multiplier in angle.multipliers):
+            return self._both_of_fraction(angle)
         denominator = math.lcm(angle.turns.denominator, *(1 << self.arguments[k].bits for k, _ in angle.multipliers))
         require(denominator <= 1 << 40, "expected angles of fewer bits")
         total: Any = np.int64(int(angle.turns * denominator))
         for k, multiplier in angle.multipliers:
             scale = denominator >> self.arguments[k].bits if denominator & (denominator - 1) == 0 else 0
             require(scale > 0 and abs(multiplier) < 1 << 16, "expected whole multiples of binary angles")
-            total = total + self.axes[k] * (multiplier * scale)
+            total = total + self.axes[k] * (int(multiplier) * scale)
         return sine_and_cosine(total, denominator, angle.rest)
+
+    def _both_of_fraction(self, angle: Angle) -> tuple[Ball, Ball]:
+        """Return sine and cosine of a fraction of an angle: its turns cut off to 2^-FINE, which the radius covers."""
+        require(len(angle.multipliers) == 1 and not angle.turns, "expected a fraction of one angle alone")
+        ((k, multiplier),) = angle.multipliers
+        whole = multiplier.denominator << self.arguments[k].bits
+        turns = self.axes[k].astype(object) * multiplier.numerator % whole
+        cut = ((turns << FINE) // whole).astype(np.int64)
+        sine, cosine = sine_and_cosine(cut, 1 << FINE, angle.rest)
+        slack = 2 * math.pi * 2.0**-FINE * UP
+        return Ball(sine.value, sine.radius + slack), Ball(cosine.value, cosine.radius + slack)
 
 
 def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, bool]:
@@ -215,7 +230,7 @@ def _decided(block: Block, words: list[int]) -> Enclosure:
     for k, (argument, word) in enumerate(zip(block.arguments, words, strict=True)):
         if argument.angle:
             turns[k] = Fraction(word, 1 << argument.bits)
-            values[f"x{k}"] = Angle(((k, int(argument.scale)),) if argument.scale else (), Fraction(0), argument.centre)
+            values[f"x{k}"] = Angle(((k, argument.scale),) if argument.scale else (), Fraction(0), argument.centre)
         else:
             values[f"x{k}"] = exactly(argument.scale * word + argument.centre)
     unit = exactly(1 / block.lsb)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .cascade import angles_of
+from .cascade import Angles, angles_of
 from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan, word_of
 from .formats import box_of
-from .graph import Angle
 from .harmonics import WaveAlgebra, Waves
 from .passes import outputs_of
 from .peaks import enclosed, enclosed_by_boxes, largest, noise
@@ -65,7 +64,7 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
     """
     if subject.quantity in TIP:
         return _compare_exactly(plan, subject, wanted, asked, limits)
-    joints = range(len(subject.arrays["q"]))
+    joints = range(len(subject.positions))
     angles = _angles(plan, subject)
     shapes = _shapes(plan, subject, angles, wanted, asked)
     degrees = [[each[axis] for shape in shapes.values() for each in shape.values()] for axis in joints]
@@ -99,7 +98,7 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
 
 def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits: list[float]) -> Comparison:
     """Compare wave by wave in rationals what is no more than a product of poses."""
-    algebra, words = WaveAlgebra(), dict(enumerate(subject.arrays["q"]))
+    algebra, words = WaveAlgebra(), dict(enumerate(subject.positions))
     reaches: dict[int, Span] = {}
 
     def look(place: int, value: Waves) -> None:
@@ -122,10 +121,10 @@ def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Span
     return Comparison(differences, [0.0] * len(differences), most, 1, reaches, truths)
 
 
-def _angles(plan: AnyPlan, subject: Subject) -> dict[int, Angle]:
+def _angles(plan: AnyPlan, subject: Subject) -> Angles:
     """Return the angle of every wire that holds one; differences that stand for numbers are none."""
-    angles = angles_of(plan, subject.axes)
-    first = len(subject.arrays["q"])
+    angles = angles_of(plan, subject.axes, subject.fractions)
+    first = len(subject.positions)
     desired = {place for place, angle in angles.items() if any(axis >= first for axis, _ in angle.multipliers)}
     for place, wire in enumerate(plan.wires):
         if isinstance(wire, Wire) and wire.kind == "angle_sum" and wire.name in subject.differences:
@@ -145,9 +144,9 @@ def _angles(plan: AnyPlan, subject: Subject) -> dict[int, Angle]:
     return angles
 
 
-def _shapes(plan: AnyPlan, subject: Subject, angles: dict[int, Angle], wanted: Spans, asked: Spans) -> dict[int, Shape]:
+def _shapes(plan: AnyPlan, subject: Subject, angles: Angles, wanted: Spans, asked: Spans) -> dict[int, Shape]:
     """Return, as `_slice` does, the monomials there can be and their degrees."""
-    algebra = DegreeAlgebra(len(subject.arrays["q"]))
+    algebra = DegreeAlgebra(len(subject.positions))
     shapes: dict[int, Shape] = {}
 
     def look(place: int, value: Degrees) -> None:
@@ -166,7 +165,7 @@ def _shapes(plan: AnyPlan, subject: Subject, angles: dict[int, Angle], wanted: S
 
 
 def _slice(
-    plan: AnyPlan, subject: Subject, angles: dict[int, Angle], grid: Grid, wanted: Spans, asked: Spans
+    plan: AnyPlan, subject: Subject, angles: Angles, grid: Grid, wanted: Spans, asked: Spans
 ) -> dict[int, Field]:
     """Return, on a grid, the difference of every output j as −1 − j, sums that are wanted by their place, truths."""
     truth = subject.truth(grid)

@@ -110,14 +110,15 @@ def encode(
 def _version(source: Source, target: str) -> int:
     """Return the first version of the format that knows what a file holds.
 
-    5: the tip of a tree, or of a chain where it is not at the end; 4: quantities; 3: trees and followers; 2: plans in
-    floats.
+    5: the tip of a tree, or of a chain where it is not at the end, and followers by a fraction of an angle;
+    4: quantities; 3: trees and followers; 2: plans in floats.
     """
     if isinstance(source, FunctionSource):
         return 2 if target == TARGET else 1
     robot, spec = source.robot, source.spec
     at_tip = spec.payload is not None or robot.payload is not None or spec.quantity in ("kinematics", "jacobian")
-    if robot.tip.parent is not None or (at_tip and not robot.serial):
+    fractions = any(each.joint.revolute and each.multiplier % 1 for each in robot.followers)
+    if robot.tip.parent is not None or fractions or (at_tip and not robot.serial):
         return FORMAT_VERSION
     if isinstance(source, QuantitySource):
         return 4

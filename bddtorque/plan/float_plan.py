@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import choice, fraction, listed, of_type, table, whole
 from bddtorque.base.shown_tables import html_table
-from bddtorque.plan.blocks import Block, LawBlock
+from bddtorque.plan.blocks import Block, FunctionBlock, LawBlock
 from bddtorque.plan.float_wires import (
     Add,
     Constant,
@@ -34,7 +34,7 @@ TARGET = "float"
 
 @dataclass(frozen=True, repr=False)
 class FloatPlan(BasePlan[FloatWire, FloatOutput]):
-    """Wires that carry words or floats; their blocks are the tables of laws."""
+    """Wires that carry words or floats; their blocks are the tables of laws, and of sines of fractions of angles."""
 
     precision: Precision
 
@@ -77,8 +77,8 @@ def float_plan_from_plain(plain: object, where: str = "plan") -> FloatPlan:
         block_from_plain(each, f"{where}, block {k}") for k, each in enumerate(listed(given["blocks"], where))
     )
     for k, block in enumerate(blocks):
-        if not isinstance(block, LawBlock) or len(block.arguments) != 1:
-            raise BddTorqueError(f"{where}, block {k} must be the table of a law of one word")
+        if not isinstance(block, LawBlock | FunctionBlock) or len(block.arguments) != 1:
+            raise BddTorqueError(f"{where}, block {k} must be the table of a law or a function of one word")
     wires: list[FloatWire] = []
     for k, each in enumerate(listed(given["wires"], where)):
         wire = _wire(each, wires, blocks, f"{where}, wire {k}")

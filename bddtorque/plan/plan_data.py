@@ -200,9 +200,16 @@ def _argument(plain: object, where: str) -> Argument:
     if kind not in ("angle", "word"):
         raise BddTorqueError(not_among(f"{where}, kind of argument", kind, ("angle", "word")))
     factor = fraction(scale, f"{where}, argument")
-    if kind == "angle" and factor.denominator != 1:
-        raise BddTorqueError(f"{where}, argument: an angle's multiple must be an integer, got {scale!r:.40}")
+    if kind == "angle" and not _is_float(factor):
+        raise BddTorqueError(f"{where}, argument: an angle's multiple must be a float, got {scale!r:.40}")
     return Argument(kind, whole(bits, 1, 26, where), factor, fraction(centre, f"{where}, argument"))
+
+
+def _is_float(number: Fraction) -> bool:
+    try:
+        return Fraction(float(number)) == number
+    except OverflowError:
+        return False
 
 
 def graph_from_plain(plain: object, names: set[str], where: str) -> Graph:

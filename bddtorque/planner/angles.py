@@ -17,9 +17,12 @@ from bddtorque.words.argument import Argument
 
 @dataclass(frozen=True)
 class Combination:
-    """Σ multiplier·angle over named angles, whole multipliers; the number type angles are traced with."""
+    """Σ multiplier·angle over named angles; the number type angles are traced with.
 
-    multipliers: tuple[tuple[str, int], ...]
+    Only an angle that stands alone has a multiplier that is no integer: sums wrap.
+    """
+
+    multipliers: tuple[tuple[str, int | Fraction], ...]
     rest: Fraction = Fraction(0)
     """A constant angle, rad."""
 
@@ -36,7 +39,10 @@ class Combination:
         total = dict(self.multipliers)
         for name, multiplier in other.multipliers:
             total[name] = total.get(name, 0) + multiplier
-        return Combination(tuple(sorted((name, m) for name, m in total.items() if m)), self.rest + other.rest)
+        found = Combination(tuple(sorted((name, m) for name, m in total.items() if m)), self.rest + other.rest)
+        if len(found.multipliers) > 1 and found.fractional:
+            raise BddTorqueError(f"plan: a fraction of an angle cannot be added to another angle: {found.name}")
+        return found
 
     __radd__ = __add__
 
@@ -47,9 +53,12 @@ class Combination:
         return -self + other
 
     def __mul__(self, factor: float) -> Combination:
-        if isinstance(factor, Traced | Combination) or factor != int(factor):
-            raise BddTorqueError(f"plan: an angle may be multiplied by integers only, got {factor!r}")
-        return Combination(tuple((name, m * int(factor)) for name, m in self.multipliers), self.rest * int(factor))
+        if isinstance(factor, Traced | Combination):
+            raise BddTorqueError(f"plan: an angle may be multiplied by constants only, got {factor!r}")
+        exact = Fraction(factor)
+        multiples = ((name, m * exact) for name, m in self.multipliers)
+        whole = tuple((name, int(m) if m.denominator == 1 else m) for name, m in multiples)
+        return Combination(whole, self.rest * exact)
 
     __rmul__ = __mul__
 
@@ -65,9 +74,14 @@ class Combination:
         return Argument("angle", max(argument.bits for argument, _ in parts), scale, centre)
 
     @property
+    def fractional(self) -> bool:
+        """Whether it is a fraction of an angle: of the position that the word stands for, within half a turn."""
+        return any(isinstance(m, Fraction) for _, m in self.multipliers)
+
+    @property
     def name(self) -> str:
-        """``q1+q2``, ``2q1-q3``, ``q2+0.3``."""
-        shown = [f"{m:+d}".replace("1", "") + name if abs(m) == 1 else f"{m:+d}{name}" for name, m in self.multipliers]
+        """``q1+q2``, ``2q1-q3``, ``q2+0.3``, ``0.5q1``."""
+        shown = [f"{'+-'[m < 0]}{name}" if abs(m) == 1 else f"{float(m):+.6g}{name}" for name, m in self.multipliers]
         rest = f"{float(self.rest):+.6g}" if self.rest else ""
         return "".join(shown).removeprefix("+") + rest
 
@@ -99,7 +113,7 @@ class _Arithmetic:
             raise BddTorqueError("plan: sines and cosines may be taken of sums of angles only")
         sign = 1 if angle.multipliers[0][1] > 0 else -1
         angle = angle * sign
-        if len(angle.multipliers) == 1 and not angle.rest:
+        if len(angle.multipliers) == 1 and not angle.rest and not angle.fractional:
             ((name, multiplier),) = angle.multipliers
             return multiplier * self.tracer.input(name), sign
         name = angle.name

@@ -89,7 +89,7 @@ class PlanBuilder:
         parts = []
         for each, multiplier in combination.multipliers:
             argument = self.arguments[each]
-            parts.append((self.word(each), multiplier * int(argument.scale), bits - argument.bits))
+            parts.append((self.word(each), int(multiplier * argument.scale), bits - argument.bits))
         return self.wire(AngleSum(name, bits, tuple(parts)))
 
     def table(

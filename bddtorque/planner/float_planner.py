@@ -13,8 +13,9 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op
+from bddtorque.graph.tracer import Tracer
 from bddtorque.laws.law import Law
-from bddtorque.plan.blocks import Block, LawBlock
+from bddtorque.plan.blocks import Block, FunctionBlock, LawBlock
 from bddtorque.plan.bound import planned_facts
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import MOST_WORD_BITS, FloatPlan
@@ -147,19 +148,47 @@ class _Writer:
         return self.wire(Input(name, argument.bits, argument.kind == "angle"))
 
     def _sine(self, node: int, cosine: bool) -> int:
-        """Return the sine or cosine of a sum of angles, or of a whole multiple of one."""
+        """Return the sine or cosine of a sum of angles, or of a multiple of one."""
         operation, factor = self.graph.nodes[node], 1
         if operation.op is Op.PRODUCT:
             factor = int(self.graph.nodes[operation.left >> 1].value)
             operation = self.graph.nodes[operation.right >> 1]
         combination = self.sums.get(operation.name, Combination(((operation.name, factor),)))
-        whole = [(name, multiplier * int(self.arguments[name].scale)) for name, multiplier in combination.multipliers]
+        if combination.fractional:
+            return self._tabled_sine(operation.name, combination, cosine)
+        whole = [(name, int(multiplier * self.arguments[name].scale)) for name, multiplier in combination.multipliers]
         rest = combination.argument(self.arguments).centre
         if len(whole) == 1 and whole[0][1] == 1:
             return self.wire(Sine(self.word(whole[0][0]), cosine, rest))
         bits = max(self.arguments[name].bits for name, _ in whole)
         parts = tuple((self.word(name), factor, bits - self.arguments[name].bits) for name, factor in whole)
         return self.wire(Sine(self.wire(AngleSum(operation.name, bits, parts)), cosine, rest))
+
+    def _tabled_sine(self, label: str, combination: Combination, cosine: bool) -> int:
+        """Return the sine or cosine of a fraction of an angle, which no word can hold: from a table over the angle."""
+        ((name, _),) = combination.multipliers
+        self._check_bits(f"the sine of {label}", name)
+        tracer = Tracer()
+        turned = tracer.cos(tracer.input("x0")) if cosine else tracer.sin(tracer.input("x0"))
+        most = 1 << (LAW_BITS - 1)
+        lsb = Fraction(1, most)
+        argument = combination.argument(self.arguments)
+        block = FunctionBlock(tracer.graph([turned], ["f"]), (argument,), lsb, -most, most)
+        number = self._looked_up(f"{'cos' if cosine else 'sin'}({label})", block, name)
+        return self.wire(Multiply(number, self.constant(lsb)))
+
+    def _check_bits(self, what: str, name: str) -> None:
+        bits = self.arguments[name].bits
+        if bits > MOST_LAW_BITS:
+            raise BddTorqueError(
+                f"plan: {what} needs {bits} input bits and a table has at most {MOST_LAW_BITS}: lower input_bits"
+            )
+
+    def _looked_up(self, label: str, block: Block, name: str) -> int:
+        """Return the words of a table over an input word, as numbers."""
+        if block not in self.blocks:
+            self.blocks.append(block)
+        return self.wire(Number(self.wire(Lookup(label, self.blocks.index(block), (self.word(name),)))))
 
     def output(self, reference: int, target: Target, laws: Sequence[LawTerm]) -> FloatOutput:
         """Return an output: the value of a reference, and the laws added to it, in units of its word."""
@@ -178,11 +207,7 @@ class _Writer:
     def _law(self, term: LawTerm, target: Target, total: int | None) -> int:
         """Return a law in units of an output, added to what is there: its table, times the unit of its words."""
         argument = self.arguments[term.name]
-        if argument.bits > MOST_LAW_BITS:
-            raise BddTorqueError(
-                f"plan: a {term.law.kind} of {term.name} needs {argument.bits} input bits and a table has at most "
-                f"{MOST_LAW_BITS}: lower input_bits"
-            )
+        self._check_bits(f"a {term.law.kind} of {term.name}", term.name)
         found = argument.bounded(argument.words())
         if not isinstance(found, Bounded):
             raise BddTorqueError(f"plan: a term of kind {term.law.kind} must be of a word with a range, got an angle")
@@ -191,10 +216,8 @@ class _Writer:
         largest = max(abs(low), abs(high), float(target.lsb))
         lsb = Fraction(2) ** (int(np.frexp(largest)[1]) - LAW_BITS)
         block = LawBlock(term.law, (argument,), lsb, *nearest_words(low, high, lsb))
-        if block not in self.blocks:
-            self.blocks.append(block)
-        lookup = Lookup(f"{term.law.kind}({term.name})", self.blocks.index(block), (self.word(term.name),))
-        number, scale = self.wire(Number(self.wire(lookup))), self.constant(target.sign * lsb / target.lsb)
+        number = self._looked_up(f"{term.law.kind}({term.name})", block, term.name)
+        scale = self.constant(target.sign * lsb / target.lsb)
         return self.wire(Multiply(number, scale) if total is None else Fused(number, scale, total))
 
 

@@ -40,7 +40,7 @@ class FunctionTables(PlanBuilder):
         q2, q3 and q2+q3 are two words; q1+q2 alone is one.
         """
         given = ordered(frozenset(names), self.arguments)
-        if any(self.sums[name].rest for name in given if name in self.sums):
+        if any(self.sums[name].rest or self.sums[name].fractional for name in given if name in self.sums):
             return given
         return min(given, self.inputs_of(given), key=lambda words: sum(self.arguments[name].bits for name in words))
 
@@ -53,7 +53,11 @@ class FunctionTables(PlanBuilder):
         tracer = Tracer()
         inputs: dict[str, Number] = {name: tracer.input(f"x{k}") for k, name in enumerate(names)}
         for name, combination in self.sums.items():
-            if name not in inputs and all(n in inputs for n, _ in combination.multipliers):
+            if (
+                name not in inputs
+                and not combination.fractional
+                and all(n in inputs for n, _ in combination.multipliers)
+            ):
                 inputs[name] = sum((m * inputs[n] for n, m in combination.multipliers), 0.0)
         total: Number = 0.0
         for references in products:

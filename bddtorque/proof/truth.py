@@ -74,7 +74,7 @@ def folding_errors(graph: Graph, ranges: Sequence[Interval]) -> list[float]:
             case Op.SUM:
                 errors.append(errors[left] + errors[right])
             case Op.PRODUCT if not math.isfinite(ranges[right].magnitude):
-                errors.append(0.0)  # a whole multiple of an angle is exact
+                errors.append(0.0)  # a multiple of an angle is exact
             case Op.PRODUCT:
                 crossed = ranges[left].magnitude * errors[right] + ranges[right].magnitude * errors[left]
                 errors.append(crossed + errors[left] * errors[right])

@@ -22,7 +22,7 @@ class Argument:
     # "angle", value = 2π·scale·word/2^bits + centre (rad), or "word", value = scale·word + centre
     kind: Literal["angle", "word"]
     bits: int  # word length
-    # scale, centre: rationals; the scale of an angle is a whole number
+    # scale, centre: rationals; the scale of an angle is an integer over a power of two
     scale: Fraction = Fraction(1)
     centre: Fraction = Fraction(0)
 
@@ -43,7 +43,8 @@ class Argument:
     def bounded(self, words: Any) -> Bounded | Turn:
         """Return the values of words, with bounds; angles stay exact."""
         if self.kind == "angle":
-            return Turn(words * int(self.scale), self.bits, self.centre)
+            turned = Turn(words, self.bits) * self.scale
+            return Turn(turned.numerator, turned.bits, self.centre)
         scale, centre = float(self.scale), float(self.centre)
         value = words * scale + centre
         return Bounded(value, 4 * ULP * (np.abs(words * scale) + abs(centre)))

@@ -21,6 +21,8 @@ ROOM = 1 + 1e-12
 """Each composed bound is taken so much larger: more than the few float operations behind it can lose."""
 TIE_WINDOW = 1e-9
 """Units; closer to a tie than this, extended precision decides how a value is rounded."""
+MOST_TURN_BITS = 60
+"""Bits of exact angles that arrays of int64 hold, those of the reduction to eighths of a turn included."""
 TINY = 1e-290
 """More than any underflow can lose."""
 SINE_RADIUS = 2e-15
@@ -93,17 +95,21 @@ class Turn(Ring):
         total = (self.numerator << (bits - self.bits)) + (other.numerator << (bits - other.bits))
         return Turn(total, bits, self.rest + other.rest)
 
-    def __mul__(self, factor: float) -> Turn:
-        if factor != int(factor):
-            raise ArithmeticError(f"an angle can only be multiplied with integers, not {factor}")
-        return Turn(self.numerator * int(factor), self.bits, self.rest * int(factor))
+    def __mul__(self, factor: float | Fraction) -> Turn:
+        """Return a multiple; by a fraction, the angle is taken to be the one of its numerator, not of any full turn."""
+        exact = Fraction(factor)
+        finer = exact.denominator.bit_length() - 1  # a float is an integer over a power of two
+        numerator = self.numerator
+        if self.bits + finer > MOST_TURN_BITS and isinstance(numerator, np.ndarray):
+            numerator = numerator.astype(object)  # integers of any length
+        return Turn(numerator * exact.numerator, self.bits + finer, self.rest * exact)
 
     def octant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return quarter turns k (0 to 3) and numerators y with |y| <= 2^bits/8: the angle without rest is k/4 + y."""
         whole, quarter, bits = 1 << (self.bits + 3), 1 << (self.bits + 1), self.bits + 3  # in eighths, so it is exact
         numerator = (self.numerator << 3) & (whole - 1)
         k = (numerator + quarter // 2) >> (bits - 2)
-        return k & 3, numerator - (k << (bits - 2))
+        return np.asarray(k & 3, dtype=np.int64), numerator - (k << (bits - 2))
 
 
 class BoundedArithmetic:
@@ -120,7 +126,7 @@ class BoundedArithmetic:
     @staticmethod
     def _sine_cosine(angle: Turn) -> tuple[Bounded, Bounded]:
         k, y = angle.octant()
-        small = y * (2 * np.pi / (1 << (angle.bits + 3)))
+        small = np.asarray(y * (2 * np.pi / (1 << (angle.bits + 3))), dtype=np.float64)
         s, c = np.sin(small), np.cos(small)
         s, c = np.where(y == 0, 0.0, s), np.where(y == 0, 1.0, c)
         sines, cosines = np.choose(k, (s, c, -s, -c)), np.choose(k, (c, -s, -c, s))

@@ -91,8 +91,19 @@ def test_angles_combine_exactly():
     a, b = Turn(np.array([1]), 3, Fraction(1, 7)), Turn(np.array([5]), 5)
     total = 2.0 * a - b
     assert (total.bits, total.numerator.tolist(), total.rest) == (5, [2 * 4 - 5], Fraction(2, 7))
-    with pytest.raises(ArithmeticError, match="only be multiplied with integers"):
-        a * 0.5
+    half = b * -1.5
+    assert (half.bits, half.numerator.tolist(), half.rest) == (6, [-15], 0)
+
+
+@given(st.integers(2, 24), st.floats(-20, 20), st.integers(0, 2**32))
+def test_fractions_of_angles_are_within_their_radius(bits, factor, seed):
+    words = np.random.default_rng(seed).integers(-(1 << bits - 1), 1 << bits - 1, 8)
+    turn, arithmetic = Turn(words, bits) * factor, BoundedArithmetic()
+    with mpmath.workdps(60):
+        for function, found in ((mpmath.sin, arithmetic.sin(turn)), (mpmath.cos, arithmetic.cos(turn))):
+            for word, value, radius in zip(words, found.value, np.broadcast_to(found.radius, (8,)), strict=True):
+                phase = 2 * mpmath.pi * int(word) / (1 << bits) * mpmath.mpf(factor)
+                assert abs(function(phase) - mpmath.mpf(float(value))) <= mpmath.mpf(float(radius)) + mpmath.mpf(1e-45)
 
 
 intervals = st.tuples(magnitudes, magnitudes).map(lambda ends: sorted(end + 0.0 for end in ends))  # no −0.0 above 0.0
