@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,10 @@ def lint_command(
             metavar="ROBOT", show_default=False, help="A built-in name, or a .toml, .urdf, .xacro, .xml file."
         ),
     ],
+    fix: Annotated[
+        Path | None,
+        typer.Option("--fix", metavar="FILE", help="Write a URDF file with the nearest inertias that bodies can have."),
+    ] = None,
     as_json: JsonOption = False,
     *,
     chosen: dict[str, Any],
@@ -33,12 +38,28 @@ def lint_command(
     """
     from bddtorque.dynamics.robot_lint import lint, summary
 
+    opt.check_outputs({"--fix": fix}, [robot])
     findings = lint(robot, **{name: value for name, value in chosen.items() if value is not None})
+    changed = None if fix is None else _write_fixed(robot, chosen["xacro_args"], fix)
     if as_json:
-        write_json({"robot": robot, "findings": [finding.to_plain() for finding in findings]})
+        fixed = {} if changed is None else {"fixed": {"file": str(fix), "links": changed}}
+        write_json({"robot": robot, "findings": [finding.to_plain() for finding in findings], **fixed})
     else:
         for finding in findings:
             show(f"{finding.kind}: {finding}")
         show(summary(findings))
+        if changed is not None:
+            which = f" of {', '.join(changed)}" if changed else ""
+            show(f"wrote {fix} with {len(changed)} {'inertia' if len(changed) == 1 else 'inertias'} changed{which}")
     if findings:
         raise typer.Exit(1)
+
+
+def _write_fixed(robot: str, xacro_args: dict[str, str] | None, fix: Path) -> list[str]:
+    """Write a robot with physical inertias; return the links that were changed."""
+    from bddtorque.base.writing import write_whole
+    from bddtorque.dynamics.inertia_fix import with_physical_inertias
+
+    data, changed = with_physical_inertias(robot, xacro_args)
+    write_whole(fix, data)
+    return changed

@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.dynamics.coupling import refuse_uncompilable
+from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
 from bddtorque.robots.robot import Link, Robot
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 from bddtorque.spec.resolve import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
+from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
 
@@ -107,6 +108,7 @@ def lint(robot: RobotLike, **options: Unpack[TreeOptions]) -> list[LintFinding]:
         findings += [*_massless(loaded, tree), *_efforts(loaded)]
         try:
             refuse_uncompilable(loaded)
+            refuse_ambiguous_turns(loaded, [Format("angle", 24, each.lower, each.upper) for each in loaded.joints])
         except BddTorqueError as problem:
             findings.append(_found("refused", "robot", str(problem)))
     return findings
@@ -125,7 +127,7 @@ def _links(tree: Tree) -> Iterator[LintFinding]:
         where, inertia = f"link '{name}'", np.array(link.inertia)
         wrong = link.why_unphysical()
         if wrong:
-            yield _found("inertia", where, wrong, **_moments(nearest_physical(inertia)))
+            yield _found("inertia", where, wrong, **moments_of(nearest_physical(inertia)))
         if link.mass > 0 and not inertia.any() and not points:  # or all are points, as in textbooks
             yield _found("inertia", where, f"inertia is zero for a mass of {link.mass:g} kg, as if it were a point")
         yield from _units(link, where)
@@ -144,7 +146,8 @@ def nearest_physical(inertia: Floats) -> Floats:
     return nearest
 
 
-def _moments(inertia: Floats) -> dict[str, float]:
+def moments_of(inertia: Floats) -> dict[str, float]:
+    """Return the six moments of an inertia (3, 3), by the names that URDF has for them."""
     names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     return {name: float(inertia[place]) for name, place in names.items()}
 

@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli import main
 from bddtorque.cli.app import app
+from bddtorque.dynamics.inertia_fix import with_physical_inertias
 from bddtorque.dynamics.robot_lint import LintFinding, lint, nearest_physical
 from bddtorque.robots.robot import Link
 
@@ -65,8 +67,50 @@ def test_placeholders_for_all_links_and_couplings_that_do_not_compile(tmp_path: 
     parts = [joint(f"j{k}", "fixed", "lower", f"l{k}").replace('value="0.5"', f'value="0.{k}"') for k in (1, 2, 3)]
     said = [str(each) for each in findings(extended(*parts), tmp_path)]
     assert any("3 links of different mass have the same moments" in each for each in said)
-    half = joint("half", "revolute", "upper", "side", LIMIT + '<mimic joint="shoulder" multiplier="0.5"/>')
-    assert any("multiplier must be an integer" in str(each) for each in findings(extended(half), tmp_path))
+    half = extended(joint("half", "revolute", "upper", "side", LIMIT + '<mimic joint="shoulder" multiplier="0.5"/>'))
+    assert not [each for each in findings(half, tmp_path) if each.kind == "refused"]
+    turning = half.replace('lower="-2" upper="2"', 'lower="-4" upper="4"')
+    assert any("its position must stay within it, got -4 to 4" in str(each) for each in findings(turning, tmp_path))
+
+
+BENT = TWO_LINKS.replace('izz="0.04"', "izz = '0.4'").replace("<link name=", "<!-- <inertia> -->\n<link name=")
+
+
+def test_a_file_with_physical_inertias_is_written(tmp_path: Path) -> None:
+    path, fixed = tmp_path / "arm.urdf", tmp_path / "fixed.urdf"
+    path.write_text(BENT)
+    ran = CliRunner().invoke(app, ["lint", str(path), "--fix", str(fixed)])
+    assert ran.exit_code == 1
+    assert ran.stdout.splitlines()[-1].endswith("with 1 inertia changed of upper")
+    before, after = BENT.splitlines(), fixed.read_text().splitlines()
+    changed = [k for k, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+    assert len(changed) == 1 and "izz = '0." in after[changed[0]]
+    robot = bt.load_robot(fixed)
+    (found,) = [each for each in lint(path) if each.kind == "inertia"]
+    turned = bt.load_robot(path, allow_unphysical=True).links[0]
+    np.testing.assert_allclose(robot.links[0].inertia, nearest_physical(np.array(turned.inertia)), atol=1e-15)
+    assert found.where == "link 'upper'"
+    told = CliRunner().invoke(app, ["lint", str(fixed), "--fix", str(tmp_path / "again.urdf"), "--json"])
+    assert json.loads(told.stdout)["fixed"]["links"] == [] and told.exit_code == 0
+    assert (tmp_path / "again.urdf").read_bytes() == fixed.read_bytes()
+
+
+def test_what_cannot_be_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(BENT)
+    (tmp_path / "link.urdf").symlink_to(path)
+    for same in (path, tmp_path / "link.urdf"):
+        assert main(["lint", str(path), "--fix", str(same)]) == 2
+        assert path.read_text() == BENT
+    assert main(["lint", "ur5", "--fix", str(tmp_path / "ur5.urdf")]) == 2
+    assert "fix is only for URDF" in capsys.readouterr().err
+    assert not (tmp_path / "ur5.urdf").exists()
+    with pytest.raises(BddTorqueError, match="fix is only for URDF and xacro files, got 'ur5'"):
+        with_physical_inertias("ur5")
+    wide = path.with_name("wide.urdf")
+    wide.write_bytes(BENT.replace('<?xml version="1.0"?>', '<?xml version="1.0" encoding="utf-16"?>').encode("utf-16"))
+    with pytest.raises(BddTorqueError, match="its <inertia> cannot be edited; edit it by hand"):
+        with_physical_inertias(wide)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=9, max_size=9))
