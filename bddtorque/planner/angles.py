@@ -39,7 +39,8 @@ class Combination:
         total = dict(self.multipliers)
         for name, multiplier in other.multipliers:
             total[name] = total.get(name, 0) + multiplier
-        found = Combination(tuple(sorted((name, m) for name, m in total.items() if m)), self.rest + other.rest)
+        sums = tuple(sorted((name, _whole(m)) for name, m in total.items() if m))
+        found = Combination(sums, self.rest + other.rest)
         if len(found.multipliers) > 1 and found.fractional:
             raise BddTorqueError(f"plan: a fraction of an angle cannot be added to another angle: {found.name}")
         return found
@@ -56,9 +57,7 @@ class Combination:
         if isinstance(factor, Traced | Combination):
             raise BddTorqueError(f"plan: an angle may be multiplied by constants only, got {factor!r}")
         exact = Fraction(factor)
-        multiples = ((name, m * exact) for name, m in self.multipliers)
-        whole = tuple((name, int(m) if m.denominator == 1 else m) for name, m in multiples)
-        return Combination(whole, self.rest * exact)
+        return Combination(tuple((name, _whole(m * exact)) for name, m in self.multipliers), self.rest * exact)
 
     __rmul__ = __mul__
 
@@ -84,6 +83,11 @@ class Combination:
         shown = [f"{'+-'[m < 0]}{name}" if abs(m) == 1 else f"{float(m):+.6g}{name}" for name, m in self.multipliers]
         rest = f"{float(self.rest):+.6g}" if self.rest else ""
         return "".join(shown).removeprefix("+") + rest
+
+
+def _whole(number: int | Fraction) -> int | Fraction:
+    """Return an integer as one, and other rationals as they are."""
+    return int(number) if number.denominator == 1 else number
 
 
 class _Arithmetic:

@@ -126,7 +126,8 @@ class BoundedArithmetic:
     @staticmethod
     def _sine_cosine(angle: Turn) -> tuple[Bounded, Bounded]:
         k, y = angle.octant()
-        small = np.asarray(y * (2 * np.pi / (1 << (angle.bits + 3))), dtype=np.float64)
+        finest = min(angle.bits + 3, MOST_TURN_BITS)  # what is cut off is nothing next to the radius
+        small = np.asarray(y >> (angle.bits + 3 - finest), dtype=np.int64) * (2 * np.pi / (1 << finest))
         s, c = np.sin(small), np.cos(small)
         s, c = np.where(y == 0, 0.0, s), np.where(y == 0, 1.0, c)
         sines, cosines = np.choose(k, (s, c, -s, -c)), np.choose(k, (c, -s, -c, s))

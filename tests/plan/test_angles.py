@@ -108,7 +108,8 @@ def test_constants_that_look_alike_are_told_apart():
         lambda t, a, v: a + v,
         lambda t, a, v: t.sin(v),
         lambda t, a, v: t.sin(a) * a,
-        lambda t, a, v: t.sin(0.5 * a),
+        lambda t, a, v: t.sin(0.5 * a + t.input("b")),
+        lambda t, a, v: t.sin(a * v),
         lambda t, a, v: a,
     ],
 )
@@ -116,7 +117,19 @@ def test_angles_outside_sines_are_refused(build):
     tracer = Tracer()
     graph = tracer.graph([build(tracer, tracer.input("a"), tracer.input("v"))], ["y"])
     with pytest.raises(BddTorqueError, match=r"^plan: "):
-        with_angle_sums(graph, {"a": ANGLE, "v": WORD})
+        with_angle_sums(graph, {"a": ANGLE, "b": ANGLE, "v": WORD})
+
+
+def test_a_fraction_of_an_angle_is_an_argument_of_its_word():
+    tracer = Tracer()
+    a = tracer.input("a")
+    graph = tracer.graph([tracer.cos(-0.5 * a - 0.25) + tracer.sin(1.5 * a - 0.5 * a)], ["y"])
+    rewritten, sums = with_angle_sums(graph, {"a": ANGLE})
+    ((name, half),) = sums.items()
+    assert name == half.name == "0.5a+0.25" and half.fractional
+    word = Argument("angle", 7, Fraction(-1), Fraction(3))
+    assert half.argument({"a": word}) == Argument("angle", 7, Fraction(-1, 2), Fraction(7, 4))
+    assert set(rewritten.input_names) == {"a", name}
 
 
 def test_combinations_read_as_people_write_them():
