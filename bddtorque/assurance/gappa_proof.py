@@ -30,24 +30,12 @@ from bddtorque.work import NoProgress, Progress, step
 
 @dataclass(frozen=True)
 class GappaBound:
-    """One output: what Gappa proves, and what the certificate says, in units of its last bit.
+    """One output: what Gappa proves, and what the certificate says, in units of its last bit."""
 
-    Attributes
-    ----------
-    name
-        Of the joint, or of the output of a function.
-    gappa
-        Of |word − t|.
-    arithmetic
-        How far t can be from the true function.
-    certificate
-        The bound in the file.
-    """
-
-    name: str
-    gappa: float
-    arithmetic: float
-    certificate: float
+    name: str  # of the joint, or of the output of a function
+    gappa: float  # of |word − t|
+    arithmetic: float  # how far t can be from the true function
+    certificate: float  # the bound in the file
 
     @property
     def total(self) -> float:
@@ -62,27 +50,13 @@ class GappaBound:
 
 @dataclass(frozen=True)
 class GappaProof:
-    """What was checked, and what Gappa reached.
+    """What was checked, and what Gappa reached."""
 
-    Attributes
-    ----------
-    checks
-        What holds.
-    bounds
-        By output.
-    lemmas
-        How many Gappa closed.
-    script
-        All of them as a shell script.
-    theorem
-        All of them and the theorem that they make as a file for Coq, if asked for.
-    """
-
-    checks: tuple[Check, ...]
-    bounds: tuple[GappaBound, ...] = ()
-    lemmas: int = 0
-    script: str = ""
-    theorem: str = ""
+    checks: tuple[Check, ...]  # what holds
+    bounds: tuple[GappaBound, ...] = ()  # by output
+    lemmas: int = 0  # how many Gappa closed
+    script: str = ""  # all of them as a shell script
+    theorem: str = ""  # all of them and the theorem that they make as a file for Coq, if asked for
 
     @property
     def passed(self) -> bool:

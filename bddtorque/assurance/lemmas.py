@@ -92,30 +92,14 @@ class Hint:
 
 @dataclass(frozen=True)
 class Lemma:
-    """Facts that follow from others.
+    """Facts that follow from others."""
 
-    Attributes
-    ----------
-    name
-        Unique in a proof.
-    about
-        One line for readers.
-    definitions
-        (name, expression) of what is new, each in names before it.
-    premises
-        Expressions whose intervals are known.
-    goals
-        Expressions whose intervals are asked for.
-    hints
-        Rewritings that show the way.
-    """
-
-    name: str
-    about: str
-    premises: tuple[str, ...]
-    goals: tuple[str, ...]
-    definitions: tuple[tuple[str, str], ...] = ()
-    hints: tuple[Hint, ...] = ()
+    name: str  # unique in a proof
+    about: str  # one line for readers
+    premises: tuple[str, ...]  # expressions whose intervals are known
+    goals: tuple[str, ...]  # expressions whose intervals are asked for
+    definitions: tuple[tuple[str, str], ...] = ()  # (name, expression) of what is new, each in names before it
+    hints: tuple[Hint, ...] = ()  # rewritings that show the way
 
     def script(self, known: Mapping[str, Ends], float_format: str, answered: bool) -> str:
         """Return the lemma as a script for Gappa; its goals are questions, or stand with their answers."""
@@ -146,27 +130,13 @@ def find_gappa() -> str:
 
 @dataclass
 class Prover:
-    """Keeps what is known and asks Gappa for more.
+    """Keeps what is known and asks Gappa for more."""
 
-    Attributes
-    ----------
-    float_format
-        What `rnd` rounds to, by Gappa's name.
-    known
-        Interval of every fact.
-    reasons
-        Of every premise, why it is true.
-    lemmas
-        Those that Gappa has proved, in their order.
-    told
-        Told of every lemma.
-    """
-
-    float_format: str = "ieee_32"
-    known: dict[str, Ends] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    lemmas: list[Lemma] = field(default_factory=list)
-    told: Callable[[Lemma], None] | None = None
+    float_format: str = "ieee_32"  # what `rnd` rounds to, by Gappa's name
+    known: dict[str, Ends] = field(default_factory=dict)  # interval of every fact
+    reasons: dict[str, str] = field(default_factory=dict)  # of every premise, why it is true
+    lemmas: list[Lemma] = field(default_factory=list)  # those that Gappa has proved, in their order
+    told: Callable[[Lemma], None] | None = None  # told of every lemma
     path: str = field(default_factory=find_gappa)
 
     def state(self, expression: str, ends: Ends, reason: str) -> None:
