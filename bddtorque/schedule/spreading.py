@@ -59,9 +59,7 @@ class Spreading:
     costs: Costs  # the steps of each operation
     serial: float  # what one processor takes that computes everything once
     longest: float  # the longest path: no number of processors is faster
-    # messages, message_bits: what processors send to others, see `messages`
-    messages: int
-    message_bits: int
+    messages: int  # what processors send to others, see `messages`
 
     @property
     def processors(self) -> int:
@@ -114,7 +112,7 @@ def spread_bits(
     groups = [each.owner if grain == "wire" else each.name for each in operations]
     schedule = _schedule(tasks, processors, groups, latency)
     serial = sum(task.duration for task in tasks)
-    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
+    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), messages(operations, schedule))
 
 
 def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str], latency: float = 0.0) -> Schedule:
@@ -158,7 +156,7 @@ def spread_terms(
     ]
     schedule = _schedule(tasks, processors, groups)
     serial = sum(costs.duration(each) for each in once)
-    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), *messages(operations, schedule))
+    return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), messages(operations, schedule))
 
 
 def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
@@ -208,15 +206,12 @@ def schedule_model(
     return spread_bits(operations_of(plan, model.diagrams, costs), count, costs, grain, latency)
 
 
-def messages(operations: Sequence[Operation], schedule: Schedule) -> tuple[int, int]:
-    """Return how many messages there are, each what one processor sends another of one word, and their bits."""
+def messages(operations: Sequence[Operation], schedule: Schedule) -> int:
+    """Return how many messages there are, each what one processor sends another of one word."""
     place = {each.task: each.processor for each in schedule.placements}
-    made = {each.name: each for each in operations}
-    crossing = {
-        (name, place[each.name]) for each in operations for name in each.predecessors if place[name] != place[each.name]
-    }
-    words = {(made[name].word, place[name], receiver) for name, receiver in crossing}
-    return len(words), sum(made[name].bits for name, _ in crossing)
+    word = {each.name: each.word for each in operations}
+    sent = ((name, place[name], place[each.name]) for each in operations for name in each.predecessors)
+    return len({(word[name], sender, receiver) for name, sender, receiver in sent if sender != receiver})
 
 
 def delayed(spreading: Spreading, latency: float) -> Schedule:
