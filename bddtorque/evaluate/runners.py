@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Protocol
@@ -25,6 +24,7 @@ from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
+from bddtorque.evaluate.helping_threads import HelpingThreads
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
 from bddtorque.evaluate.machine import program_book, run_program, run_states
 from bddtorque.evaluate.pointers import entry
@@ -248,15 +248,14 @@ class Spread:
         self.threads = threads
         self.takes_columns, self.counts_unread = runner.takes_columns, runner.counts_unread
         self.kernel, self.single, self.compiled_later = runner.kernel, runner.single, runner.compiled_later
-        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        self._helpers: tuple[int, HelpingThreads] | None = None
 
-    def pool(self) -> ThreadPoolExecutor:
+    def helpers(self) -> HelpingThreads:
         """Return the threads of this process: a forked child has none of its parent's, and starts its own."""
         process = os.getpid()
-        if self._pool is None or self._pool[0] != process:
-            # the caller's own thread takes a piece too
-            self._pool = process, ThreadPoolExecutor(self.threads - 1, thread_name_prefix="bddtorque")
-        return self._pool[1]
+        if self._helpers is None or self._helpers[0] != process:
+            self._helpers = process, HelpingThreads(self.threads - 1)  # the caller's own thread takes a piece too
+        return self._helpers[1]
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states; as the runner itself would."""
@@ -270,14 +269,11 @@ class Spread:
         if len(parts) == 1:
             return run(*arrays, counts)
         own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
-        pool = self.pool()
-        waiting = [
-            pool.submit(run, *(each[part] for each in arrays), counted)
-            for part, counted in zip(parts[1:], own[1:], strict=True)
-        ]
-        told = run(*(each[parts[0]] for each in arrays), own[0])
-        for each in waiting:
-            told |= each.result()
+
+        def work(place: int) -> bool:
+            return run(*(each[parts[place]] for each in arrays), own[place])
+
+        told = self.helpers().run(work, len(parts))
         counts += own.sum(axis=0)
         return told
 
