@@ -110,13 +110,8 @@ def subject_findings(
     for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):
         check_difference(each, bound, difference, f"certificate, '{each.name:.40}'")
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
-    found = f"the cascade without roundings is within {shown} units of "
-    if subject.quantity in TIP:
-        found += f"the robot's kinematics, in rationals ({comparison.points:,} waves)"
-    else:
-        found += f"Newton-Euler, everywhere ({comparison.points:,} positions of a grid, "
-        found += f"{comparison.monomials} products of motions)"
-    yield Finding("dynamics", True, found)
+    said = f"the cascade without roundings is within {shown} units of {comparison.how}"
+    yield Finding("dynamics", True, said)
     points = math.prod(POINTS if joint.revolute else 2 * POINTS for joint in robot.joints)
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]

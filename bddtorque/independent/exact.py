@@ -65,12 +65,12 @@ class ExactAlgebra:
 
 
 @cache
-def pi_fixed() -> tuple[int, int]:
-    """Return π·2^BITS as a whole number, and how far that can be off."""
+def pi_fixed(bits: int = BITS) -> tuple[int, int]:
+    """Return π·2^bits as a whole number, and how far that can be off."""
     guard = 32
 
     def arctangent(inverse: int) -> tuple[int, int]:
-        power = (ONE << guard) // inverse
+        power = (1 << bits + guard) // inverse
         total, sign, k = power, -1, 3
         while power:
             power //= inverse * inverse
@@ -94,18 +94,27 @@ def sine_of_turns(turns: Fraction, rest: Fraction = Fraction(0)) -> Enclosure:
     quarters = round(Fraction(2 * x, pi))
     x -= quarters * pi // 2
     slack += abs(quarters) * off + 1
-    near, lost = _taylor(x, cosine=bool(quarters & 1))
+    near, lost = _taylor(x, BITS, cosine=bool(quarters & 1))
     near = -near if quarters & 2 else near
     slack += lost
     return Enclosure(Fraction(near - slack, ONE), Fraction(near + slack, ONE))
 
 
-def _taylor(x: int, cosine: bool) -> tuple[int, int]:
-    """Return sine or cosine of x/2^BITS, |x| about 1 at most, in the same units, and how far it can be off."""
-    term, k = (ONE, 0) if cosine else (x, 1)
-    total, count = term, 1
+def sine_and_cosine_of(x: int, bits: int) -> tuple[int, int]:
+    """Return sine and cosine of x/2^bits, |x| at most 2^(bits + 34), in the same units, within 2^40 of them."""
+    pi, _ = pi_fixed(bits)
+    quarters = round(Fraction(2 * x, pi))
+    x -= quarters * pi // 2
+    s, c = (_taylor(x, bits, cosine)[0] for cosine in (False, True))
+    return ((s, c), (c, -s), (-s, -c), (-c, s))[quarters % 4]
+
+
+def _taylor(x: int, bits: int, cosine: bool) -> tuple[int, int]:
+    """Return sine or cosine of x/2^bits, |x| about 1 at most, in the same units, and how far it can be off."""
+    term, k = (1 << bits, 0) if cosine else (x, 1)
+    total, count, square = term, 1, x * x >> bits
     while term:
-        term = -(term * x * x >> (2 * BITS)) // ((k + 1) * (k + 2))
+        term = -(term * square >> bits) // ((k + 1) * (k + 2))
         total, k, count = total + term, k + 2, count + 1
         if term == -1:  # a floor that never reaches 0
             break

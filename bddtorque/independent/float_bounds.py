@@ -7,7 +7,7 @@ from it than all errors together. Floats that hold ranges and errors are rounded
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -27,7 +27,7 @@ Errors = tuple[float, ...]
 class Turned:
     """A product with a sine or cosine of an angle: at most `most`, off by at most |sine or cosine|·errors + rest."""
 
-    angle: tuple[int, Fraction]
+    angle: Hashable
     cosine: bool
     most: float
     errors: Errors
@@ -41,7 +41,7 @@ class Held:
     low: float
     high: float
     errors: Errors
-    angle: tuple[tuple[int, Fraction], bool] | None = None
+    angle: tuple[Hashable, bool] | None = None
     turned: tuple[Turned, ...] = ()
 
     @property
@@ -56,6 +56,11 @@ class Held:
         for each in self.errors:
             total = _plus(total, each)
         return total
+
+    def moved_by(self, errors: Errors) -> Held:
+        """Return the same number, a float of which is further off by so much."""
+        turned = tuple(replace(each, rest=_together(each.rest, errors)) for each in self.turned)
+        return Held(self.low, self.high, _together(self.errors, errors), turned=turned)
 
 
 def compose_floats(plan: FloatPlan, facts: list[Facts]) -> Composition:
@@ -107,21 +112,19 @@ class _Bounds:
             return Held(-1.0, 1.0, self._errors("tables", error), ((word, wire.rest), wire.cosine))
         left, right = held[wire.wires[0]], held[wire.wires[1]]
         if wire.kind == "add":
-            exact = _sum(left, right, wire.signs[1])
+            exact = exact_sum(left, right, wire.signs[1])
         else:
-            exact = _product(left, right, wire.wires[0] == wire.wires[1])
+            exact = exact_product(left, right, wire.wires[0] == wire.wires[1])
         if wire.kind == "fused":
             if wire.signs[0] < 0:
                 exact = replace(exact, low=-exact.high, high=-exact.low)
-            exact = _sum(exact, held[wire.wires[2]], wire.signs[1])
+            exact = exact_sum(exact, held[wire.wires[2]], wire.signs[1])
         return self._rounded(exact, where)
 
     def _rounded(self, exact: Held, where: str) -> Held:
         most = Fraction(exact.most) + Fraction(exact.error)
         require(most < self.precision.largest, f"{where}: expected values within the precision of the plan")
-        rounding = self._errors("arithmetic", up(self.precision.half_unit(most)))
-        turned = tuple(replace(each, rest=_together(each.rest, rounding)) for each in exact.turned)
-        return Held(exact.low, exact.high, _together(exact.errors, rounding), turned=turned)
+        return exact.moved_by(self._errors("arithmetic", up(self.precision.half_unit(most))))
 
 
 def _plus(a: float, b: float) -> float:
@@ -155,7 +158,7 @@ def _added(first: tuple[float, float], second: tuple[float, float]) -> tuple[flo
     )
 
 
-def _product(left: Held, right: Held, square: bool) -> Held:
+def exact_product(left: Held, right: Held, square: bool) -> Held:
     """Return an exact product: |ab − a'b'| <= |a|·e_b + |b|·e_a + e_a·e_b; a square is not negative."""
     ends = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     low = min(0.0 if 0.0 in pair else math.nextafter(pair[0] * pair[1], -math.inf) for pair in ends)
@@ -172,7 +175,7 @@ def _product(left: Held, right: Held, square: bool) -> Held:
     return Held(low, high, _together(_scaled(left.errors, right.most), crossed), turned=tuple(turned))
 
 
-def _sum(left: Held, right: Held, sign: int) -> Held:
+def exact_sum(left: Held, right: Held, sign: int) -> Held:
     """Return an exact sum; cos φ·x + sin φ·y is at most √(x² + y²), and so are the errors of x and y."""
     low, high = _added((left.low, left.high), (right.low, right.high) if sign > 0 else (-right.high, -right.low))
     errors = _together(left.errors, right.errors)

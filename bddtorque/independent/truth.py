@@ -13,11 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from .cascade import Angles, angles_of
-from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
+from .circuits import Circuit
+from .fields import DegreeAlgebra, Degrees, Grid, Shape, highest, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan, word_of
 from .formats import box_of
 from .harmonics import WaveAlgebra, Waves
+from .nearby import SURE, compare_nearby
 from .passes import outputs_of
 from .peaks import enclosed, enclosed_by_boxes, largest, noise
 from .plan import Block, Wire
@@ -25,7 +27,7 @@ from .spans import Box, Span
 from .subjects import RUBBING, TIP, Subject
 
 MOST_NUMBERS = 60_000_000
-"""Grid points times monomials that are worked through: beyond, memory and time would run out."""
+"""Grid points times monomials that are worked through: beyond, circuits of floats are compared (`nearby`)."""
 TRUE = -1_000_000
 """Less the number of an output: where its true value is kept."""
 AT_ONCE = 1_000_000
@@ -34,15 +36,14 @@ AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found: for each torque how far the cascade is off, in units; the grid; the ranges asked for.
+    """What was found: for each torque how far the cascade is off, in units; from what, and how; the ranges asked for.
 
     `noise` is how far it would be off at least, as far as floats can tell.
     """
 
     differences: list[float]
     noise: list[float]
-    points: int
-    monomials: int
+    how: str
     reaches: dict[int, Span]
     truths: dict[int, Span]
 
@@ -75,6 +76,8 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
         for each in shape.values()
     ]
     size = sum(each for each, _ in sizes)
+    if size > MOST_NUMBERS and plan.target == "float":
+        return _compare_nearby(plan, subject, angles, asked)
     require(size <= MOST_NUMBERS, f"the comparison needs {size:,} numbers, more than {MOST_NUMBERS:,}", "dynamics")
     # the axis that most depends on
     axis = max(joints, key=lambda axis: sum(each for each, degrees in sizes if degrees[axis]))
@@ -93,7 +96,9 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
     truths = {j: by(whole.pop(TRUE - j), box, span) for j, span in asked.items()}
     reaches = {place: enclosed(field, box, wanted[place]) for place, field in whole.items()}
     monomials = {monomial for shape in shapes.values() for monomial in shape}
-    return Comparison(differences, rounding, max(each for each, _ in sizes), len(monomials), reaches, truths)
+    points = max(each for each, _ in sizes)
+    how = f"Newton-Euler, everywhere ({points:,} positions of a grid, {len(monomials)} products of motions)"
+    return Comparison(differences, rounding, how, reaches, truths)
 
 
 def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits: list[float]) -> Comparison:
@@ -118,7 +123,21 @@ def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Span
             most_entry = subject.largest_entry(j) / word.lsb * (1 + 1e-15)
             inside = asked[j][0] <= -most_entry and most_entry <= asked[j][1]
             truths[j] = (-most_entry, most_entry) if inside else units.enclosed(words, asked[j])
-    return Comparison(differences, [0.0] * len(differences), most, 1, reaches, truths)
+    how = f"the robot's kinematics, in rationals ({most:,} waves)"
+    return Comparison(differences, [0.0] * len(differences), how, reaches, truths)
+
+
+def _compare_nearby(plan: AnyPlan, subject: Subject, angles: Angles, asked: Spans) -> Comparison:
+    """Compare circuits where a grid would be too large (`nearby`); plans that leave terms out have none that agrees."""
+    circuit, outputs = Circuit(), range(len(subject.outputs))
+    terms = _slice(plan, subject, angles, circuit, {}, asked)
+    found = compare_nearby(circuit, [terms[-1 - j].place for j in outputs])
+    truths = {j: found.range(terms[TRUE - j]) for j in asked}
+    how = (
+        f"Newton-Euler, everywhere (of {len(circuit.nodes):,} operations, by constants nearby that agree at "
+        f"{found.points} random points: a false one would pass with a probability of at most 2^-{SURE})"
+    )
+    return Comparison(found.differences, found.differences, how, {}, truths)
 
 
 def _angles(plan: AnyPlan, subject: Subject) -> Angles:
@@ -165,14 +184,14 @@ def _shapes(plan: AnyPlan, subject: Subject, angles: Angles, wanted: Spans, aske
 
 
 def _slice(
-    plan: AnyPlan, subject: Subject, angles: Angles, grid: Grid, wanted: Spans, asked: Spans
-) -> dict[int, Field]:
+    plan: AnyPlan, subject: Subject, angles: Angles, grid: Grid | Circuit, wanted: Spans, asked: Spans
+) -> dict[int, Any]:
     """Return, on a grid, the difference of every output j as −1 − j, sums that are wanted by their place, truths."""
     truth = subject.truth(grid)
     law = _laws(plan, subject, grid)
-    found: dict[int, Field] = {}
+    found: dict[int, Any] = {}
 
-    def look(place: int, value: Field) -> None:
+    def look(place: int, value: Any) -> None:
         if place in wanted:
             found[place] = value
 

@@ -1,0 +1,213 @@
+"""How far a plan is from the truth where no grid is small enough: by way of a nearby pair that agrees exactly.
+
+A plan P with the constants c, and Newton-Euler T with the parameters p, are two circuits that differ because constants
+were rounded. Next to them there are constants c* and parameters p* with which both are the same function; Newton's
+method finds these, in long numbers. Then |P(c) − T(p)| <= |P(c) − P(c*)| + |P(c*) − T(p*)| + |T(p*) − T(p)|. The first
+and the last are bounded operation by operation, since constants moved by a known amount. The one in the middle, D, is
+evaluated at random points, drawn when c* and p* are fixed.
+
+Why that is enough. D has a degree d in each of V variables. Let M be its largest magnitude. Draw one variable after
+another from N equidistant points, the others standing where D is largest. If as many as (2d + 1)·s of the points of an
+angle had values below M/L, then 2d + 1 of them, no two closer than s steps, would determine all values (Lagrange), each
+of the 2d + 1 summands being at most M/L·Π N/(2ts) squared, t from 1 to d: so L, what is here called the growth, is
+2d + 1 times that product of squares. A motion, a polynomial of degree d on −1 to 1, has d + 1 points and
+L = (d + 1)·(N/s)^d over the factorials of the halves of d. With (2d + 1)·s, or (d + 1)·s, at most N/2V, a variable is
+drawn badly with a probability of at most 1/2V, and any of them with at most 1/2. So at a random point |D| is at least M
+over the product of all L with a probability of 1/2, and the largest of k points is below that with one of 2^−k.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .circuits import Circuit, Term, Variable, degrees_of, gradient, ranges_of, run
+from .exact import pi_fixed, sine_and_cosine_of
+from .findings import RefusedError, require
+from .float_bounds import Held
+from .graph import Angle
+from .ieee import up
+
+SURE = 100
+"""A false claim passes with a probability of at most 2^−SURE."""
+STEPS = 1 << 20
+"""Points that each variable is drawn from."""
+ROOM = 160
+"""Bits beyond those that the growth of D takes."""
+UNIT = 2.0**-60
+"""In place of the last bit of long numbers, where errors are counted: they grow with it at least in proportion."""
+GUARD = 64
+"""Bits that waves have beyond the others."""
+MOST_ROUNDS, MOST_SOLVED = 200, 6
+SLOW = 16
+"""Bits: where a round gains no more, the derivatives are taken anew."""
+SMALL = 1e-11
+"""Singular values, relative to the largest, that are taken for 0."""
+Points = dict[Variable, npt.NDArray[Any]]
+"""For each variable, which of the STEPS of it every point has."""
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """How far from 0 nodes of a circuit can be, what is known of all nodes, and how many points were drawn."""
+
+    differences: list[float]
+    held: list[Held]
+    points: int
+
+    def range(self, term: Term) -> tuple[float, float]:
+        """Return a range of a term."""
+        if term.place < 0:
+            return 0.0, 0.0
+        low, high = self.held[term.place].low, self.held[term.place].high
+        return (low, high) if term.sign > 0 else (-high, -low)
+
+
+def compare_nearby(circuit: Circuit, outputs: Sequence[int]) -> Nearby:
+    """Bound nodes that are differences of two functions; the node −1 is 0."""
+    variables, degrees = degrees_of(circuit)
+    kept = sorted({place for place in outputs if place >= 0})
+    if not kept:
+        return Nearby([0.0 for _ in outputs], ranges_of(circuit, [0.0] * len(circuit.constants)), 0)
+    highest = degrees[kept].max(axis=0)
+    growth = math.prod(_growth(angle, int(d), len(variables)) for (angle, _), d in zip(variables, highest, strict=True))
+    bits = math.ceil(growth).bit_length() + ROOM
+    near = _agreeing(circuit, kept, variables, bits)
+    moved = [up(abs(Fraction(each, 1 << bits) - value)) for each, value in zip(near, circuit.constants, strict=True)]
+    held, rounded = ranges_of(circuit, moved), ranges_of(circuit, moved, UNIT)
+    count = SURE + len(kept).bit_length()
+    drawn: Points = {each: np.array([secrets.randbelow(STEPS) for _ in range(count)]) for each in variables}
+    values = _LongNumbers(circuit, drawn, bits).values(near)
+    found = []
+    for place in outputs:
+        if place < 0:
+            found.append(0.0)
+            continue
+        most = max(abs(each) for each in np.broadcast_to(values[place], (count,)).tolist())
+        seen = (most + Fraction(rounded[place].error) / Fraction(UNIT)) / (1 << bits)
+        found.append(up(min(Fraction(held[place].error) + seen * growth, Fraction(10**300))))
+    return Nearby(found, held, count)
+
+
+def _growth(angle: bool, degree: int, variables: int) -> Fraction:
+    """Return L of a variable."""
+    if not degree:
+        return Fraction(1)
+    if angle:
+        apart = STEPS // (2 * variables * (2 * degree + 1))
+        require(apart > 0, "there are too many variables, or degrees", "dynamics")
+        each = (Fraction(STEPS, 2 * t * apart) ** 2 for t in range(1, degree + 1))
+        return math.prod(each, start=Fraction(2 * degree + 1))
+    apart = STEPS // (2 * variables * (degree + 1))
+    require(apart > 0, "there are too many variables, or degrees", "dynamics")
+    halves = math.factorial(degree // 2) * math.factorial(degree - degree // 2)
+    return (degree + 1) * Fraction(STEPS, apart) ** degree / halves
+
+
+def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], bits: int) -> list[int]:
+    """Return constants, in units of 2^-bits, near those of a circuit, with which all outputs are 0 to the last bits."""
+    random = np.random.default_rng(0)
+    count = 24 + 3 * len(circuit.constants) // len(outputs)
+    points: Points = {each: random.integers(0, STEPS, count) for each in variables}
+    numbers = _LongNumbers(circuit, points, bits)
+    near = [round(each * (1 << bits)) for each in circuit.constants]
+    inverse: npt.NDArray[np.float64] | None = None
+    solved, last = 0, 0
+    for _ in range(MOST_ROUNDS):
+        found = numbers.values(near)
+        off = np.concatenate([np.broadcast_to(found[place], (count,)) for place in outputs]).tolist()
+        most = max(map(abs, off)).bit_length()
+        if most <= ROOM // 2:
+            return near
+        if inverse is None or (last - most < SLOW and solved < MOST_SOLVED):
+            floats = [float(Fraction(each, 1 << bits)) for each in near]
+            inverse, solved = _inverse(circuit, outputs, floats, points), solved + 1
+        elif most >= last:
+            break
+        last, shift = most, max(0, most - 900)
+        step = inverse @ np.array([float(each >> shift) for each in off])
+        near = [each - (round(by) << shift) for each, by in zip(near, step.tolist(), strict=True)]
+    raise RefusedError("no constants near those of the plan make it agree with the robot", "dynamics")
+
+
+def _inverse(circuit: Circuit, outputs: list[int], constants: list[float], points: Points) -> npt.NDArray[np.float64]:
+    """Return what makes steps of constants of the outputs at points, in floats: the shortest ones."""
+    leaves, slopes = _float_leaves(circuit, constants, points)
+    values = run(circuit, leaves, np.multiply)
+    jacobian = np.concatenate([gradient(circuit, values, slopes, place) for place in outputs], axis=1).T
+    columns = np.maximum(np.abs(constants), 1.0)
+    scales = np.abs(jacobian * columns).max(axis=1, initial=1e-30)
+    u, s, v = np.linalg.svd(jacobian * columns / scales[:, None], full_matrices=False)
+    used = s > SMALL * s.max(initial=0.0)
+    found: npt.NDArray[np.float64] = ((v[used].T / s[used]) @ u[:, used].T) * columns[:, None] / scales
+    return found
+
+
+def _float_leaves(circuit: Circuit, constants: list[float], points: Points) -> tuple[dict[int, Any], dict[int, Any]]:
+    """Return the leaves of a circuit in floats, and the derivatives of waves by their angles."""
+    leaves: dict[int, Any] = {}
+    slopes: dict[int, Any] = {}
+    for place, node in enumerate(circuit.nodes):
+        if node.kind == "constant":
+            leaves[place] = constants[node.left]
+        elif node.kind == "motion":
+            t = points[False, node.variable] * (2 / STEPS) - 1
+            leaves[place] = t * float(node.factor) + float(node.middle)
+        elif node.kind == "wave":
+            turns = float(node.angle.turns) + sum(m * points[True, axis] for axis, m in node.angle.multipliers) / STEPS
+            angle = 2 * math.pi * turns + (constants[node.left] if node.left >= 0 else 0.0)
+            leaves[place] = np.cos(angle) if node.cosine else np.sin(angle)
+            slopes[place] = -np.sin(angle) if node.cosine else np.cos(angle)
+    return leaves, slopes
+
+
+class _LongNumbers:
+    """A circuit at points, in units of 2^-bits: each product is rounded down, and leaves are off by less than 1."""
+
+    def __init__(self, circuit: Circuit, points: Points, bits: int) -> None:
+        self.circuit, self.bits = circuit, bits
+        self.motions: dict[int, Any] = {}
+        self.waves: dict[Angle, list[tuple[int, int]]] = {}
+        turn = 2 * pi_fixed(bits + GUARD)[0]
+        for place, node in enumerate(circuit.nodes):
+            if node.kind == "motion":
+                factor, middle = node.factor * (1 << bits), node.middle * (1 << bits)
+                steps = points[False, node.variable].tolist()
+                self.motions[place] = _array([round(factor * Fraction(2 * k - STEPS, STEPS) + middle) for k in steps])
+            elif node.kind == "wave" and node.angle not in self.waves:
+                parts = [(points[True, axis].tolist(), m) for axis, m in node.angle.multipliers]
+                steps = [sum(each) for each in zip(*([m * k for k in own] for own, m in parts), strict=True)] or [0]
+                angles = [round(turn * ((Fraction(k, STEPS) + node.angle.turns) % 1)) for k in steps]
+                self.waves[node.angle] = [sine_and_cosine_of(each, bits + GUARD) for each in angles]
+
+    def values(self, constants: list[int]) -> list[Any]:
+        """Return the values of all nodes, each an array of the points or one number."""
+        bits, wide = self.bits, self.bits + GUARD
+        leaves = dict(self.motions)
+        turned: dict[tuple[Angle, int], tuple[Any, Any]] = {}
+        for place, node in enumerate(self.circuit.nodes):
+            if node.kind == "constant":
+                leaves[place] = constants[node.left]
+            elif node.kind == "wave":
+                key = node.angle, node.left
+                if key not in turned:
+                    s, c = sine_and_cosine_of(constants[node.left] << GUARD if node.left >= 0 else 0, wide)
+                    own = self.waves[node.angle]
+                    sines = [(a * c + b * s) >> (wide + GUARD) for a, b in own]
+                    turned[key] = _array(sines), _array([(b * c - a * s) >> (wide + GUARD) for a, b in own])
+                leaves[place] = turned[key][node.cosine]
+        return run(self.circuit, leaves, lambda a, b: a * b >> bits)
+
+
+def _array(numbers: list[int]) -> npt.NDArray[Any]:
+    """Return long numbers as an array of objects."""
+    found = np.empty(len(numbers), dtype=object)
+    found[:] = numbers
+    return found

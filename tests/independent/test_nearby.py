@@ -1,0 +1,173 @@
+"""Arms beyond any grid: the checker compares circuits by way of constants nearby."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from examples_tried import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutations import replaced, signed, taken_apart
+from strategies import random_robot
+
+import bddtorque as bt
+from bddtorque.independent import check_bytes, truth
+from bddtorque.independent.circuits import Circuit, gradient, ranges_of, run
+from bddtorque.independent.findings import RefusedError
+from bddtorque.independent.graph import Angle
+from bddtorque.independent.nearby import STEPS, _float_leaves, _growth, _LongNumbers, compare_nearby
+from bddtorque.model.model import to_bytes
+
+SLIDING = random_robot(["revolute", "prismatic", "revolute"], ["tilted", "general", "parallel"], 3)
+MOTION = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "position": [(-1.0, 2.0), (0.1, 0.7), (-3.0, 3.0)]}
+GAINS = {"kp": [100.0, 50.0], "kv": 20.0}
+RUBBING = bt.load_robot("planar2r").with_friction({"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05)})
+
+
+def circuit_of(shift: Fraction = Fraction(0)) -> tuple[Circuit, int]:
+    """Return (3 sin(a + 0.3) + b)·cos a·0.7 less the same with products written out, constants rounded to `shift`."""
+    own = Circuit()
+    a, b = Angle(((0, 1),)), own.motion(0, Fraction(2))
+    first = (own.sine(a.plus(Angle(rest=Fraction(3, 10)))).scaled(Fraction(3)) + b) * own.cosine(a).scaled(
+        Fraction(7, 10)
+    )
+    second = own.sine(a.plus(Angle(rest=Fraction(3, 10)))) * own.cosine(a).scaled(Fraction(21, 10) + shift)
+    return own, (first - second - b * own.cosine(a).scaled(Fraction(7, 10))).place
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(1, 4), st.integers(1, 40), st.booleans(), st.integers(0, 2**32 - 1))
+def test_few_points_have_small_values(degree, variables, angle, seed):
+    """What the probability rests on: of all points, at most 1/2V have a value below the largest over the growth."""
+    rng = np.random.default_rng(seed)
+    x = np.arange(STEPS) * (2 / STEPS) - 1
+    if angle:
+        roots = rng.uniform(0, 2 * np.pi, 2 * degree) if seed % 3 else np.full(2 * degree, 2 * np.pi * seed / STEPS)
+        values = np.prod([np.sin((np.pi * (x + 1) - each) / 2) for each in roots], axis=0)
+    else:
+        roots = rng.uniform(-1.2, 1.2, degree) if seed % 3 else np.full(degree, x[seed % STEPS])
+        values = np.prod([x - each for each in roots], axis=0)
+    values = np.abs(values)
+    small = (values < values.max() / float(_growth(angle, degree, variables))).sum()
+    assert small <= STEPS / (2 * variables)
+
+
+def test_two_ways_to_write_a_function_agree():
+    own, place = circuit_of()
+    assert compare_nearby(own, [place, -1]).differences == [pytest.approx(0.0, abs=1e-15), 0.0]
+
+
+@pytest.mark.parametrize("shift", [Fraction(1, 10**9), Fraction(-1, 10**4)])
+def test_a_rounded_constant_is_found_to_be_as_far_off_as_it_is(shift):
+    own, place = circuit_of(shift)
+    a = np.linspace(0, 2 * np.pi, 1000)
+    apart = abs(float(shift)) * np.abs(np.sin(a + 0.3) * np.cos(a)).max()
+    (found,) = compare_nearby(own, [place]).differences
+    assert apart <= found <= 8 * apart
+
+
+def test_functions_of_another_shape_do_not_agree():
+    own = Circuit()
+    a, b = Angle(((0, 1),)), Angle(((1, 1),))
+    other = own.sine(a) * own.cosine(b) - own.cosine(a) * own.sine(b)
+    with pytest.raises(RefusedError, match="no constants near"):
+        compare_nearby(own, [other.place])
+
+
+def test_derivatives_and_ranges_of_a_circuit():
+    own, place = circuit_of(Fraction(1, 3))
+    rng = np.random.default_rng(1)
+    points = {(True, 0): rng.integers(0, STEPS, 20), (False, 0): rng.integers(0, STEPS, 20)}
+    start = [float(each) for each in own.constants]
+    leaves, slopes = _float_leaves(own, start, points)
+    values = run(own, leaves, np.multiply)
+    found = gradient(own, values, slopes, place)
+    moved = [1e-4] * len(start)
+    for k in range(len(start)):
+        ahead, behind = (
+            run(own, _float_leaves(own, [*start[:k], start[k] + by, *start[k + 1 :]], points)[0], np.multiply)[place]
+            for by in (1e-4, -1e-4)
+        )
+        assert np.allclose(found[k], (ahead - behind) / 2e-4, atol=1e-7)
+        assert (np.abs(ahead - values[place]) <= ranges_of(own, moved)[place].error).all()
+    for held, value in zip(ranges_of(own, moved), values, strict=True):
+        assert held.low <= np.min(value) and np.max(value) <= held.high
+
+
+def test_long_numbers_are_within_their_rounding():
+    own, place = circuit_of(Fraction(1, 3))
+    bits, steps = 500, [0, 1, 77_777, STEPS - 1]
+    points = {(True, 0): np.array(steps), (False, 0): np.array(steps)}
+    found = _LongNumbers(own, points, bits).values([round(each * (1 << bits)) for each in own.constants])[place]
+    room = ranges_of(own, [0.0] * len(own.constants), 2.0**-60)[place].error * 2.0**60
+    with mpmath.workdps(200):
+        for k, value in zip(steps, found.tolist(), strict=True):
+            a = 2 * mpmath.pi * k / STEPS
+            wanted = -mpmath.sin(a + mpmath.mpf(3) / 10) * mpmath.cos(a) / 3
+            assert abs(mpmath.mpf(value) - wanted * mpmath.mpf(2) ** bits) <= room + 1
+    assert room < 1000
+
+
+CASES = [
+    ("planar2r", "torque", {"torque": 1000.0}),
+    (RUBBING, "torque", {"torque": 1000.0}),
+    ("planar2r", "law", {"gains": GAINS}),
+    (
+        "planar2r",
+        "mass_matrix",
+        {"payload": {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0, 0], [0, 0.2]], "runtime": True}},
+    ),
+    (SLIDING, "torque", {**MOTION, "torque": 1000.0}),
+]
+
+
+def compiled(robot: object, quantity: str, options: dict[str, object]) -> bytes:
+    more = {} if quantity == "mass_matrix" else {"torque": "auto"}
+    return to_bytes(bt.compile(robot, quantity=quantity, target="float", bits=12, workers=1, **more | options))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_grid_proves_is_proved_without_one(case, monkeypatch):
+    data = compiled(*case)
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    found = check_bytes(data)
+    assert all(each.passed for each in found), found[-1]
+    assert "probability of at most 2^-100" in next(each.detail for each in found if each.name == "dynamics")
+
+
+@pytest.mark.parametrize("kind", ["constant", "sine", "add", "outputs"])
+def test_another_function_is_refused_without_a_grid(kind, monkeypatch):
+    header, arrays = taken_apart(compiled(*CASES[0]))
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    wires = header["plan"]["wires"]
+    places = [k for k, wire in enumerate(wires) if wire["kind"] == kind]
+    if kind == "constant":
+        changes = [
+            (("plan", "wires", k, "value"), str(Fraction(wires[k]["value"]) * Fraction(1001, 1000))) for k in places
+        ]
+    elif kind == "sine":
+        changes = [(("plan", "wires", k, "cosine"), not wires[k]["cosine"]) for k in places[:2]]
+    elif kind == "add":
+        changes = [(("plan", "wires", k, "sign"), -wires[k]["sign"]) for k in places]
+    else:
+        changes = [(("plan", "outputs", 0, "wire"), header["plan"]["outputs"][1]["wire"])]
+    assert changes
+    for path, value in changes:
+        found = check_bytes(signed(replaced(header, path, value), arrays))
+        assert (found[-1].name, found[-1].passed) == ("dynamics", False), found[-1]
+
+
+@pytest.mark.parametrize(
+    "quantity",
+    ["gravity", pytest.param("torque", marks=pytest.mark.everything)],
+)
+def test_eleven_joints_in_one_torque(quantity):
+    geometries = ["general", "tilted", "perpendicular", "parallel", "intersecting"] * 3
+    robot = random_robot(["revolute"] * 11, geometries[:11], 5)
+    motion = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "accuracy": 2.0} if quantity == "torque" else {}
+    found = check_bytes(compiled(robot, quantity, motion))
+    assert all(each.passed for each in found), found[-1]
+    assert "2^-100" in next(each.detail for each in found if each.name == "dynamics")
