@@ -32,7 +32,9 @@ _UNITS: dict[str, tuple[dict[str, Scale], dict[str, Scale]]] = {
     ),
 }
 """By quantity, the units of joints that turn and of joints that slide."""
-_SPELLINGS = {"^2": "²", "/s2": "/s²", "°": "deg", "*": "·", "Nm": "N·m"}
+_SPELLINGS = {
+    "^2": "²", "/s2": "/s²", "°": "deg", "degrees": "deg", "turns": "turn", "*": "·", "Nm": "N·m", "N m": "N·m"
+}  # fmt: skip
 _EXAMPLES = {
     "position": ("90 deg", "5 mm"),
     "velocity": ("20 deg/s", "5 mm/s"),

@@ -100,6 +100,10 @@ def test_a_name_replaces_the_range_of_its_joint_alone() -> None:
         ("1e2 deg/s2", "acceleration", math.radians(100)),
         ("-.5 kN", "torque", -500.0),
         ("1.5 N·m", "torque", 1.5),
+        ("1.5 N m", "torque", 1.5),
+        ("90 degrees", "position", math.pi / 2),
+        ("2 turns", "position", 2 * math.tau),
+        ("5 degrees/s", "velocity", math.radians(5)),
     ],
 )
 def test_units(text: str, quantity: str, value: float) -> None:
