@@ -144,8 +144,10 @@ def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemma
 
 def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, ...]:
     return tuple(
-        GappaBound(output.name, float(ends.magnitude) * ROOM, arithmetic, output.parts.total)
-        for output, ends, arithmetic in zip(model.certificate.outputs, found, draft.arithmetic, strict=True)
+        GappaBound(output.name, float(ends.magnitude) * ROOM, arithmetic + dropped, output.parts.total)
+        for output, ends, arithmetic, dropped in zip(
+            model.certificate.outputs, found, draft.arithmetic, draft.dropped or (0.0,) * len(found), strict=True
+        )
     )
 
 

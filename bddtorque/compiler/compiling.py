@@ -134,9 +134,19 @@ def finish_model(
         "planning_seconds": planned - started,
         "peak_bytes": _peak_memory(),
         "engine": blocks.engine,
-        "notes": [*notes, *blocks.notes, *wide, *chip_notes(draft.source.chip)],
+        "notes": [*notes, *_dust_notes(draft), *blocks.notes, *wide, *chip_notes(draft.source.chip)],
     }
     return Model(draft.source, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
+
+
+def _dust_notes(draft: Draft) -> list[str]:
+    """Return what a plan in floats leaves out."""
+    if not draft.dust:
+        return []
+    return [
+        f"{draft.dust} summand{'s' * (draft.dust > 1)} of at most 2⁻¹⁶ of their neighbours left out as numerical dust, "
+        f"charged as dropped: {max(draft.dropped):.2g} units at most"
+    ]
 
 
 def chip_notes(chip: str | None) -> list[str]:

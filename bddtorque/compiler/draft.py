@@ -48,12 +48,17 @@ class Draft:
     spread: float = 0.0
     # sound ranges of the true outputs, in SI units, where they are known apart from the plan
     ranges: tuple[Interval, ...] = ()
+    # what dust that a plan in floats leaves out costs each output, in units; and how many summands that is
+    dropped: tuple[float, ...] = ()
+    dust: int = 0
 
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
         known = planned_facts(self.plan.blocks) if facts is None else facts
         if isinstance(self.plan, FloatPlan):
-            return compose_floats(self.plan, known)
+            found = compose_floats(self.plan, known)
+            charges = self.dropped or (0.0,) * len(found)
+            return [replace(bound, dropped=charge) for bound, charge in zip(found, charges, strict=True)]
         return compose(self.plan, {name: argument.scale for name, argument in self.source.arguments.items()}, known)
 
 

@@ -54,10 +54,13 @@ def draft_of_quantity(spec: Spec, robot: Robot) -> Draft:
     names = origins[0].graph.output_names
     targets = [target_of(word, name) for name, word in zip(names, source.outputs.values(), strict=True)]
     laws = joint_frictions(source) if spec.quantity in RUBBING else []
-    plan, errors = plan_for_target(source.spec, source.accuracy, arguments, targets, traces, laws)
+    planned = plan_for_target(source.spec, source.accuracy, arguments, targets, traces, laws)
+    plan = planned.plan
     if spec.quantity == "law":
         plan = _with_differences(plan, difference_names(robot))
-    return Draft(source, plan, errors, QUANTITY, ranges=tuple(ranges))
+    return Draft(
+        source, plan, planned.errors, QUANTITY, ranges=tuple(ranges), dropped=planned.dropped, dust=planned.dust
+    )
 
 
 def _in_units(errors: Sequence[float], units: Sequence[float]) -> tuple[float, ...]:

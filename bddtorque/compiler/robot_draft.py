@@ -39,10 +39,10 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
     traces = [
         TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in _origins(spec, robot)
     ]
-    plan, errors = plan_for_target(
+    planned = plan_for_target(
         resolved, source.accuracy, source.arguments, output_targets(source), traces, joint_frictions(source)
     )
-    return Draft(source, plan, errors)
+    return Draft(source, planned.plan, planned.errors, dropped=planned.dropped, dust=planned.dust)
 
 
 def plan_in_doubles(source: RobotSource) -> FloatPlan:

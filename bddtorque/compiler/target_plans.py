@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph
+from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.extra_terms import COST, with_term
+from bddtorque.planner.float_dust import without_dust
 from bddtorque.planner.float_planner import LawTerm, plan_floats
 from bddtorque.planner.integer_cost import plan_cycles
 from bddtorque.planner.integer_planner import plan_integers
+from bddtorque.proof.truth import folding_errors
 from bddtorque.spec import Spec
 from bddtorque.spec.chips import chip_named
 from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import ROOM
 
 TIMES_AS_MANY = 3.5
 """Operations of separate terms for each one of the recursion up to which tables are made of terms."""
@@ -31,6 +36,15 @@ class TracedOutputs:
     source: str  # "terms" or "recursive"
     graph: Graph  # of all outputs
     errors: tuple[float, ...]  # how far each output can be from the true one, in units of its last bit
+
+
+class Planned(NamedTuple):
+    """A plan, and how far what it computes can be from the true outputs, in units of their last bits."""
+
+    plan: AnyPlan
+    errors: tuple[float, ...]  # of the graph that it is made from
+    dropped: tuple[float, ...] = ()  # by dust that a plan in floats leaves out
+    dust: int = 0  # how many summands that is
 
 
 def check_target(spec: Spec) -> None:
@@ -59,8 +73,8 @@ def plan_for_target(
     targets: Sequence[Target],
     traces: Sequence[TracedOutputs],
     laws: Sequence[LawTerm],
-) -> tuple[AnyPlan, tuple[float, ...]]:
-    """Return the plan for the target of a resolved spec, and the errors of the graph that it is made from.
+) -> Planned:
+    """Return the plan for the target of a resolved spec, and how far what it computes is from the outputs.
 
     Of several graphs the one is taken whose plan costs a chip least; for tables the first, unless the last takes a
     fraction of its operations. `laws` are what is added to outputs.
@@ -72,14 +86,14 @@ def plan_for_target(
                 trace.graph, arguments, targets, accuracy, spec.block_bits, trace.source, chip, _spent(trace, laws)
             )
             found.append((with_laws(plan, laws, arguments, targets), trace.errors))
-        return min(found, key=lambda each: plan_cycles(each[0], chip))
+        return Planned(*min(found, key=lambda each: plan_cycles(each[0], chip)))
     if spec.target == "float":
         (trace,) = traces
         precision = spec.precision or "auto"
-        floats = plan_floats(
-            trace.graph, arguments, targets, accuracy, trace.source, precision, trace.errors, list(laws)
-        )
-        return floats, trace.errors
+        trace, charges, count = _without_dust(trace, arguments, targets)
+        known = [error + charge for error, charge in zip(trace.errors, charges, strict=True)]
+        floats = plan_floats(trace.graph, arguments, targets, accuracy, trace.source, precision, known, list(laws))
+        return Planned(floats, trace.errors, charges, count)
     refusals: list[BddTorqueError] = []
     made: list[tuple[Plan, tuple[float, ...]]] = []
     for trace in traces:
@@ -94,7 +108,24 @@ def plan_for_target(
     if not made:
         raise refusals[0]
     first, last = native_operations(made[0][0]), native_operations(made[-1][0])
-    return made[-1 if first > TIMES_AS_MANY * last else 0]
+    return Planned(*made[-1 if first > TIMES_AS_MANY * last else 0])
+
+
+def _without_dust(
+    trace: TracedOutputs, arguments: Mapping[str, Argument], targets: Sequence[Target]
+) -> tuple[TracedOutputs, tuple[float, ...], int]:
+    """Return a trace without numerical dust, what that costs each output in units, and how many summands are gone."""
+    inputs = {name: each.interval() for name, each in arguments.items() if each.kind == "word"}
+    units = [float(target.lsb) for target in targets]
+    graph, charges, count = without_dust(trace.graph, inputs, units)
+    if not count:
+        return trace, charges, count
+    # constants that met when a summand between them went were folded
+    folded = folding_errors(graph, node_ranges(graph, inputs))
+    errors = tuple(
+        (error + other / unit) * ROOM for error, other, unit in zip(trace.errors, folded, units, strict=True)
+    )
+    return replace(trace, graph=graph, errors=errors), charges, count
 
 
 def _spent(trace: TracedOutputs, laws: Sequence[LawTerm]) -> float:
