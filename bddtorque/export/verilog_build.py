@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bddtorque.bench.fpga_tools import DEVICES, FORGET
 from bddtorque.export.verilog_text import Ports
 
-ICE40, ECP5 = (" ".join(DEVICES[name].flags) for name in ("ice40", "ecp5-25"))
+ICE40, ECP5 = (DEVICES[name] for name in ("ice40", "ecp5-25"))
 
 
 def serial_text(name: str, ports: Ports) -> str:
@@ -67,18 +67,20 @@ def makefile_text(name: str, sources: Sequence[str], ecp5: Sequence[str], serial
     checked = f"\n\tverilator --lint-only -Wall --top-module {top} $(SOURCES)" if serial else ""
     return f"""\
 # Written by bddtorque: `make check` simulates, `make lint` lints, `make ice40` and `make ecp5` make a bit stream in
-# build/ of {top}.v, which needs few pins. Pins are chosen freely unless PCF or LPF names a file of yours.
+# build/ of {top}.v, which needs few pins. Pins are chosen freely unless PCF or LPF names a file of yours;
+# the clock of the ECP5 needs a pin that leads to the clock nets.
 # With tools from PyPI (pip install 'bddtorque[fpga]'): make ice40 TOOLS=yowasp-
 TOOLS ?=
 TOP ?= {top}
-ICE40 ?= {ICE40}
-ECP5 ?= {ECP5}
+ICE40 ?= {" ".join(ICE40.flags)}
+ECP5 ?= {" ".join(ECP5.flags)}
+CLOCK_ECP5 ?= {ECP5.clock_pin}
 MHZ ?= 100
 CORE = {" ".join(sources)}
 SOURCES = $(CORE){around}
 SOURCES_ECP5 = {" ".join(ecp5)}{around}
 PINS_ICE40 = $(if $(PCF),--pcf $(PCF),--pcf-allow-unconstrained)
-PINS_ECP5 = $(if $(LPF),--lpf $(LPF),--lpf-allow-unconstrained)
+PINS_ECP5 = $(if $(LPF),--lpf $(LPF),--lpf build/{name}_ecp5.lpf --lpf-allow-unconstrained)
 
 check: build/{name}_tb
 \tvvp build/{name}_tb
@@ -106,6 +108,7 @@ build/{name}_ecp5.json: $(SOURCES_ECP5)
 \t$(TOOLS)yosys -q -p "read_verilog $(SOURCES_ECP5); hierarchy -top $(TOP); {FORGET}; synth_ecp5 -top $(TOP) -json $@"
 
 build/{name}_ecp5.bit: build/{name}_ecp5.json
+\techo 'LOCATE COMP "clk" SITE "$(CLOCK_ECP5)";' > build/{name}_ecp5.lpf
 \t$(TOOLS)nextpnr-ecp5 $(ECP5) --json $< --textcfg build/{name}_ecp5.config --freq $(MHZ) $(PINS_ECP5)
 \t$(TOOLS)ecppack build/{name}_ecp5.config $@
 

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 from compiled import arm, compiled, reference
-from verilog_tools import lint, needs_iverilog, needs_verilator, simulate
+from verilog_tools import lint, needs_iverilog, needs_verilator, run, simulate
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench.c_call import MANIFEST
+from bddtorque.bench.fpga_tools import DEVICES
 from bddtorque.export.verilog_exporter import verilog_files
 
 INTEGER = {"target": "integer", "chip": "fpga"}
@@ -124,6 +125,17 @@ def test_latency_and_clocks_per_state_are_stated():
     assert "bound 0." in text
     assert "rad" in text
     assert shared.facts.register_bits < alone.facts.register_bits
+
+
+def test_make_gives_the_clock_of_an_ecp5_a_pin_that_leads_to_the_clock_nets(tmp_path):
+    """nextpnr would choose any pin, and then may find no way to the clock nets."""
+    (tmp_path / "Makefile").write_text(verilog_files(arm(6, **INTEGER), name="dut", vectors=1).files["Makefile"])
+    for source in ("dut.v", "dut_ecp5.v", "dut_serial.v"):
+        (tmp_path / source).touch()
+    steps = run(["make", "-n", "ecp5"], tmp_path).stdout
+    assert f'LOCATE COMP "clk" SITE "{DEVICES["ecp5-25"].clock_pin}";' in steps
+    assert "--lpf build/dut_ecp5.lpf --lpf-allow-unconstrained" in steps
+    assert "--lpf mine.lpf\n" in run(["make", "-n", "ecp5", "LPF=mine.lpf"], tmp_path).stdout
 
 
 def test_a_function_may_be_called_what_it_likes():
