@@ -96,7 +96,10 @@ def export_command(
     package: Annotated[
         str | None, typer.Option(metavar="NAME", help="Write a library instead: arduino, platformio, cmake or zephyr.")
     ] = None,
-    vectors: Annotated[int, typer.Option(metavar="N", help="States of the self-test.")] = 256,
+    vectors: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="States of the self-test; by default 256 for C, 1,000 for Verilog."),
+    ] = None,
     cc: Annotated[
         str | None,
         typer.Option(
@@ -147,10 +150,11 @@ def export_command(
     from bddtorque.model.model import load
 
     model = load(file)
+    states = {} if vectors is None else {"vectors": vectors}
     with ShownProgress(f"export {model.name} to logic"):
         logic = _export_logic(model, pla, blif, force)
         if verilog is not None:
-            chosen: dict[str, Any] = {"name": name, "force": force}
+            chosen: dict[str, Any] = {"name": name, "force": force, **states}
             if one_bit:
                 chosen |= {"term": term, **{key: value for key, value in cores.items() if value is not None}}
             else:
@@ -171,7 +175,7 @@ def export_command(
             form=form,
             flash=flash,
             floats=floats,
-            vectors=vectors,
+            **states,
             force=force,
             compiler=cc,
             chip=chip,

@@ -16,9 +16,10 @@ def model(tmp_path):
 
 
 def test_a_circuit_is_written(run, model, tmp_path):
-    ran = run("export", model, "--verilog", tmp_path / "v", "--share", "2")
+    ran = run("export", model, "--verilog", tmp_path / "v", "--share", "2", "--vectors", "7")
     assert (ran.code, ran.err) == (0, "")
     assert "a state every 3 clocks" in ran.out
+    assert len((tmp_path / "v" / "planar2r_vectors.hex").read_text().split()) == 7
     assert (tmp_path / "v" / "planar2r.v").exists()
     ran = run("export", model, "--verilog", tmp_path / "v", "--dsp", "no", "--name", "arm", "--json")
     written = json.loads(ran.out)["verilog"]

@@ -50,7 +50,7 @@ def test_words_are_those_of_the_model_and_nothing_is_to_lint(bits, plan, options
     [
         ("planar2r", 12, {}),
         pytest.param("ur5", 8, {}, marks=pytest.mark.everything),
-        pytest.param("ur5", 12, {"share": 28}, marks=pytest.mark.everything),
+        pytest.param("ur5", 12, {"share": 10}, marks=pytest.mark.everything),
     ],
 )
 def test_ten_thousand_states(robot, bits, options, tmp_path):
