@@ -4,7 +4,8 @@ Every figure is the median of fresh processes, in seconds of the processor, whic
 lengthen; `wall` is the whole by the clock. *Cold* is a cache folder with nothing in it: Numba compiles the plan's code,
 and the package's own. *Kept* is the second start and all after it. The start of a process is taken apart: importing
 NumPy and Numba; what Numba itself loads when it first runs anything (SciPy's BLAS among it, where SciPy is installed);
-`bt.load`; the first torque; a kernel, which is never kept, since it holds addresses.
+`bt.load`; the first torque; a kernel, which is never kept, since it holds addresses. *New* is a fresh installation
+that compiles the arm itself: `load` is `bt.compile` then, and the package's own kernels are compiled as it needs them.
 
     python experiments/first_torque.py [--quick]
 """
@@ -24,8 +25,9 @@ from reporting import TIMED, Check, arguments, below, finish, show_table, write_
 import bddtorque as bt
 
 ARMS = ("planar2r", "ur5")
-COMPILE_BAR, FIRST_BAR = 10.0, 1.0
-"""Seconds: of compiling the code of the UR5 in floats, and to the first torque of a model whose code is kept."""
+COMPILE_BAR, FIRST_BAR, NEW_BAR = 10.0, 1.0, 11.0
+"""Seconds: of compiling the code of the UR5 in floats, to the first torque of a model whose code is kept, and from a
+robot's name to its first torque after a fresh installation."""
 
 CHILD = """
 import json, sys, time
@@ -42,7 +44,7 @@ imported = clock()
 numba.njit(lambda x: x)(1)
 numba_ready = clock()
 import bddtorque as bt
-model = bt.load(sys.argv[1])
+model = bt.load(sys.argv[1]) if sys.argv[1].endswith(".bdt") else bt.compile(sys.argv[1], target="float")
 loaded = clock()
 zero = np.zeros(len(model.formats.q))
 model.torque(zero, zero, zero)
@@ -55,7 +57,7 @@ print(json.dumps({"import": imported - begin, "numba": numba_ready - imported, "
 """
 
 
-def started(file: Path, cache: Path, scipy: str) -> dict[str, float]:
+def started(file: Path | str, cache: Path, scipy: str) -> dict[str, float]:
     """Run a fresh process and return its seconds, part by part."""
     environment = {**os.environ, "BDDTORQUE_CACHE": str(cache / "bdd"), "NUMBA_CACHE_DIR": str(cache / "numba")}
     ran = subprocess.run(
@@ -72,6 +74,8 @@ def main() -> None:
             file = Path(folder) / f"{arm}.bdt"
             bt.compile(arm, target="float").save(file)
             cache = Path(folder) / f"cache_{arm}"
+            new = started(arm, Path(folder) / f"new_{arm}", "with")
+            rows.append({"arm": arm, "code": "new", "scipy": "with", **new})
             cold = started(file, cache, "with")
             rows.append({"arm": arm, "code": "cold", "scipy": "with", **cold})
             for scipy in ("with", "without"):
@@ -81,6 +85,7 @@ def main() -> None:
             compiling = cold["torque"] - rows[-2]["torque"]
             first = rows[-2]["load"] + rows[-2]["torque"]
             for what, bar, seconds in (
+                ("bt.compile and first torque, fresh installation", NEW_BAR, new["load"] + new["torque"]),
                 ("compile the code of the plan", COMPILE_BAR, compiling),
                 ("bt.load and first torque, code kept, Numba in use", FIRST_BAR, first),
                 (
