@@ -35,9 +35,9 @@ PIECE = 2048
 MOST_BITS = 31
 """Of words: vectors convert between floats and int32."""
 LANES = vector_lanes(np.float64)
-SIGN, OFFSET, CENTRE, LSB, DIVISOR, SCALE, LOW, HIGH, BELOW, ABOVE = range(10)
+SIGN, OFFSET, CENTRE, LSB, DIVISOR, SCALE, LOW, HIGH, FAR, BELOW, ABOVE = range(11)
 """Rows of a pattern. A word is sign · (value - offset) - centre, over the divisor, times the scale, rounded; the first
-must lie between low and high, and the result between below and above."""
+must be less than `FAR` in size, and the result between below and above; beyond low and high it is only counted."""
 _JUST_BELOW_HALF = float(np.nextafter(0.5, 0.0))
 
 
@@ -48,7 +48,8 @@ def _row(number: int) -> str:
 _QUANTISE = f"""
 raw = {_row(SIGN)} * (values[at] - {_row(OFFSET)})
 units = (raw - {_row(CENTRE)}) / {_row(DIVISOR)} * {_row(SCALE)}
-good = count((units > {_row(BELOW)}) & (units < {_row(ABOVE)}) & (raw > {_row(LOW)}) & (raw < {_row(HIGH)}))
+good = count((units > {_row(BELOW)}) & (units < {_row(ABOVE)}) & (abs(raw) < {_row(FAR)}))
+beyond = count((raw < {_row(LOW)}) | (raw > {_row(HIGH)}))
 size = abs(units)
 whole = real(int32(size))
 rounded = whole + (real(1.0) if size - whole > real({_JUST_BELOW_HALF!r}) else real(0.0))
@@ -66,9 +67,9 @@ def _emit(text: str, results: Sequence[str], given: dict[str, Any]) -> Any:
 
 
 def _quantise_lanes(typing: Any, values: Any, words: Any, pattern: Any, width: Any, at: Any, place: Any) -> Any:
-    """Quantise a vector of values, and return how many of them are well within their ends."""
+    """Quantise a vector of values; return how many are well within their ends, and how many beyond a limit."""
     given = {"values": values, "words": words, "pattern": pattern, "width": width, "at": at, "place": place}
-    return _emit(_QUANTISE, ("good",), given)
+    return _emit(_QUANTISE, ("good", "beyond"), given)
 
 
 def _dequantise_lanes(typing: Any, words: Any, values: Any, pattern: Any, width: Any, at: Any, place: Any) -> Any:
@@ -93,16 +94,37 @@ def _one_by_one(floats: Any, integers: Any, first: int, last: int, packed: Any, 
     return True
 
 
+@uncounted
+def _count(floats: Any, first: int, pattern: Any, counts: Any) -> None:
+    """Count the values of a pattern that are beyond a limit."""
+    joints = len(counts)
+    for joint in range(joints):
+        sign, offset, low, high = (
+            pattern[SIGN, joint],
+            pattern[OFFSET, joint],
+            pattern[LOW, joint],
+            pattern[HIGH, joint],
+        )
+        for k in range(LANES):
+            raw = sign * (floats[first + k * joints + joint] - offset)
+            counts[joint] += np.int64(raw < low) | np.int64(raw > high)
+
+
 def _quantise(values: Any, words: Any, pattern: Any, packed: Any, counts: Any) -> bool:
     size, width = values.size, pattern.shape[1]
     floats = array_at(address_of(values), (size,), np.float64)
     integers = array_at(address_of(words), (size,), np.int64)
     numbers = array_at(address_of(pattern), (pattern.size,), np.float64)
     for first in range(0, size - size % width, width):
-        good = 0
+        good = beyond = 0
         for place in range(0, width, LANES):
-            good += _quantise_vector(floats, integers, numbers, width, first + place, place)[0]
-        if good != width and not _one_by_one(floats, integers, first, first + width, packed, counts):
+            within, outside = _quantise_vector(floats, integers, numbers, width, first + place, place)
+            good += within
+            beyond += outside
+        if good == width:
+            if beyond:
+                _count(floats, first, pattern, counts)
+        elif not _one_by_one(floats, integers, first, first + width, packed, counts):
             return False
     return _one_by_one(floats, integers, size - size % width, size, packed, counts)
 
@@ -203,9 +225,9 @@ def pattern_of(formats: JointFormats) -> Floats:
     for word in formats:
         half = -word.lowest
         if word.kind == "angle":
-            ends = np.nextafter(max(word.low, -TURN / 2), -np.inf), np.nextafter(min(word.high, TURN / 2), np.inf)
+            ends = word.low, word.high, np.nextafter(TURN / 2, np.inf)
             scaling = TURN, 2.0 * half
         else:
-            ends, scaling = (-np.inf, np.inf), (word.lsb, 1.0)
+            ends, scaling = (-np.inf, np.inf, np.inf), (word.lsb, 1.0)
         columns.append((word.sign, word.offset, word.centre, word.lsb, *scaling, *ends, -half - 0.5, half - 0.5))
     return np.tile(np.array(columns, dtype=np.float64).T, (1, LANES))
