@@ -65,8 +65,9 @@ def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list
 
 
 @pytest.mark.everything  # every contender is compiled
-def test_what_is_proved_returns_the_model_s_words(found: list[Contender]) -> None:
-    rng_words = [each.run() if each.tau is None else each.tau for each in found if each.proved]
+def test_what_is_proved_returns_the_model_s_words(model: bt.Model, found: list[Contender]) -> None:
+    rng_words = [each.run() if each.tau is None else each.tau for each in found if each.proved and each.name != FLOATS]
+    rng_words += [model.formats.tau.quantise(each.run()) for each in found if each.name == FLOATS]
     assert len(rng_words) == sum(each.proved for each in found)
     for words in rng_words:
         assert np.array_equal(words, rng_words[0][: len(words)])
