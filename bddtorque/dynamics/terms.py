@@ -39,6 +39,8 @@ REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
 FIFTH_SINES = (0.0, 0.9510565162951535, 0.5877852522924731, -0.5877852522924731, -0.9510565162951535)
 FIFTH_COSINES = (1.0, 0.30901699437494745, -0.8090169943749475, -0.8090169943749475, 0.30901699437494745)
 """Of fifths of a turn, correctly rounded: plans depend on them, and must not differ by machine."""
+PARABOLA = np.array([[0.0, 1.0, 0.0], [-0.5, 0.0, 0.5], [0.5, -1.0, 0.5]])
+"""From values at −1, 0 and 1 to what 1, q and q² are multiplied with."""
 NOISE = 1e-12
 """An amplitude below this, relative to the parts its coefficient is summed from, is rounding noise.
 
@@ -170,7 +172,7 @@ def terms_of(robot: RobotLike) -> Terms:
     grid = sample_grid(revolute)
     inertial, gravity = _part_sizes(chain)
     terms = []
-    for _, group in groupby(_samples(chain, grid), key=lambda sampled: sampled[0][0]):
+    for _, group in groupby(sample_coefficients(chain, grid, grid_turns(revolute)), key=lambda sampled: sampled[0][0]):
         found = []
         for key, values in group:
             _, joint, motion = key
@@ -230,11 +232,13 @@ def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
     return inertial, gravity
 
 
-def _samples(chain: Chain, grid: Floats) -> Iterable[tuple[Key, Floats]]:
-    """Return each coefficient at the points of the grid: the torques of unit motions, differences where two move."""
+def sample_coefficients(chain: Chain, grid: Floats, turned: tuple[Floats, Floats]) -> Iterable[tuple[Key, Floats]]:
+    """Return each coefficient at the points of the grid: the torques of unit motions, differences where two move.
+
+    `turned` are the sines and cosines of the grid.
+    """
     n = grid.shape[1]
     zero, unit, floating = np.zeros(n), np.eye(n), weightless(chain)
-    turned = grid_turns(chain.revolute.tolist())
 
     def at(which: Chain, qd: Floats, qdd: Floats) -> Floats:
         return torques(which, grid, qd, qdd, turned)
@@ -259,21 +263,20 @@ def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex1
     """
     shape = [REVOLUTE_POINTS if turns else PRISMATIC_POINTS for turns in revolute]
     real, imaginary = values.reshape(shape), np.zeros(shape)
-    parabola = np.array([[0.0, 1.0, 0.0], [-0.5, 0.0, 0.5], [0.5, -1.0, 0.5]])  # from values at −1, 0, 1 to 1, q, q²
     turn = np.outer(np.arange(REVOLUTE_POINTS), np.arange(REVOLUTE_POINTS)) % REVOLUTE_POINTS
     cosines, sines = (np.array(fifths)[turn] / REVOLUTE_POINTS for fifths in (FIFTH_COSINES, FIFTH_SINES))
     for axis, turns in enumerate(revolute):
         if turns:  # (a + ib)(c − is)
             real, imaginary = (
-                _mixed(cosines, real, axis) + _mixed(sines, imaginary, axis),
-                _mixed(cosines, imaginary, axis) - _mixed(sines, real, axis),
+                mix(cosines, real, axis) + mix(sines, imaginary, axis),
+                mix(cosines, imaginary, axis) - mix(sines, real, axis),
             )
         else:
-            real, imaginary = _mixed(parabola, real, axis), _mixed(parabola, imaginary, axis)
+            real, imaginary = mix(PARABOLA, real, axis), mix(PARABOLA, imaginary, axis)
     return real + 1j * imaginary
 
 
-def _mixed(matrix: Floats, values: Floats, axis: int) -> Floats:
+def mix(matrix: Floats, values: Floats, axis: int) -> Floats:
     """Return the product of a small matrix with one axis of an array."""
     points = values.reshape(math.prod(values.shape[:axis]), len(matrix), -1)
     mixed = np.zeros(points.shape)

@@ -1,7 +1,7 @@
 """Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded.
 
 Proved by the range of the sum, as the errors are; where that is too wide, as those of recursions are, by boxes of
-positions (`torque_waves`).
+positions (`torque_boxes`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Saturation
-from bddtorque.proof.torque_waves import torque_search
+from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
@@ -44,7 +44,7 @@ MOST_BOXES = 100_000
 SLACK, SLACK_UNITS = 0.002, 1.0
 """Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
 MOST_JOINTS = 6
-"""Of arms whose waves are looked at: seven joints have thousands of them."""
+"""Of arms whose boxes are looked at: those of seven joints are for others to show in their own way, too."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
 STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)

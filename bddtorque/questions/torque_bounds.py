@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bddtorque.model.model import Model
-from bddtorque.proof.torque_waves import torque_search
+from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import State, Subject
 from bddtorque.questions.truths import is_torque_of_motion, rubs
@@ -40,7 +40,7 @@ class TorqueBound:
 def bound_torque(
     model: Model, asked: Subject, direction: int, work: Work, enough: float | None = None
 ) -> TorqueBound | None:
-    """Return a bound on a torque over all states that a question is about; None where there are no waves to look at.
+    """Return a bound on a torque over all states that a question is about; None where there are no boxes to look at.
 
     Parameters
     ----------

@@ -1,0 +1,243 @@
+"""The coefficients of one torque, as a function of positions, for motions that run from -1 to 1.
+
+    tau = G + Σ_j J_j q̈_j + Σ_{j≤k} C_jk q̇_j q̇_k ,    q̇_j = middle_j + radius_j · y_j ,  -1 ≤ y_j ≤ 1 .
+
+Each coefficient is a tensor of what 1, cos q, sin q, cos 2q, sin 2q of every angle, or 1, x, x² of a sliding position,
+are multiplied with: known from its values at fifths of a turn, as in `terms`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.terms import (
+    FIFTH_COSINES,
+    FIFTH_SINES,
+    MOST_JOINTS,
+    PARABOLA,
+    REVOLUTE_POINTS,
+    grid_turns,
+    mix,
+    sample_coefficients,
+    sample_grid,
+)
+from bddtorque.proof.arc_controls import POINTS
+from bddtorque.proof.control_points import LANES
+from bddtorque.robots.robot import Robot
+from bddtorque.words.formats import TURN
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Rows = dict[tuple[str, int, int], Floats]
+"""Tensors of what is multiplied with nothing, ("still", -1, -1), an acceleration, ("qdd", j, -1), or two velocities."""
+
+NEARLY_EVEN = 5e-4
+"""Of its radius: a velocity whose middle is closer to 0 is taken to run from -x to x, a little further than it does."""
+NOTHING = 1e-12
+"""Relative to all of a torque: what is left out of a row, and counted, so that it depends on fewer positions."""
+
+
+@dataclass(frozen=True)
+class MotionRows:
+    """The coefficients of one torque, in the form `control_points` reads.
+
+    Attributes
+    ----------
+    positions
+        (d,), which positions matter.
+    turned
+        (n, n), integers: what makes positions of the joints out of these.
+    coefficients, rows
+        Of all rows one after the other; and their layout, lanes, roles, and whether the form is even.
+    velocities, accelerations
+        The joints whose motions matter, in the order of `rows`.
+    total
+        No torque is larger: all coefficients together.
+    left_out
+        How much the torque may differ from what is given here.
+    """
+
+    positions: Integers
+    turned: Integers
+    coefficients: Floats
+    rows: tuple[Any, ...]
+    velocities: Integers
+    accelerations: Integers
+    total: float
+    left_out: float
+
+
+def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> MotionRows | None:
+    """Return the coefficients of a torque, or of minus it, for inputs (3n,) between two ends; None if there are none.
+
+    There are none of robots of too many joints, and of joints that follow others.
+    """
+    if robot.followers or len(robot.joints) > MOST_JOINTS:
+        return None
+    n = len(robot.joints)
+    middle, radius = 0.5 * (low + high), 0.5 * (high - low)
+    speed, widest = middle[n : 2 * n].copy(), radius[n : 2 * n].copy()
+    even = bool(np.all(np.abs(speed) <= NEARLY_EVEN * widest))
+    if even:
+        widest, speed = widest + np.abs(speed), 0.0 * speed
+    turned = _absolute_angles(robot, low, high)
+    own = _moved(
+        _rows(robot, place, tuple(map(tuple, turned.tolist()))),
+        direction,
+        (speed, widest),
+        (middle[2 * n :], radius[2 * n :]),
+    )
+    for j, joint in enumerate(robot.joints):
+        if not joint.revolute:  # x = middle + radius · y
+            m, r = middle[j], radius[j]
+            about = np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]])
+            own = {key: mix(_padded(about), each, j) for key, each in own.items()}
+    return _laid_out(own, turned, even) if own else None
+
+
+def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
+    """Return integers (n, n) that turn other positions into those of the joints, in which fewer matter to each row.
+
+    Of joints with parallel axes, one on the other, every link has the sum of their angles up to it. Where a joint goes
+    all around, so does that sum, whatever the others are.
+    """
+    chain, n = chain_of(robot), len(robot.joints)
+    turned, side = np.eye(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    for k in range(2 if _turns_idly(chain) else 1, n):
+        axis = chain.rotation[k][:, 2]
+        whole = chain.revolute[k - 1] and chain.revolute[k] and high[k] - low[k] >= TURN
+        if whole and chain.parent[k] == k - 1 and np.abs(axis[:2]).max() <= NOTHING:
+            side[k] = side[k - 1] * (1 if axis[2] > 0 else -1)
+            turned[k, k - 1 : k + 1] = -side[k], side[k]
+    return turned
+
+
+def _padded(matrix: Floats) -> Floats:
+    """Return a matrix (3, 3) as one (5, 5)."""
+    padded = np.zeros((POINTS, POINTS))
+    padded[:3, :3] = matrix
+    return padded
+
+
+@lru_cache(maxsize=2)
+def _rows(robot: Robot, place: int, turned: tuple[tuple[int, ...], ...]) -> Rows:
+    """Return the coefficients of one torque, for motions in their own units and positions that `turned` turns back."""
+    chain = chain_of(robot)
+    turns = chain.revolute.tolist()
+    grid, (sines, cosines) = sample_grid(turns), grid_turns(turns)
+    shape = [POINTS if each else 3 for each in turns]
+    if _turns_idly(chain):
+        kept = grid[:, 0] == 0.0
+        grid, sines, cosines, shape[0] = grid[kept], sines[kept], cosines[kept], 1
+    points = np.stack(np.unravel_index(np.arange(len(grid)), shape))
+    order = np.ravel_multi_index(list((np.array(turned) @ points) % POINTS), shape)
+    found: Rows = {}
+    for (kind, joint, motion), values in sample_coefficients(chain, grid, (sines, cosines)):
+        if kind == "inertial" and place in (joint, *motion):
+            found["qdd", motion[0] if joint == place else joint, -1] = values
+        elif kind in ("centripetal", "coriolis") and joint == place:
+            found["qd", max(motion), min(motion)] = values
+        elif kind == "gravity" and joint == place:
+            found["still", -1, -1] = values
+    return {key: _expanded(each[order].reshape(shape), turns) for key, each in found.items() if each.any()}
+
+
+def _turns_idly(chain: Chain) -> bool:
+    """Whether no torque depends on the first position: it turns about the vertical."""
+    axis, up = chain.rotation[0][:, 2], chain.base_acceleration
+    across = np.abs(np.cross(axis, up)).max()
+    return bool(chain.revolute[0] and across <= NOTHING * max(1.0, float(np.abs(up).max())))
+
+
+def _expanded(values: Floats, turns: list[bool]) -> Floats:
+    """Return what the functions of each position are multiplied with, for values at fifths of a turn, or -1, 0, 1."""
+    fifths = np.outer([1, 2], np.arange(REVOLUTE_POINTS)) % REVOLUTE_POINTS
+    cosines, sines = np.array(FIFTH_COSINES)[fifths] * 0.4, np.array(FIFTH_SINES)[fifths] * 0.4
+    from_turn = np.stack([np.full(5, 0.2), cosines[0], sines[0], cosines[1], sines[1]])
+    for axis, turning in enumerate(turns):
+        if values.shape[axis] == 1:
+            continue
+        if not turning:
+            shape = list(values.shape)
+            shape[axis] = POINTS - len(PARABOLA)
+            values = np.concatenate((mix(PARABOLA, values, axis), np.zeros(shape)), axis=axis)
+        else:
+            values = mix(from_turn, values, axis)
+    return values
+
+
+def _moved(rows: Rows, direction: int, velocities: tuple[Floats, Floats], accelerations: tuple[Floats, Floats]) -> Rows:
+    """Return the rows of motions from -1 to 1; ("qd", j, -1) is what a velocity alone is multiplied with."""
+    moved: dict[tuple[str, int, int], Floats] = {}
+
+    def add(key: tuple[str, int, int], factor: float, row: Floats) -> None:
+        if factor:
+            moved[key] = moved.get(key, 0.0) + direction * factor * row
+
+    middle, radius = velocities
+    for (kind, j, k), row in rows.items():
+        if kind == "still":
+            add(("still", -1, -1), 1.0, row)
+        elif kind == "qdd":
+            add(("still", -1, -1), accelerations[0][j], row)
+            add(("qdd", j, -1), accelerations[1][j], row)
+        else:
+            add(("still", -1, -1), middle[j] * middle[k], row)
+            add(("qd", j, -1), radius[j] * middle[k], row)
+            add(("qd", k, -1), radius[k] * middle[j], row)
+            add(("qd", j, k), radius[j] * radius[k], row)
+    return moved
+
+
+def _laid_out(rows: Rows, turned: Integers, even: bool) -> MotionRows:
+    """Return the rows one after the other, each with the positions it depends on."""
+    n, total = len(turned), sum(float(np.abs(each).sum()) for each in rows.values())
+    left_out, parts = 0.0, {}
+    for key, full in rows.items():
+        row = full
+        for axis in range(n):
+            others = row.take(range(1, row.shape[axis]), axis=axis)
+            if (off := float(np.abs(others).sum())) <= NOTHING * total:
+                left_out += off
+                row = row.take([0], axis=axis)
+        if row.size > 1 or row.any():
+            parts[key] = row
+    positions = np.array([j for j in range(n) if any(each.shape[j] > 1 for each in parts.values())], np.int64)
+    d = len(positions)
+    offsets = np.cumsum([0, *(each.size for each in parts.values())])
+    strides, inside = np.zeros((len(parts), d), np.int64), min(LANES, d)
+    for m, row in enumerate(parts.values()):
+        size = 1
+        for k in range(d - 1, -1, -1):
+            if row.shape[positions[k]] > 1:
+                strides[m, k], size = size, size * POINTS
+    indices = np.stack(np.unravel_index(np.arange(POINTS**inside), (POINTS,) * inside) if inside else [[0]], axis=0)
+    lanes = strides[:, d - inside :] @ indices if inside else np.zeros((len(parts), 1), np.int64)
+    keys = list(parts)
+    velocities = sorted({j for kind, *joints in keys if kind == "qd" for j in joints if j >= 0})
+    accelerations = sorted({j for kind, j, _ in keys if kind == "qdd"})
+    first = ([] if even else [-1]) if velocities else []
+    places = [*first, *velocities]
+    products = np.full((len(places), len(places)), -1, np.int64)
+    for m, (kind, j, k) in enumerate(keys):
+        if kind == "qd":
+            products[places.index(j), places.index(k)] = m
+    still = keys.index(("still", -1, -1)) if ("still", -1, -1) in parts else -1
+    acceleration_rows = np.array([keys.index(("qdd", j, -1)) for j in accelerations], np.int64)
+    coefficients = np.concatenate([np.ravel(each) for each in parts.values()]) if parts else np.zeros(0)
+    return MotionRows(
+        positions,
+        turned,
+        coefficients,
+        ((offsets, strides), np.ascontiguousarray(lanes), (still, acceleration_rows, products), even),
+        np.array(velocities, np.int64),
+        np.array(accelerations, np.int64),
+        total,
+        left_out,
+    )

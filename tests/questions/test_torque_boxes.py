@@ -1,0 +1,201 @@
+"""Bounds of a torque by boxes of positions: never below what a state gives, and close to it."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from compiled import Later
+from examples_tried import examples
+
+import bddtorque as bt
+from bddtorque.proof.arc_controls import arc_controls, halving, sine_cosine
+from bddtorque.proof.motion_forms import _largest_form
+from bddtorque.proof.motion_rows import motion_rows
+from bddtorque.proof.torque_boxes import TorqueSearch, torque_search
+from bddtorque.questions import Work, largest, saturating, smallest, subject
+from bddtorque.questions.conditions import words_within
+from bddtorque.questions.torque_bounds import MOST_BOXES, bound_torque
+
+ARMS = Later({name: partial(bt.compile, name, bits=9, target="float") for name in ("planar3r_b", "scara")})
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("where", ["", "qd=0, q2=-0.5:2", "q1=3:4, qdd=0, qd1=-0.2:0.1"])
+def test_no_state_is_beyond_and_the_bound_is_close(name: str, where: str) -> None:
+    model = ARMS[name]
+    within = words_within(model, where)
+    rng = np.random.default_rng(1)
+    words = [rng.integers(*within.get(each, (word.lowest, word.highest)), 20_000, endpoint=True)
+             for each, word in model.source.words.items()]  # fmt: skip
+    values = [word.dequantise(word.held(own)) for word, own in zip(model.source.words.values(), words, strict=True)]
+    q, qd, qdd = np.split(np.stack(values, axis=1), 3, axis=1)
+    tau = bt.inverse_dynamics(model.robot, q, qd, qdd)
+    for place in range(tau.shape[1]):
+        for direction in (1, -1):
+            asked = subject(model, f"tau{place + 1}", within)
+            found = bound_torque(model, asked, direction, Work())
+            if found is None:  # a torque that nothing moves
+                assert np.ptp(tau[:, place]) == 0.0
+                continue
+            assert (direction * tau[:, place]).max() <= direction * found.bound
+            state = np.array([found.state[each] for each in model.source.words]).reshape(3, -1)
+            values = [kind.dequantise(own) for kind, own in zip(model.formats.inputs, state, strict=True)]
+            at = bt.inverse_dynamics(model.robot, *values)[place]
+            assert direction * at >= direction * found.bound - 0.02 * np.abs(tau[:, place]).max()
+
+
+@pytest.mark.parametrize("name", ["stanford", "planar3r_b", "ur5"])
+def test_coefficients_are_the_torque(name: str) -> None:
+    """One state is a box, too: its bound is the torque."""
+    robot = bt.load_robot(name)
+    x = np.random.default_rng(0).uniform(-1, 1, 3 * len(robot.joints))
+    tau = bt.inverse_dynamics(robot, *np.split(x, 3))
+    for place, direction in product(range(len(tau)), (1, -1)):
+        search = _search(robot, place, direction, x, x)
+        assert search.run(0.0, None, 10_000, lambda _: True)
+        assert search.bound == pytest.approx(tau[place], abs=1e-4 + 1e-4 * abs(tau[place]))
+        assert direction * search.bound >= direction * tau[place]
+
+
+def _search(robot: bt.Robot, place: int, direction: int, low: np.ndarray, high: np.ndarray) -> TorqueSearch:
+    own = motion_rows(robot, place, direction, low, high)
+    assert own is not None
+    return TorqueSearch(own, robot, place, direction, low, high, 4)
+
+
+@pytest.mark.parametrize("name", ["stanford", "ur5", "planar3r_a"])
+def test_boxes_are_sound(name: str) -> None:
+    """Boxes of torques, with whole turns, parallel axes, sliding joints and motions off their middle, beside points."""
+    robot = bt.load_robot(name)
+    n = len(robot.joints)
+    rng = np.random.default_rng(3)
+    for _ in range(examples(6)):
+        centre, radius = rng.uniform(-2, 2, 3 * n), rng.uniform(0, 1.5) * rng.uniform(0, 1, 3 * n) ** 3
+        if rng.integers(2):
+            centre[n : 2 * n] = 0.0
+        low, high = centre - radius, centre + radius
+        for j in np.flatnonzero(rng.integers(0, 3, n) == 0):
+            if robot.joints[j].revolute:
+                low[j], high[j] = -math.pi, math.pi
+        place, direction = int(rng.integers(n)), int(rng.choice([1, -1]))
+        points = np.concatenate(
+            [rng.uniform(low, high, (200, 3 * n)), rng.choice([0.0, 1.0], (200, 3 * n)) * (high - low) + low]
+        )
+        most = float((direction * bt.inverse_dynamics(robot, *np.split(points, 3, axis=1))[:, place]).max())
+        search = _search(robot, place, direction, low, high)
+        for boxes in (1, 50, 400):
+            search.run(1e-3, None, boxes, lambda _: True)
+            point = search.point()
+            assert (point >= low - 1e-9).all() and (point <= high + 1e-9).all()
+            at = direction * bt.inverse_dynamics(robot, *np.split(point, 3))[place]
+            assert max(most, at) <= direction * search.bound and search.boxes <= boxes
+
+
+def _form(rng: np.random.Generator, count: int, even: bool) -> np.ndarray:
+    """Return a random form, or one of few squares that open downward: of sums of velocities, as parallel axes have."""
+    if rng.integers(2):
+        own = rng.normal(size=(count, count)) * rng.uniform(0, 1, (count, count)) ** 2
+    else:
+        sums = rng.integers(-1, 2, (2, count))
+        own = -np.einsum("ij,ik->jk", sums, sums) + 0.01 * rng.normal(size=(count, count))
+    own = np.tril(own + own.T - np.diag(np.diag(own)))
+    own[0, 0] = own[0, 0] if even else 0.0
+    return own
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_no_velocity_is_beyond_the_bound_of_a_form(even: bool) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(examples(200)):
+        count = int(rng.integers(1, 6))
+        form, at = _form(rng, count, even), np.zeros(count)
+        bound = _largest_form(form, even, at)
+        points = np.concatenate(
+            [np.array([*product((-1.0, 0.0, 1.0), repeat=count)]), rng.uniform(-1, 1, (300, count)), at[None]]
+        )
+        if not even:
+            points[:, 0] = 1.0
+        values = np.einsum("pi,ij,pj->p", points, form, points)
+        size = np.abs(form).sum()
+        assert values.max() <= bound + 1e-9 * size
+        if (np.linalg.eigvalsh(0.5 * (form + form.T)) <= 0).all():  # a hill has one top
+            assert bound <= values.max() + 0.2 * size
+
+
+def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
+    """-(a + b + c)² is never above 0, though its products are."""
+    form = np.tril(np.full((3, 3), -2.0)) + np.eye(3)
+    assert 0.0 <= _largest_form(form, True, np.zeros(3)) < 1e-5
+
+
+def test_halves_have_the_same_function() -> None:
+    whole, half, matrix = np.empty((5, 5)), np.empty((5, 5)), np.empty((5, 5))
+    for centre, radius in ((0.3, 0.7), (-2.0, math.pi / 4), (1.0, 1e-3)):
+        arc_controls(math.cos(radius), math.sin(radius), math.cos(centre), math.sin(centre), whole)
+        for side in (-1, 1):
+            middle, r = centre + side * radius / 2, radius / 2
+            arc_controls(math.cos(r), math.sin(r), math.cos(middle), math.sin(middle), half)
+            halving(math.cos(radius), side > 0, matrix)
+            assert matrix.min() >= 0.0 and matrix.sum(axis=1) == pytest.approx(1.0, abs=1e-14)
+            assert matrix @ whole == pytest.approx(half, abs=1e-13)
+            end = middle + side * r
+            ends = [1.0, math.cos(end), math.sin(end), math.cos(2 * end), math.sin(2 * end)]
+            assert half[4 if side > 0 else 0] == pytest.approx(ends, abs=1e-13)
+
+
+def test_friction_counts_where_nothing_else_asks_for_the_velocity() -> None:
+    robot = bt.load_robot("planar2r")
+    robot = robot.with_friction({robot.joints[1].name: bt.Friction(viscous=50.0)})
+    model = bt.compile(robot, bits=12, target="float", torque=400.0)
+    top = largest(model, "tau2", work=100)
+    assert top.bound >= top.value > 110
+    search = torque_search(robot, model.source.words, 1, 1, {})
+    assert search is not None and not search.run(1e-3, None, 0, lambda _: True)
+    search.run(1e-3, None, 10_000, lambda _: True)
+    assert search.bound >= top.value - model.certificate.torques[1].bound_si
+
+
+@pytest.mark.parametrize("stop", ["interrupt", "time"])
+def test_a_search_can_be_stopped_and_what_it_knows_holds(stop: str) -> None:
+    model = ARMS["planar3r_b"]
+    whole = bound_torque(model, subject(model, "tau1"), 1, Work())
+    calls = []
+
+    def clock() -> float:
+        calls.append(1)
+        if stop == "interrupt" and len(calls) == 3:
+            raise KeyboardInterrupt
+        return float(len(calls) > 3)
+
+    found = bound_torque(model, subject(model, "tau1"), 1, work := Work(limit=0.5, clock=clock))
+    assert work.stopped == stop and found is not None and whole is not None
+    assert 0 < found.boxes < whole.boxes and found.bound >= whole.bound
+
+
+def test_extremes_are_close_and_saturation_is_decided() -> None:
+    model = bt.compile("scara", target="float")
+    assert model.certificate.torques[0].saturation == "cannot"
+    top, bottom = largest(model, "tau1", work=300), smallest(model, "tau1", work=300)
+    assert 0 <= top.bound - top.value <= 0.01 * top.value and 0 <= bottom.value - bottom.bound <= -0.01 * bottom.value
+    count = saturating(model, "tau1", work=300)
+    assert (count.low, count.high) == (0, 0) and count.certificate == "the certificate says cannot"
+    again = largest(model, "tau1", work=300)
+    assert again == top
+
+
+def test_sines_are_sines() -> None:
+    for angle in np.random.default_rng(0).uniform(-100, 100, 1000):
+        assert sine_cosine(angle) == pytest.approx((math.sin(angle), math.cos(angle)), abs=1e-15)
+
+
+def test_little_work_is_little_work() -> None:
+    model = ARMS["planar3r_b"]
+    found = bound_torque(model, subject(model, "tau1"), 1, work := Work(0.002))
+    whole = bound_torque(model, subject(model, "tau1"), 1, Work())
+    assert found is not None and whole is not None and work.stopped == "work"
+    assert found.boxes < whole.boxes < MOST_BOXES
+    assert whole.bound <= found.bound
