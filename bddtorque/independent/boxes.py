@@ -1,19 +1,21 @@
 """Whether a field stays below a limit, by boxes of positions: for torques, whose grids would have to be too fine.
 
-A field is a sum of waves a·e^(i·f·θ) times products of at most two motions. In a box of positions with centre c and
-half widths r, a wave whose phase moves by at most ρ = |f|·r is within |a|·ρ²/2 of its value and slopes at c. What is
-left is linear in the positions, so that it is largest at a corner of the box, whatever the motions are. At a corner it
-is a polynomial of the second degree in the motions: one that stands alone is at an end of its range; of the others,
-corners of their box are enough if every square opens upward. A square that opens downward is below its tangent; the one
-that loses most by that has its peak looked at instead. Boxes that are not below the limit are halved.
+A field is a sum of waves a·e^(i·f·θ), with |f| ≤ 2 along each axis, times products of at most two motions. On an arc of
+half width r around c, θ = c + t, put x = sin((r − t)/2) and y = sin((r + t)/2), neither of which is negative there.
+Then 1, cos t and sin t, times sin² r, are x² + 2·cos r·xy + y², cos r·(x² + y²) + 2xy and sin r·(y² − x²), so that a
+sum of waves is a form of the fourth degree in x and y. Its coefficients over those of 1 are five control points, and
+the sum is a mean of them. Axis by axis, in a box of positions a field is a mean of 5^d fields in which no position is
+left; it is below a limit if all of these are. Each is a polynomial of the second degree in the motions: one that stands
+alone is at an end of its range; of the others, corners of their box are enough if every square opens upward. A square
+that opens downward is below its tangent; the one that loses most by that has its peak looked at instead. Boxes, of
+positions and of motions, that are not below the limit are halved.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -22,150 +24,224 @@ import numpy as np
 from .balls import Floats
 from .spans import Box, Monomial
 
-MOST_BOXES = 2_000_000
-AT_ONCE = 256
-WEAK = 5e-4
-"""Relative to the limit: waves that add up to no more are counted by their amplitudes."""
-FAINT = 1e-9
-"""Relative to the limit: a single wave that is not looked at, but counted."""
-LOST = 1e-11
+MOST_BOXES = 200_000
+WIDEST = math.pi / 4
+"""Half of the arcs that are looked at first."""
+FAINT = 1e-7
+"""Relative to the limit: waves that depend on a position and are together no more are counted by their amplitudes."""
+LOST = 1e-10
 """Relative to all amplitudes: more than the float operations here lose."""
+POINTS = 5
 
 
 @dataclass(frozen=True)
-class _Sum:
-    """A sum of waves, (M, P) complex amplitudes of M products of motions, and (P, d) frequencies.
+class _Part:
+    """A box: what is known of the fields in it, and which part of the motions it has.
 
-    `left` is what is not in it; `weights` (M,) are the largest magnitudes of the products.
+    `fields` are arrays (rows, 5 or 1, ...) with the numbers of their rows; `widths` are half the arcs of axes that have
+    control points, the first ones. The others have cosines and sines. `low` and `high` are ends of motions.
     """
 
-    monomials: list[Monomial]
-    amplitudes: Any
-    frequencies: Floats
-    weights: Floats
-    left: float
-
-    @cached_property
-    def sizes(self) -> Floats:
-        """How large each wave can be, (P,)."""
-        found: Floats = self.weights @ np.abs(self.amplitudes)
-        return found
-
-    @cached_property
-    def expanded(self) -> Floats:
-        """What cosines and sines of all phases are multiplied with, (2P, (1 + d)·M): values, and slopes along axes."""
-        slopes = [1j * self.frequencies[:, k, None] * self.amplitudes.T for k in range(self.frequencies.shape[1])]
-        every = np.hstack([self.amplitudes.T, *slopes])
-        found: Floats = np.vstack((every.real, -every.imag))
-        return found
+    fields: tuple[tuple[tuple[int, ...], Floats], ...]
+    widths: tuple[float, ...]
+    low: Floats
+    high: Floats
 
 
 def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: float) -> bool:
     """Whether a field, its waves and how far these are off given, is shown to be nowhere above a limit."""
-    whole = None if any(len(monomial) > 2 for monomial in waves) else _sum(waves, box, limit)
-    if whole is None:
+    monomials = list(waves)
+    if not monomials or any(len(monomial) > 2 for monomial in monomials):
         return False
-    joined = sorted({number for monomial in whole.monomials if len(monomial) == 2 for number in monomial})
-    axes = whole.frequencies.shape[1]
-    if not axes and not joined:  # nothing varies but motions that stand alone: amplitudes are exact
-        return False
+    weights = [max(map(abs, box.span(monomial))) for monomial in monomials]
+    off = size = 0.0
+    kept = []
+    for (own, own_off), weight in zip(waves.values(), weights, strict=True):
+        each, left = _trimmed(own, FAINT * abs(limit) / max(weight, 1e-300))
+        kept.append(each)
+        off += (own_off + left) * weight * (1 + 1e-12)
+        size += float(np.abs(each).sum()) * weight
+    room = limit - off - LOST * size
+    joined = sorted({number for monomial in monomials if len(monomial) == 2 for number in monomial})
     ends = np.array([box.ends[number] for number in joined]).reshape(-1, 2)
-    first = np.concatenate((np.zeros(axes), ends[:, 0])), np.concatenate((np.full(axes, 2 * math.pi), ends[:, 1]))
-    waiting = [(first[0][None], first[1][None])]
-    room = limit - whole.left - LOST * float(whole.sizes.sum())
+    axes = np.broadcast_shapes(*(each.shape for each in kept))
+    waiting = [_Part(tuple(_fields(kept, len(axes))), (), ends[:, 0], ends[:, 1])]
     looked = 0
     while waiting:
-        low, high = waiting.pop()
-        if len(low) > AT_ONCE:
-            waiting.append((low[AT_ONCE:], high[AT_ONCE:]))
-            low, high = low[:AT_ONCE], high[:AT_ONCE]
-        looked += len(low)
-        bound, value, split = _bounds(whole, box, joined, low, high)
-        open_ = bound > room
-        if looked > MOST_BOXES or np.any(value > limit + whole.left):
+        part = waiting.pop()
+        if len(part.widths) < len(axes):
+            waiting += _arcs(part, axes[len(part.widths)] > 1)
+            continue
+        looked += 1
+        if looked > MOST_BOXES:
             return False
-        if open_.any():
-            low, high, split = low[open_], high[open_], split[open_]
-            every = np.arange(len(low))
-            middle = (low[every, split] + high[every, split]) / 2
-            lower, upper = high.copy(), low.copy()
-            lower[every, split] = upper[every, split] = middle
-            waiting.append((np.concatenate((low, upper)), np.concatenate((lower, high))))
+        worst, value, split = _bounds(part, monomials, box, joined, room)
+        if value > limit + off:
+            return False
+        if worst > room:
+            if split is None:
+                return False
+            waiting += _halves(part, split)
     return True
 
 
-def _sum(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: float) -> _Sum | None:
-    """Return the waves in one list, each with that of the opposite frequency, weak ones left out."""
-    monomials = list(waves)
-    weights = np.array([max(map(abs, box.span(monomial))) for monomial in monomials])
-    shape = np.broadcast_shapes(*(each.shape for each, _ in waves.values()))
-    rows: dict[tuple[int, ...], Any] = {}
-    left = sum(off * weight for (_, off), weight in zip(waves.values(), weights, strict=True))
-    for m, (each, _) in enumerate(waves.values()):
-        counts = np.abs(each) * weights[m] > FAINT * abs(limit)
-        left += 2 * float(np.abs(each[~counts]).sum()) * weights[m]  # each with its opposite, wherever that is
-        for place in np.argwhere(counts):
-            sizes = each.shape if each.ndim else ()
-            frequency = tuple(int((k + n // 2) % n - n // 2) for k, n in zip(place, sizes, strict=True))
-            frequency = frequency or (0,) * len(shape)
-            leading = next((k for k in frequency if k), 0)
-            if leading < 0:
-                continue  # its opposite stands for both
-            row = rows.setdefault(frequency, np.zeros(len(monomials), dtype=np.complex128))
-            row[m] += each[tuple(place)] * (2 if leading else 1)
-    if not rows:
-        return None
-    frequencies, amplitudes = (
-        np.array(list(rows), dtype=np.float64).reshape(len(rows), -1),
-        np.array([*rows.values()]).T,
-    )
-    sizes = weights @ np.abs(amplitudes)
-    order = np.argsort(sizes)
-    weak = order[np.cumsum(sizes[order]) <= WEAK * abs(limit)]
-    kept = np.setdiff1d(np.arange(len(sizes)), weak)
-    used = np.flatnonzero(np.abs(frequencies[kept]).any(axis=0))
-    left += float(sizes[weak].sum())
-    return _Sum(monomials, amplitudes[:, kept], frequencies[kept][:, used], weights, left * (1 + 1e-12))
+def _trimmed(waves: Any, faint: float) -> tuple[Any, float]:
+    """Return the waves up to the second degree, without axes that hardly count, and how much was left out."""
+    left = 0.0
+    for axis, count in enumerate(waves.shape):
+        steady = np.take(waves, [0], axis)
+        kept = steady if float(np.abs(waves).sum() - np.abs(steady).sum()) <= faint else waves
+        if kept is waves and count > POINTS:
+            kept = np.take(waves, [0, 1, 2, -2, -1], axis)
+        left += max(0.0, float(np.abs(waves).sum() - np.abs(kept).sum()))
+        waves = kept
+    return waves, left
 
 
-def _bounds(whole: _Sum, box: Box, joined: list[int], low: Floats, high: Floats) -> tuple[Floats, Floats, Any]:
-    """Return bounds of boxes (N, d + motions), values at their middles, and which side of each to halve."""
-    axes = whole.frequencies.shape[1]
-    centre, radius = (low + high)[:, :axes] / 2, (high - low)[:, :axes] / 2
-    phases = centre @ whole.frequencies.T
-    every = (np.hstack((np.cos(phases), np.sin(phases))) @ whole.expanded).reshape(len(low), 1 + axes, -1)
-    values, slopes = every[:, 0], every[:, 1:] * radius[:, :, None]
-    reach = radius @ np.abs(whole.frequencies).T
-    sizes = whole.sizes
-    curved = np.minimum(reach * reach / 2, 2 + reach) @ sizes
-    signs = np.array([*product((-1.0, 1.0), repeat=axes)]).reshape(1 << axes, axes)
-    corners = values[:, None, :] + signs @ slopes
-    motions = low[:, axes:], high[:, axes:]
-    lost = _losses(whole, joined, values[:, None, :], *motions)[:, 0]
-    most, _ = _over_motions(whole, box, joined, corners, lost, *motions)
-    _, value = _over_motions(whole, box, joined, values[:, None, :], lost, *motions)
-    share = np.concatenate((((reach * sizes) @ np.abs(whole.frequencies)) * radius, lost), axis=1)
-    if lost.shape[1]:  # the one that loses most has its peak
-        share[np.arange(len(low)), axes + lost.argmax(axis=1)] = 0.0
-    return most.max(axis=1) + curved, value.max(axis=1), share.argmax(axis=1)
+def _fields(waves: Sequence[Any], axes: int) -> Iterator[tuple[tuple[int, ...], Floats]]:
+    """Yield what 1, cos, sin, cos 2, sin 2 of all positions are multiplied with, rows of one shape at a time."""
+    same: dict[tuple[int, ...], list[int]] = {}
+    every = [np.asarray(each).reshape(each.shape or (1,) * axes) for each in waves]
+    for m, each in enumerate(every):
+        same.setdefault(each.shape, []).append(m)
+    for shape, rows in same.items():
+        field = np.stack([every[m] for m in rows])
+        for axis, count in enumerate(shape, 1):
+            if count > 1:
+                frequencies = (np.arange(count) + count // 2) % count - count // 2
+                turned = np.zeros((POINTS, count), dtype=np.complex128)
+                for k, f in enumerate(frequencies):
+                    if f:
+                        turned[2 * abs(f) - 1, k], turned[2 * abs(f), k] = 1.0, 1j if f > 0 else -1j
+                    else:
+                        turned[0, k] = 1.0
+                field = _along(turned, field, axis)
+        yield tuple(rows), np.ascontiguousarray(field.real)
 
 
-def _losses(whole: _Sum, joined: list[int], coefficients: Floats, low: Floats, high: Floats) -> Floats:
+def _along(matrix: Any, field: Any, axis: int) -> Any:
+    """Return the product of a matrix with one axis of an array."""
+    return np.moveaxis(np.tensordot(matrix, field, axes=(1, axis)), 0, axis)
+
+
+def _arcs(part: _Part, varies: bool) -> Iterator[_Part]:
+    """Yield a box cut into arcs along the first axis that has no control points."""
+    axis = len(part.widths)
+    if not varies:
+        yield replace(part, widths=(*part.widths, 0.0))
+        return
+    one = np.array([1.0, 2 * math.cos(WIDEST), 1.0])
+    cosine = np.array([math.cos(WIDEST), 2.0, math.cos(WIDEST)])
+    sine = np.array([-math.sin(WIDEST), 0.0, math.sin(WIDEST)])
+    products = [(one, one), (cosine, one), (sine, one)]
+    forms = [np.convolve(*pair) for pair in products]
+    forms += [2 * np.convolve(cosine, cosine) - forms[0], 2 * np.convolve(sine, cosine)]
+    points = np.stack([each / forms[0] for each in forms], axis=1)
+    for centre in np.arange(WIDEST, 2 * math.pi, 2 * WIDEST):
+        turned = np.zeros((POINTS, POINTS))
+        turned[0, 0] = 1.0
+        for f in (1, 2):
+            c, s = math.cos(f * centre), math.sin(f * centre)
+            turned[2 * f - 1 : 2 * f + 1, 2 * f - 1 : 2 * f + 1] = (c, s), (-s, c)
+        fields = tuple(
+            (rows, field if field.shape[1 + axis] == 1 else _along(points @ turned, field, 1 + axis))
+            for rows, field in part.fields
+        )
+        yield replace(part, fields=fields, widths=(*part.widths, WIDEST))
+
+
+def _halves(part: _Part, split: int) -> Iterator[_Part]:
+    """Yield both halves of a box, along a position or along a motion."""
+    if split >= len(part.widths):
+        k = split - len(part.widths)
+        middle = (part.low[k] + part.high[k]) / 2
+        lower, upper = part.high.copy(), part.low.copy()
+        lower[k] = upper[k] = middle
+        yield replace(part, high=lower)
+        yield replace(part, low=upper)
+        return
+    # x = 2·cos(r/2)·x' + y' and y = y' on the lower half: (4 - i choose 4 - k) of a coefficient i goes to the k-th
+    one = np.array([1.0, 2 * math.cos(part.widths[split]), 1.0])
+    weights = np.convolve(one, one)
+    lower = np.array([[math.comb(4 - i, 4 - k) * weights[i] if i <= k else 0.0 for i in range(5)] for k in range(5)])
+    lower /= lower.sum(axis=1, keepdims=True)
+    widths = tuple(width / 2 if k == split else width for k, width in enumerate(part.widths))
+    for matrix in (lower, lower[::-1, ::-1]):
+        fields = tuple(
+            (rows, field if field.shape[1 + split] == 1 else _along(matrix, field, 1 + split))
+            for rows, field in part.fields
+        )
+        yield replace(part, fields=fields, widths=widths)
+
+
+def _bounds(
+    part: _Part, monomials: list[Monomial], box: Box, joined: list[int], room: float
+) -> tuple[float, float, int | None]:
+    """Return a bound of a box, a value that occurs, and what to halve; the bound is no closer than the room."""
+    axes = len(part.widths)
+    shape = np.broadcast_shapes(*(field.shape[1:] for _, field in part.fields))
+    every = np.empty((len(monomials), *shape))
+    for rows, field in part.fields:
+        every[list(rows)] = field
+    spans = [_span(monomial, joined, part, box) for monomial in monomials]
+    rough = np.zeros(shape)
+    for own, (least, most) in zip(every, spans, strict=True):
+        rough += np.maximum(own * least, own * most)
+    places = np.flatnonzero(rough.reshape(-1) > room)
+    if not len(places):
+        return float(rough.max(initial=-math.inf)), -math.inf, None
+    coefficients = every.reshape(len(monomials), -1).T[None, places]
+    motions = part.low[None], part.high[None]
+    at = int(rough.reshape(-1)[places].argmax())
+    lost = _losses(monomials, joined, coefficients[:, at : at + 1], *motions)[:, 0]
+    bound, value = _over_motions(monomials, box, joined, coefficients, lost, *motions)
+    worst = int(bound[0].argmax())
+    if bound[0, worst] <= room:
+        return float(bound[0, worst]), -math.inf, None
+    share = _losses(monomials, joined, coefficients[:, worst : worst + 1], *motions)[0, 0]
+    if len(joined):
+        share[int(lost[0].argmax())] = 0.0  # has its peak
+    place = np.unravel_index(places[worst], shape)
+    bends = np.zeros(axes)
+    for axis in range(axes):
+        line = every[(slice(None), *(slice(None) if k == axis else place[k] for k in range(axes)))]
+        if line.shape[1] > 2:
+            bent = np.abs(np.diff(line, 2, axis=1))
+            bends[axis] = float((bent.max(axis=1) * [max(map(abs, span)) for span in spans]).sum())
+    corner = all(place[k] in (0, shape[k] - 1) for k in range(axes))
+    every_share = np.concatenate((bends, share))
+    split = int(every_share.argmax()) if every_share.max(initial=0.0) > 0.0 else None
+    return float(bound[0, worst]), float(value[0, worst]) if corner else -math.inf, split
+
+
+def _span(monomial: Monomial, joined: list[int], part: _Part, box: Box) -> tuple[float, float]:
+    """Return the range of a product of motions in a box."""
+    own = {number: (float(part.low[k]), float(part.high[k])) for k, number in enumerate(joined)}
+    return replace(box, ends={**box.ends, **own}).span(monomial)
+
+
+def _losses(monomials: list[Monomial], joined: list[int], coefficients: Floats, low: Floats, high: Floats) -> Floats:
     """Return what tangents of squares that open downward lose, for coefficients (N, C, M): (N, C, motions)."""
     found = np.zeros((*coefficients.shape[:2], len(joined)))
     for k, number in enumerate(joined):
-        if (number, number) in whole.monomials:
-            square = coefficients[:, :, whole.monomials.index((number, number))]
+        if (number, number) in monomials:
+            square = coefficients[:, :, monomials.index((number, number))]
             found[:, :, k] = np.maximum(0.0, -square) * ((high - low)[:, None, k] / 2) ** 2
     return found
 
 
 def _over_motions(
-    whole: _Sum, box: Box, joined: list[int], coefficients: Floats, lost: Floats, low: Floats, high: Floats
+    monomials: list[Monomial],
+    box: Box,
+    joined: list[int],
+    coefficients: Floats,
+    lost: Floats,
+    low: Floats,
+    high: Floats,
 ) -> tuple[Floats, Floats]:
     """Return bounds over all motions and values that occur, (N, C), for coefficients (N, C, M)."""
     total = np.zeros(coefficients.shape[:2])
-    for m, monomial in enumerate(whole.monomials):
+    for m, monomial in enumerate(monomials):
         if not joined or not set(joined).intersection(monomial):
             first, last = box.span(monomial)
             total += np.maximum(coefficients[:, :, m] * first, coefficients[:, :, m] * last)
@@ -173,7 +249,7 @@ def _over_motions(
         return total, total
     peaks = lost.argmax(axis=1)
     bound, value = total.copy(), total.copy()
-    losses = _losses(whole, joined, coefficients, low, high)
+    losses = _losses(monomials, joined, coefficients, low, high)
     for peak in np.unique(peaks):
         here = np.flatnonzero(peaks == peak)
         others = [k for k in range(len(joined)) if k != peak]
@@ -183,7 +259,7 @@ def _over_motions(
         one = np.ones((len(here), len(sides)))
         parts: list[list[Any]] = [[], [], []]
         places: list[list[int]] = [[], [], []]
-        for m, monomial in enumerate(whole.monomials):
+        for m, monomial in enumerate(monomials):
             if set(joined).intersection(monomial):
                 power = monomial.count(joined[peak])
                 factor = one
@@ -199,7 +275,7 @@ def _over_motions(
         )
         ends_ = low[here, peak][:, None, None], high[here, peak][:, None, None]
         best = np.maximum(*(x * (square * x + slope) for x in ends_))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             at = np.where(square < 0, np.clip(-slope / (2 * square), *ends_), ends_[0])
         best = rest + np.maximum(best, at * (square * at + slope))
         value[here] += best.max(axis=2)

@@ -43,8 +43,8 @@ MOST_BOXES = 100_000
 """Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
 SLACK, SLACK_UNITS = 0.002, 1.0
 """Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
-MOST_JOINTS = 6
-"""Of arms whose boxes are looked at: those of seven joints are for others to show in their own way, too."""
+MOST_STEPS = 1.5e9
+"""Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
 STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
@@ -70,7 +70,7 @@ def judge(
     """
     verdicts = _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
     for place, (saturation, _, ends) in enumerate(verdicts):
-        if saturation == "not excluded" and len(robot.members) <= MOST_JOINTS:
+        if saturation == "not excluded":
             output = plan.outputs[place]
             sides = [
                 side for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)) if left
@@ -93,7 +93,8 @@ def _excluded(robot: Robot, formats: Formats, place: int, side: int, lowest: int
     slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + SLACK_UNITS + _uneven_friction(robot, formats, place)
     end = (highest if side > 0 else lowest) - side * slack
     enough = word.sign * (word.centre + end * word.lsb) + word.offset
-    search.run(0.0, enough, MOST_BOXES, lambda _: not search.beyond(enough))
+    most = min(MOST_BOXES, int(MOST_STEPS / search.steps))
+    search.run(0.0, enough, most, lambda _: not search.beyond(enough))
     units = float(word.units(search.bound))
     return units < end if side > 0 else units > end
 
