@@ -15,34 +15,10 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.jit import njit
-from bddtorque.words.portable import COSINE, QUARTER, QUARTER_HIGH, QUARTER_LOW, SINE
 
 POINTS = 5
 """Control points of an arc."""
 _CHOOSE = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.float64)
-
-
-_SINE, _COSINE = np.array(SINE), np.array(COSINE)
-
-
-@njit
-def sine_cosine(angle: float) -> tuple[float, float]:
-    """Return sine and cosine, the same floats on every machine; off by less than 1e-15 within a thousand turns."""
-    quarters = np.rint(angle * (1 / QUARTER))
-    rest = (angle - quarters * QUARTER_HIGH) - quarters * QUARTER_LOW
-    square = rest * rest
-    s, c = _SINE[-1], _COSINE[-1]
-    for k in range(len(_SINE) - 2, -1, -1):
-        s = s * square + _SINE[k]
-        c = c * square + _COSINE[k]
-    s = rest + rest * (square * s)
-    c = (1.0 - square * 0.5) + square * (square * c)
-    place = int(quarters) & 3
-    if place == 0:
-        return s, c
-    if place == 1:
-        return c, -s
-    return (-s, -c) if place == 2 else (-c, s)
 
 
 @njit

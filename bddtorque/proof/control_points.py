@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.jit import njit
-from bddtorque.proof.arc_controls import POINTS, arc_controls, halving, sine_cosine, slide_controls
+from bddtorque.proof.arc_controls import POINTS, arc_controls, halving, slide_controls
 from bddtorque.proof.motion_forms import add_corners, cheap_bounds, largest_motion
+from bddtorque.proof.wave_values import sine_cosine
 
 LANES = 3
 """Positions whose control points are looked at side by side."""
@@ -136,10 +137,19 @@ def _bend(values: Any, rows: Any, at: int, motion: Any, bends: Any, form: Any) -
 
 
 @njit
-def _controls(coefficients: Any, rows: Any, low: Any, high: Any, turning: Any, values: Any, matrix: Any) -> None:
-    """Fill in the control points of a box of positions."""
-    values[:] = coefficients
+def _controls(coefficients: Any, rows: Any, low: Any, high: Any, turning: Any, buffers: Any, arcs: Any) -> None:
+    """Fill in the control points of a box of positions, axis by axis, one buffer each.
+
+    `arcs` (d, 2) are those of the box that was there before: what the first axes have in common is kept.
+    """
+    matrix, same = np.empty((5, 5)), True
+    if not len(low):
+        buffers[0] = coefficients
     for axis in range(len(low)):
+        same = same and arcs[axis, 0] == low[axis] and arcs[axis, 1] == high[axis]
+        if same:
+            continue
+        arcs[axis, 0], arcs[axis, 1] = low[axis], high[axis]
         centre, radius = 0.5 * (low[axis] + high[axis]), 0.5 * (high[axis] - low[axis])
         if turning[axis]:
             s, c = sine_cosine(radius)
@@ -147,12 +157,12 @@ def _controls(coefficients: Any, rows: Any, low: Any, high: Any, turning: Any, v
             arc_controls(c, s, centre_c, centre_s, matrix)
         else:
             slide_controls(centre, radius, matrix)
-        _mix(values, values, rows[0], axis, matrix)
+        _mix(coefficients if axis == 0 else buffers[axis - 1], buffers[axis], rows[0], axis, matrix)
 
 
 @njit
 def look(
-    coefficients: Any, rows: Any, turning: Any, box: Any, aim: float, buffers: Any, made: Any, most: int
+    coefficients: Any, rows: Any, turning: Any, box: Any, aim: float, buffers: Any, arcs: Any, made: Any, most: int
 ) -> tuple[int, int]:
     """Bound a box, or if that is done its halves, and halves of these that are not below `aim`, for a few levels.
 
@@ -166,8 +176,8 @@ def look(
     box
         Ends of the positions, (2, d), and what was found of it: the position to halve, and the
         control point.
-    buffers
-        Control points of one box a level.
+    buffers, arcs
+        Control points, one buffer a position and one for each level of halves; and the arcs that the former are of.
     made
         Takes the boxes left: ends, bounds, what to halve, control points, and motions.
     most
@@ -183,7 +193,9 @@ def look(
     lows, highs, bounds, splits, hints, motions = made
     ends, first_axis, first_hint = box
     (_, strides), lanes, (_, accelerations, products), _ = rows
-    axes, levels, count, width = len(turning), len(buffers), len(products), lanes.shape[1]
+    axes, count, width = len(turning), len(products), lanes.shape[1]
+    first = max(axes, 1) - 1
+    levels = len(buffers) - first
     space = (
         np.empty((len(strides), width)),
         np.empty(width),
@@ -205,7 +217,7 @@ def look(
     )
     tasks, waiting, left, looked = np.empty((2 * levels + 1, 2), np.int64), 0, 0, 0
     low[0], high[0], split[0], hint[0] = ends[0], ends[1], first_axis, first_hint
-    _controls(coefficients, rows, low[0], high[0], turning, buffers[0], matrix)
+    _controls(coefficients, rows, low[0], high[0], turning, buffers, arcs)
     if first_axis == UNKNOWN:
         tasks[0], waiting = (-1, 0), 1
     else:
@@ -224,12 +236,12 @@ def look(
             else:
                 high[level, axis] = middle
             halving(c, side == 1, matrix)
-            _mix(buffers[parent], buffers[level], rows[0], axis, matrix)
-        bound, at = _bound(buffers[level], rows, aim, hint[max(parent, 0)], motion, space)
+            _mix(buffers[first + parent], buffers[first + level], rows[0], axis, matrix)
+        bound, at = _bound(buffers[first + level], rows, aim, hint[max(parent, 0)], motion, space)
         looked += 1
         split[level], hint[level] = POINT, at
         if at >= 0:
-            _bend(buffers[level], rows, at, motion, bends, weight)
+            _bend(buffers[first + level], rows, at, motion, bends, weight)
             worst = -1.0
             for axis in range(axes):
                 if high[level, axis] > low[level, axis] and bends[axis] > worst:

@@ -19,6 +19,7 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.control_points import POINT, UNKNOWN, look
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
+from bddtorque.proof.torque_waves import input_ends
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
@@ -60,14 +61,15 @@ class TorqueSearch:
         self._robot, self._place, self._own, self._low, self._high = robot, place, own, low, high
         self._friction = _friction(robot, place, direction, low, high)
         self._rest = self._friction + own.left_out + MARGIN * own.total
-        self.steps = len(own.coefficients) + 2000.0
+        self.steps = 0.5 * len(own.coefficients) + 2000.0
         self._angles = np.array([joint.revolute for joint in robot.joints])
         self._turning = self._angles[own.positions]
         lows, highs = _first_boxes(own, self._turning, low, high)
         count = len(lows)
         self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN), np.full(count, -1)]
         self._done = -math.inf
-        self._buffers = np.empty((LEVELS, len(own.coefficients)))
+        d = len(own.positions)
+        self._buffers, self._arcs = np.empty((max(d, 1) + LEVELS - 1, len(own.coefficients))), np.full((d, 2), math.nan)
         inputs = np.random.default_rng(place).uniform(low, high, (starts, len(low)))
         self._found = self._climb(inputs)
 
@@ -178,14 +180,14 @@ class TorqueSearch:
             np.empty(room, np.int64),
             np.empty(room, np.int64),
         )
-        every = []
+        every, kept = [], (self._buffers, self._arcs)
         for low, high, bound, axis, hint in zip(*part, strict=True):
             if self.boxes >= most:
                 every.append([np.array([each]) for each in (low, high, bound, axis, hint)])
                 continue
             box = np.stack((low, high)), int(axis), int(hint)
             left, looked = look(
-                own.coefficients, own.rows, self._turning, box, aim, self._buffers, (*made, motions), most - self.boxes
+                own.coefficients, own.rows, self._turning, box, aim, *kept, (*made, motions), most - self.boxes
             )
             self.boxes += looked
             new: list[Any] = [each[:left].copy() for each in made]
@@ -241,26 +243,11 @@ def torque_search(
 
     None where there are none to look at: too many joints, joints that follow others, a torque that is always 0.
     """
-    low, high = _ends(words, within)
+    low, high = input_ends(words, within)
     own = motion_rows(robot, place, direction, low, high)
     if own is None or not len(own.coefficients):
         return None
     return TorqueSearch(own, robot, place, direction, low, high, starts)
-
-
-def _ends(words: Mapping[str, Format], within: Mapping[str, tuple[int, int]]) -> tuple[Floats, Floats]:
-    """Return the ends of all inputs at the joints, (3n,) each, a little wider than the words."""
-    ends = []
-    for name, word in words.items():
-        first, last = within.get(name, (word.lowest, word.highest))
-        if word.kind == "angle" and last - first + 1 == 1 << word.bits:
-            ends.append((-TURN / 2, TURN / 2))
-            continue
-        values = [word.sign * (word.centre + end * word.lsb) + word.offset for end in (first, last)]
-        slack = 1e-12 * max(map(abs, values))
-        ends.append((min(values) - slack, max(values) + slack))
-    low, high = np.array(ends).T
-    return low, high
 
 
 def _friction(robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> float:

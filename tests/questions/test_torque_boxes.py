@@ -12,7 +12,7 @@ from compiled import Later
 from examples_tried import examples
 
 import bddtorque as bt
-from bddtorque.proof.arc_controls import arc_controls, halving, sine_cosine
+from bddtorque.proof.arc_controls import arc_controls, halving
 from bddtorque.proof.motion_forms import _largest_form
 from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.torque_boxes import TorqueSearch, torque_search
@@ -185,11 +185,6 @@ def test_extremes_are_close_and_saturation_is_decided() -> None:
     assert (count.low, count.high) == (0, 0) and count.certificate == "the certificate says cannot"
     again = largest(model, "tau1", work=300)
     assert again == top
-
-
-def test_sines_are_sines() -> None:
-    for angle in np.random.default_rng(0).uniform(-100, 100, 1000):
-        assert sine_cosine(angle) == pytest.approx((math.sin(angle), math.cos(angle)), abs=1e-15)
 
 
 def test_little_work_is_little_work() -> None:
