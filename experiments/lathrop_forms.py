@@ -27,7 +27,8 @@ from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add,
 from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
 from bddtorque.machines.lathrop.prefix import intervals, sklansky
-from bddtorque.robots.robot import Frame, Joint, Link, Robot, matrix, vector
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot, matrix, vector
 
 KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
 FORMS = {"linear": linear_recursion, "logarithmic": logarithmic_recursion}

@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 
 
 def inertia(body: Link) -> pin.Inertia:

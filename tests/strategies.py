@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from bddtorque.robots.robot import ZERO, Frame, Joint, Kind, Link, Robot, matrix, vector
+from bddtorque.robots.parts import ZERO, Frame, Joint, Kind, Link
+from bddtorque.robots.robot import Robot, matrix, vector
 
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
 GEOMETRIES = ("general", "parallel", "coincident", "intersecting", "perpendicular", "tilted")

@@ -22,7 +22,8 @@ from bddtorque.proof.certificate import Parts, ProvedBound
 from bddtorque.proof.torque_extents import torque_ranges
 from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.robots import load_robot
-from bddtorque.robots.robot import Joint, Link, Robot
+from bddtorque.robots.parts import Joint, Link
+from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.spec.resolve import placeholder_notes

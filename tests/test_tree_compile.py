@@ -16,7 +16,8 @@ from bddtorque.compiler.verify import verify
 from bddtorque.machines.lathrop.arm import distal_arm
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.robots import from_urdf, load_urdf
-from bddtorque.robots.robot import Joint, Link, Robot
+from bddtorque.robots.parts import Joint, Link
+from bddtorque.robots.robot import Robot
 
 QUICK: dict[str, Any] = {"workers": 1, "cache": None}
 

@@ -28,7 +28,8 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import random_words
 from bddtorque.work import NoProgress, Progress
 

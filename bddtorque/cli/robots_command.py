@@ -10,7 +10,8 @@ import typer
 from bddtorque.cli.console import show, write_json
 
 if TYPE_CHECKING:
-    from bddtorque.robots.robot import Joint, Robot
+    from bddtorque.robots.parts import Joint
+    from bddtorque.robots.robot import Robot
 
 LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
 

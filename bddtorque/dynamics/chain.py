@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from bddtorque.base.plain import Matrix, Vector
 from bddtorque.robots.frames import times
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 
 Array = npt.NDArray[Any]  # of floats, or of traced numbers
 

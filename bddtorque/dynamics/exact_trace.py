@@ -16,7 +16,8 @@ from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
 from bddtorque.dynamics.newton_euler import WRENCH, add, cross, newton_euler
 from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 
 Rows = list[list[Any]]
 PAYLOAD_LABELS = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")

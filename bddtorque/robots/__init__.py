@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bddtorque.robots.library import builtin_names, load_robot
-from bddtorque.robots.robot import Frame, Joint, Link, Robot
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.toml_reader import from_toml, load_toml
 from bddtorque.robots.urdf_reader import from_urdf, load_urdf
 

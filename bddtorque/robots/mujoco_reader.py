@@ -20,7 +20,8 @@ from bddtorque.base.plain import Vector, name_of, vector
 from bddtorque.base.reading import read_whole
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about, snap_rotation, unit
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint

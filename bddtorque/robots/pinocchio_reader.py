@@ -15,7 +15,8 @@ from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import name_of, vector
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, snap_rotation, unit
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint

@@ -10,7 +10,8 @@ import numpy as np
 
 from bddtorque.base.plain import Matrix, matrix, vector
 from bddtorque.robots.frames import Array, Pose, align_z, snap_rotation, times
-from bddtorque.robots.robot import Follower, Frame, Joint, Link, Robot
+from bddtorque.robots.parts import Follower, Frame, Joint, Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_order import BASE
 
 

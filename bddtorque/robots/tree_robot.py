@@ -11,7 +11,8 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, vector
 from bddtorque.robots.frames import identity, snap_rotation, times
-from bddtorque.robots.robot import STANDARD_GRAVITY, Robot
+from bddtorque.robots.parts import STANDARD_GRAVITY
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import build_robot
 from bddtorque.robots.urdf_chain import Choice, Lock, carrier_of, choose, segments
 from bddtorque.robots.urdf_tree import Tree

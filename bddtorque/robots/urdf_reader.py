@@ -21,7 +21,8 @@ from bddtorque.base.plain import decimal
 from bddtorque.base.reading import read_whole
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, refuse_xacro_args, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint

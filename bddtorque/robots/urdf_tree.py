@@ -11,7 +11,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about
-from bddtorque.robots.robot import Link
+from bddtorque.robots.parts import Link
 from bddtorque.robots.segments import Mimic
 
 MOVING = ("revolute", "continuous", "prismatic")

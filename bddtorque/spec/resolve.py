@@ -17,7 +17,8 @@ from bddtorque.words import Format, Formats, JointFormats
 from bddtorque.words.joints import QUANTITIES
 
 if TYPE_CHECKING:
-    from bddtorque.robots.robot import Joint, Robot
+    from bddtorque.robots.parts import Joint
+    from bddtorque.robots.robot import Robot
     from bddtorque.spec.spec import Spec
 
 ACCELERATION_PER_VELOCITY = 4.0

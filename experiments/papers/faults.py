@@ -19,7 +19,8 @@ from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursio
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine, compute, read_torques, set_motion, shift
 from bddtorque.machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
 from bddtorque.machines.hamilton.speculation_program import Floats
-from bddtorque.robots.robot import Kind, Robot
+from bddtorque.robots.parts import Kind
+from bddtorque.robots.robot import Robot
 from bddtorque.schedule.scheduling import list_schedule
 from papers.speculation_costs import Operations, total
 from papers.timetables import Timetable, name_of, tasks_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bddtorque.base.plain import Matrix, matrix, vector
-from bddtorque.robots.robot import Frame, Joint, Link, Robot
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot
 
 
 def generic_arm(n: int, seed: int = 0) -> Robot:

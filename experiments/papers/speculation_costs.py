@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bddtorque.machines.hamilton.speculation_equations import Expression, Op, Recursion
 from bddtorque.machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
-from bddtorque.robots.robot import Kind
+from bddtorque.robots.parts import Kind
 
 
 @dataclass(frozen=True)

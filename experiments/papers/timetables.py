@@ -21,7 +21,7 @@ from bddtorque.machines.hamilton.speculation_methods import (
     dependences,
     places,
 )
-from bddtorque.robots.robot import Kind
+from bddtorque.robots.parts import Kind
 from bddtorque.schedule.scheduling import Placement, Schedule, Task
 from papers.speculation_costs import Operations
 

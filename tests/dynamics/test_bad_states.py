@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.robots.robot import Joint, Link
+from bddtorque.robots.parts import Joint, Link
 
 ROBOT = bt.Robot(
     "two",

@@ -14,7 +14,7 @@ from strategies import BUILT_IN, GEOMETRIES, KINDS, random_robot, relative_error
 
 import bddtorque as bt
 from bddtorque.dynamics.newton_euler import torque_rows
-from bddtorque.robots.robot import Joint, Kind, Link
+from bddtorque.robots.parts import Joint, Kind, Link
 
 TOLERANCE = 1e-10
 

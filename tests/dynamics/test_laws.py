@@ -14,7 +14,8 @@ from oracle import random_states
 from strategies import robots, seeds
 
 import bddtorque as bt
-from bddtorque.robots.robot import Joint, Link, Robot, matrix, vector
+from bddtorque.robots.parts import Joint, Link
+from bddtorque.robots.robot import Robot, matrix, vector
 
 
 def derivative(function: Callable[[float], np.ndarray], step: float = 1e-3) -> np.ndarray:

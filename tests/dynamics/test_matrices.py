@@ -11,7 +11,7 @@ from oracle import aba, crba, pinocchio_model, random_states, rnea
 from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
-from bddtorque.robots.robot import Joint, Link
+from bddtorque.robots.parts import Joint, Link
 
 TOLERANCE = 1e-10
 

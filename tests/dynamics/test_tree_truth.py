@@ -21,7 +21,8 @@ from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.proof import tree_truth
 from bddtorque.proof.tree_truth import tree_errors
-from bddtorque.robots.robot import Follower, Joint, Link, Robot
+from bddtorque.robots.parts import Follower, Joint, Link
+from bddtorque.robots.robot import Robot
 
 mp = mpmath.mp.clone()
 mp.dps = 60

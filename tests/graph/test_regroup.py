@@ -29,7 +29,8 @@ from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.robots.robot import Joint, Link, Robot, matrix
+from bddtorque.robots.parts import Joint, Link
+from bddtorque.robots.robot import Robot, matrix
 
 TOLERANCE = 1e-10
 

@@ -30,7 +30,8 @@ import bddtorque as bt
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, triple
 from bddtorque.machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.robots.robot import Frame, Joint, Link, Robot, matrix, vector
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot, matrix, vector
 
 FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
 

@@ -13,7 +13,8 @@ from report_pages import HOSTILE, VOID, compiled, data_of, hostile_model, read, 
 import bddtorque as bt
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.report.report import report_page
-from bddtorque.robots.robot import Joint, Link, Robot
+from bddtorque.robots.parts import Joint, Link
+from bddtorque.robots.robot import Robot
 
 SECTIONS = ["arm-section", "proved", "costs", "plan", "blocks", "words", "file"]
 

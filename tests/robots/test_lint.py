@@ -18,7 +18,7 @@ from bddtorque.cli import main
 from bddtorque.cli.app import app
 from bddtorque.dynamics.inertia_fix import with_physical_inertias
 from bddtorque.dynamics.robot_lint import LintFinding, lint, nearest_physical
-from bddtorque.robots.robot import Link
+from bddtorque.robots.parts import Link
 
 UPPER = TWO_LINKS[TWO_LINKS.index('<link name="upper">') : TWO_LINKS.index('<link name="lower">')]
 

@@ -13,7 +13,8 @@ from sample_robots import LIMIT, TWO_LINKS, example_urdf, extended, joint
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import from_toml, from_urdf, load_urdf
-from bddtorque.robots.robot import Follower, Joint, Link, Robot
+from bddtorque.robots.parts import Follower, Joint, Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 
 SIDE = joint("flap", "revolute", "upper", "side", LIMIT)

@@ -21,7 +21,8 @@ from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate, Parts
-from bddtorque.robots.robot import Link, Robot
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.words import JointFormats
 
 SAMPLES = [{"bits": 2}, {"bits": 3, "source": "recursive"}, {"bits": 3, "accuracy": "paper"}, {"bits": 4, "torque": 20}]

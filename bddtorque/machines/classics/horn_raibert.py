@@ -21,7 +21,8 @@ from bddtorque.dynamics.batch import Floats, like_given, states
 from bddtorque.dynamics.terms import Term, Terms, terms_of
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.robots.robot import Joint, Robot
+from bddtorque.robots.parts import Joint
+from bddtorque.robots.robot import Robot
 
 MOST_ENTRIES = 1 << 22
 """Entries of one coefficient that are still built; beyond, only their number is told."""

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import Literal
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.robots.robot import Kind
+from bddtorque.robots.parts import Kind
 
 OperandKind = Literal["neighbour", "own", "unboxed"]
 """Of another link; of the same link, in a box of HAM Table 1; of the same link, in no box."""

@@ -15,7 +15,7 @@ from enum import IntEnum
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.machines.hamilton.speculation_equations import Operand, Recursion
-from bddtorque.robots.robot import Kind
+from bddtorque.robots.parts import Kind
 
 
 class Reading(IntEnum):

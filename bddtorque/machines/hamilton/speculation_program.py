@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from bddtorque.machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Op, Operand, Recursion
 from bddtorque.machines.hamilton.speculation_methods import Method
-from bddtorque.robots.robot import Kind, Robot
+from bddtorque.robots.parts import Kind
+from bddtorque.robots.robot import Robot
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
