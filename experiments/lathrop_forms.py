@@ -23,12 +23,13 @@ from papers.logarithmic import (
 from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.base.plain import matrix, vector
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
 from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
 from bddtorque.machines.lathrop.prefix import intervals, sklansky
 from bddtorque.robots.parts import Frame, Joint, Link
-from bddtorque.robots.robot import Robot, matrix, vector
+from bddtorque.robots.robot import Robot
 
 KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
 FORMS = {"linear": linear_recursion, "logarithmic": logarithmic_recursion}

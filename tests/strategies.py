@@ -14,8 +14,9 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
+from bddtorque.base.plain import matrix, vector
 from bddtorque.robots.parts import ZERO, Frame, Joint, Kind, Link
-from bddtorque.robots.robot import Robot, matrix, vector
+from bddtorque.robots.robot import Robot
 
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
 GEOMETRIES = ("general", "parallel", "coincident", "intersecting", "perpendicular", "tilted")

@@ -14,8 +14,9 @@ from oracle import random_states
 from strategies import robots, seeds
 
 import bddtorque as bt
+from bddtorque.base.plain import matrix, vector
 from bddtorque.robots.parts import Joint, Link
-from bddtorque.robots.robot import Robot, matrix, vector
+from bddtorque.robots.robot import Robot
 
 
 def derivative(function: Callable[[float], np.ndarray], step: float = 1e-3) -> np.ndarray:

@@ -25,12 +25,13 @@ from strategies import (
 )
 
 import bddtorque as bt
+from bddtorque.base.plain import matrix
 from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.robots.parts import Joint, Link
-from bddtorque.robots.robot import Robot, matrix
+from bddtorque.robots.robot import Robot
 
 TOLERANCE = 1e-10
 

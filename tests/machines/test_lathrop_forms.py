@@ -27,11 +27,12 @@ from papers.logarithmic import (
 from strategies import BUILT_IN, KINDS, about_z, random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
+from bddtorque.base.plain import matrix, vector
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, triple
 from bddtorque.machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
 from bddtorque.robots.parts import Frame, Joint, Link
-from bddtorque.robots.robot import Robot, matrix, vector
+from bddtorque.robots.robot import Robot
 
 FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
 
