@@ -31,9 +31,9 @@ def ten_lines(readme: str) -> str:
 
 def stated_megabytes(readme: str) -> int:
     """Return the size of the default installation that README states."""
-    found = re.search(r"pip install bddtorque`.*?(\d+) MB", readme, re.DOTALL)
+    found = re.search(r"`pip install \.`.*?(\d+) MB", readme, re.DOTALL)
     if found is None:
-        raise SystemExit("README.md does not state the size of `pip install bddtorque`")
+        raise SystemExit("README.md does not state the size of `pip install .`")
     return int(found[1])
 
 
@@ -60,7 +60,7 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     stated = stated_megabytes(readme)
     sys.stdout.write(f"{wheel.name}: README's ten lines run; installed {megabytes:.0f} MB ({stated} MB stated)\n")
     if not stated / ROOM <= megabytes <= stated * ROOM:
-        raise SystemExit(f"README.md states {stated} MB for `pip install bddtorque`, and it takes {megabytes:.0f} MB")
+        raise SystemExit(f"README.md states {stated} MB for `pip install .`, and it takes {megabytes:.0f} MB")
 
 
 def _bytes(folder: Path) -> int:
