@@ -68,7 +68,9 @@ def prove_c(model: Model, folder: str | Path, told: Callable[[ProvedWire], None]
     """
     plan = model.plan
     if not isinstance(plan, Plan):
-        raise BddTorqueError("C in floats is not proved by bit-vectors: compile for target 'integer' or 'tables'")
+        raise BddTorqueError(
+            "prove_c takes C in integers, and this model is in floats: compile for target 'integer' or 'tables'"
+        )
     sources = [path for path in Path(folder).glob("*.c") if not path.stem.endswith("_selftest")]
     if len(sources) != 1:
         raise BddTorqueError(f"{folder} must hold one exported C file, found {len(sources)}")

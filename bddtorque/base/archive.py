@@ -69,7 +69,8 @@ def unpack(data: bytes, where: str) -> dict[str, bytes]:
                 total += entry.file_size
                 if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 or total > len(data):
                     raise BddTorqueError(
-                        f"{where}: not a .bdt file but another archive (its entries are not simply stored)"
+                        f"{where}: not a .bdt file but another archive "
+                        "(its entries are compressed, encrypted or overlap)"
                     )
                 if entry.filename in entries:
                     raise BddTorqueError(f"{where}: damaged .bdt file: entry {entry.filename!r:.60} occurs twice")

@@ -64,7 +64,7 @@ def _without_waiting(path: str, flags: int) -> int:
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-            raise OSError(errno.EINVAL, "this is a pipe and no file", path)
+            raise OSError(errno.EINVAL, "this is a pipe, not a file", path)
         note_read(descriptor, str(path))
     except BaseException:
         os.close(descriptor)

@@ -145,7 +145,12 @@ def check_bits(request: Request, why_not: str = "") -> None:
     more = f"block_bits = {total} or " if total <= MOST_BLOCK_BITS else ""
     raise BddTorqueError(
         f"{request.where} has {total} input bits ({given}), and one table takes at most {most} together: use "
-        f"{more}{fewer} bits" + (f"; it would be taken apart if it could be traced: {why_not}" if why_not else "")
+        f"{more}{fewer} bits"
+        + (
+            f"; a function that can be traced is split into several tables, but this one cannot: {why_not}"
+            if why_not
+            else ""
+        )
     )
 
 
@@ -171,7 +176,9 @@ def draft_again(model: Model) -> tuple[Draft, str]:
         draft, how = draft_of_given(block, request, word), "the words in the file"
     else:
         relative_to = stated.relative_to
-        raise BddTorqueError(f"{request.where}: the plan is not of what the certificate is relative to ({relative_to})")
+        raise BddTorqueError(
+            f"{request.where}: the plan does not compute what the certificate is relative to ({relative_to})"
+        )
     return replace(draft, assumed=stated.assumed), how
 
 

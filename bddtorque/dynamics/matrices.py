@@ -45,7 +45,7 @@ def mass_matrix(robot: RobotLike, q: Any) -> Floats:
 
 
 def bias(robot: RobotLike, q: Any, qd: Any) -> Floats:
-    """Return the torques at zero acceleration: Coriolis, centripetal and gravity.
+    """Return the torques at zero acceleration: Coriolis, centripetal, gravity and friction.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
         tests,
     )
     if (clocks < 0).any():
-        raise ValueError("a core of this machine waits for ever")
+        raise ValueError("a core of this machine waits forever")
     words, start = [], 0
     for bits in machine.outputs.values():
         weights = [1 << bit for bit in range(bits - 1)] + [-(1 << (bits - 1))]

@@ -95,7 +95,7 @@ class Graph:
         """
         missing = [name for name in self.input_names if name not in inputs]
         if missing:
-            raise BddTorqueError(f"graph: input {missing[0]} is missing, of {', '.join(self.input_names)}")
+            raise BddTorqueError(f"graph: input {missing[0]} is missing; the inputs are {', '.join(self.input_names)}")
         values: list[Any] = []
 
         def take(reference: int) -> Any:

@@ -134,7 +134,7 @@ def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
             angle = take(node.left)
             angle = Angle(rest=angle) if isinstance(angle, Fraction) else angle
             if not isinstance(angle, Angle):
-                raise RefusedError("expected a graph with sines of angles alone")
+                raise RefusedError("expected a graph with sines of angles only")
             values.append(algebra.sine(angle) if node.operation == SINE else algebra.cosine(angle))
     value = take(graph.output)
     require(not isinstance(value, Angle), "expected a graph whose value is no angle")
@@ -159,7 +159,7 @@ def _product(left: Any, right: Any, algebra: Algebra) -> Any:
     if isinstance(left, Angle) or isinstance(right, Angle):
         angle, factor = (left, right) if isinstance(left, Angle) else (right, left)
         if not isinstance(factor, Fraction) or factor.denominator != 1:
-            raise RefusedError("expected whole multiples of angles alone")
+            raise RefusedError("expected only integer multiples of angles")
         return angle.times(int(factor))
     return _number(left, algebra) * _number(right, algebra)
 

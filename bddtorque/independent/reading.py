@@ -28,7 +28,7 @@ def list_of(plain: Any, where: str, length: int | None = None) -> list[Any]:
 def whole(plain: Any, low: int, high: int, where: str) -> int:
     """Return a whole number from low to high."""
     if type(plain) is not int or not low <= plain <= high:
-        raise RefusedError(f"{where}: expected a whole number from {low} to {high}, got {plain!r:.40}")
+        raise RefusedError(f"{where}: expected an integer from {low} to {high}, got {plain!r:.40}")
     return plain
 
 

@@ -67,7 +67,9 @@ class Friction(Law):
             object.__setattr__(self, "static", _sides(self.static, "static"))
             width = real(self.stribeck_velocity, "stribeck_velocity", low=0)
             if not (0 < width * width < math.inf and math.isfinite(1 / (width * width))):
-                raise BddTorqueError(f"stribeck_velocity must be above 0, with a square that floats reach, got {width}")
+                raise BddTorqueError(
+                    f"stribeck_velocity must be above 0, and its square must not overflow or underflow, got {width}"
+                )
             object.__setattr__(self, "stribeck_velocity", width)
 
     @property

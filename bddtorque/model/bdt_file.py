@@ -167,7 +167,7 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
     if not 1 <= version <= FORMAT_VERSION:
         raise BddTorqueError(
             f"{where}: the format version must be 1 to {FORMAT_VERSION}, got {version}: "
-            f"it was written by bddtorque {str(header.get('package'))[:20]}, a newer release reads it"
+            f"it was written by bddtorque {str(header.get('package'))[:20]}; a newer release can read it"
         )
     table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
     if isinstance(header["plan"], dict) and header["plan"].get("target") == "host":

@@ -190,4 +190,4 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]
     if not fits:
-        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits do not fit their product")
+        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product")

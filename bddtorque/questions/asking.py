@@ -53,9 +53,9 @@ def ask(
         What to ask about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``) or a block
         (``"b3"``); all outputs by default.
     at_least
-        Count the states that give at least this many N·m or N.
+        Count the states that give at least this value, in the unit of the output.
     at_most
-        Count the states that give at most this many N·m or N.
+        Count the states that give at most this value, in the unit of the output.
     equal
         Another model: ask whether it gives the same words.
     where
@@ -126,7 +126,7 @@ def answers(
     asked_of_all = [*(each for each in wanted if each in ("symmetry", "support")), *(["equal"] if equal else [])]
     if asked_of_all and (where or within_limits):
         raise BddTorqueError(
-            f"ask: conditions on inputs are not for {asked_of_all[0]}, which is a question about all states"
+            f"ask: conditions on inputs cannot be used with {asked_of_all[0]}, which is about all states"
         )
     if not wanted and equal is None:
         wanted = dict.fromkeys(UNASKED)

@@ -208,7 +208,7 @@ class Follower:
         object.__setattr__(self, "multiplier", real(self.multiplier, f"{where}: multiplier"))
         object.__setattr__(self, "offset", real(self.offset, f"{where}: offset"))
         if self.multiplier == 0.0:
-            raise BddTorqueError(f"{where}: multiplier must not be 0; a joint that stands still is no joint")
+            raise BddTorqueError(f"{where}: multiplier must not be 0; use a fixed joint for a body that does not move")
         if self.joint.parent is None or self.joint.friction is not None:
             raise BddTorqueError(f"{where} follows '{self.leader}': it must have a parent, and no friction of its own")
 

@@ -88,7 +88,9 @@ class Robot:
             order = carried_order(self._parents, f"robot '{self.name}'")
             for name, own in zip(order, self.joint_names, strict=False):
                 if name != own and not self.followers:
-                    raise BddTorqueError(f"robot '{self.name}': joint '{own}' must stand after the one that carries it")
+                    raise BddTorqueError(
+                        f"robot '{self.name}': joint '{own}' must come after the joint that carries it"
+                    )
         if self.tip.parent is not None:
             if self.tip.parent not in names:
                 raise BddTorqueError(f"robot '{self.name}', tip: {unknown('joint', self.tip.parent, names)}")

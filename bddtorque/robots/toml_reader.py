@@ -116,7 +116,9 @@ def _parent(joint: Table, known: Collection[str], before: str) -> str:
         return BASE
     if name not in known:
         named = [*(each for each in known if each != BASE), "base"]
-        raise BddTorqueError(f"{joint.where}: parent: {unknown('joint', name, named)} (a parent stands above)")
+        raise BddTorqueError(
+            f"{joint.where}: parent: {unknown('joint', name, named)} (a parent must come before its children)"
+        )
     return name
 
 

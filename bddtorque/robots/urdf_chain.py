@@ -313,7 +313,7 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
     if not parts and not allow_massless and carrier.child not in tree.frames:
         raise BddTorqueError(
             f"{where}, link '{carrier.child}': joint '{carrier.name}' moves it, so it must have an <inertial> with "
-            "mass; allow_massless takes it to weigh nothing"
+            "mass; allow_massless accepts it without mass"
         )
     if not parts:
         return Link(carrier.child)

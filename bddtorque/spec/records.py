@@ -146,7 +146,7 @@ def _as_box(given: object, name: str) -> tuple[Range, Range, Range]:
 
 def _as_runtime(given: object, name: str) -> bool:
     if given is not True:
-        raise BddTorqueError(f"{name} must be true where it is given, got {describe(given)}")
+        raise BddTorqueError(f"{name} must be true or left out, got {describe(given)}")
     return True
 
 

@@ -49,7 +49,7 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     ----------
     source
         The name of a spec that comes with the package (``"planar2r"``), or a path: a spec in TOML, or a robot file
-        (URDF or TOML), for which everything but the robot keeps its default.
+        (TOML, URDF, xacro or MJCF), for which everything but the robot keeps its default.
 
     Returns
     -------

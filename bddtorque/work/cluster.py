@@ -169,7 +169,7 @@ def _check_versions(client: Any, address: str, timeout: float) -> None:
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError:
-        raise BddTorqueError(f"cluster {address}: no worker was there within {timeout:g} s; start some") from None
+        raise BddTorqueError(f"cluster {address}: no worker connected within {timeout:g} s; start some") from None
     found = client.get_versions(packages=["bddtorque", "numba"])
     machines = {
         "the scheduler": found["scheduler"],

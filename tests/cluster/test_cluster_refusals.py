@@ -108,7 +108,7 @@ def test_without_dask_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_cluster_without_workers_and_one_with_other_versions(tmp_path: Path) -> None:
     with machines(tmp_path, workers=0) as made:
-        assert refusal(made.address, 1).endswith("no worker was there within 1 s; start some")
+        assert refusal(made.address, 1).endswith("no worker connected within 1 s; start some")
         # a package with another number, found before the one that is installed, by whatever Dask asks for it
         package, record = (tmp_path / "other" / name for name in ("bddtorque", "bddtorque-9.9.dist-info"))
         for folder in (package, record):

@@ -96,7 +96,10 @@ def test_the_sign_at_a_standstill_is_zero():
         ({"coulomb": [1.0, 2.0, 3.0]}, "coulomb must be a number, or two magnitudes"),
         ({"static": 1.0}, "static and stribeck_velocity belong together"),
         ({"static": 1.0, "stribeck_velocity": 0.0}, "stribeck_velocity must be above 0"),
-        ({"static": 1.0, "stribeck_velocity": 1e-300}, "stribeck_velocity must be above 0, with a square that floats"),
+        (
+            {"static": 1.0, "stribeck_velocity": 1e-300},
+            "stribeck_velocity must be above 0, and its square must not overflow",
+        ),
         ({"viscose": 1.0}, "did you mean 'viscous'"),
         ({"samples": "none.csv"}, "there is no such file"),
         ({"samples": "none.csv", "viscous": 1.0}, "unknown key 'viscous'; known: samples, duplicates, extrapolation"),

@@ -25,7 +25,7 @@ KINDS = ("bdt_bytes", "robot_toml", "spec_toml", "urdf", "plan_bytes", "states_c
 def test_pipes_are_not_waited_for(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"pipe{BY_NAME[kind].suffix}"
     os.mkfifo(path)
-    assert "this is a pipe and no file" in refused(kind, path)
+    assert "this is a pipe, not a file" in refused(kind, path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

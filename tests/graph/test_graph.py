@@ -32,7 +32,7 @@ def test_supports(small: Graph) -> None:
 
 
 def test_a_missing_input_is_named(small: Graph) -> None:
-    with pytest.raises(bt.BddTorqueError, match=r"^graph: input x3 is missing, of x1, x2, x3, x4$"):
+    with pytest.raises(bt.BddTorqueError, match=r"^graph: input x3 is missing; the inputs are x1, x2, x3, x4$"):
         small.evaluate({"x1": 0, "x2": 0, "x4": 0})
 
 

@@ -90,14 +90,14 @@ def test_words_of_others_cannot_be_read() -> None:
 
     for programme, message in (
         (mixed, "both words must be of one processor"),
-        (foreign_alone, "only its own programme may do it"),
-        (memory, "only its own programme may use it"),
-        (overwritten, "only its own programme may use it"),
+        (foreign_alone, "only its own program may do it"),
+        (memory, "only its own program may use it"),
+        (overwritten, "only its own program may use it"),
         (passed_on, "may send only its own words"),
     ):
         with pytest.raises(ArrayError, match=message):
             array.run("theft", only((1, 1), programme))
-    with pytest.raises(ArrayError, match="only its own programme may do it"):
+    with pytest.raises(ArrayError, match="only its own program may do it"):
         foreign * foreign  # nobody runs
     assert array[2, 1]["x"].value == 2.0
 

@@ -105,7 +105,7 @@ def test_any_value_in_any_place(place: tuple, value: Any) -> None:
         (
             ("version",),
             6,
-            f"the format version must be 1 to 5, got 6: it was written by bddtorque {bt.__version__}, a newer release",
+            f"the format version must be 1 to 5, got 6: it was written by bddtorque {bt.__version__}; a newer release",
         ),
         (("version",), 0, "the format version must be 1 to 5, got 0"),
         (("version",), True, "version must be an integer"),

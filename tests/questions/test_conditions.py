@@ -140,7 +140,7 @@ def test_bad_conditions(where: object, said: str) -> None:
 
 
 def test_questions_about_all_states_take_none() -> None:
-    with pytest.raises(bt.BddTorqueError, match="conditions on inputs are not for symmetry"):
+    with pytest.raises(bt.BddTorqueError, match="conditions on inputs cannot be used with symmetry"):
         bt.ask(MODELS["tables"], "symmetry", where="qd=0")
     with pytest.raises(bt.BddTorqueError, match="the words of block b0 have none"):
         bt.ask(MODELS["tables"], "largest", of="b0", where="qd=0")

@@ -77,5 +77,5 @@ def test_a_bit_that_nobody_sends_is_waited_for_in_vain():
     machine = machine_of(arm(workers=1, **PLANS["paper"]), 2, "bits")
     for core in machine.cores:
         core.code[:, SEND] = 0
-    with pytest.raises(ValueError, match="waits for ever"):
+    with pytest.raises(ValueError, match="waits forever"):
         count_clocks(machine, np.zeros((1, 6), np.int64))

@@ -65,7 +65,7 @@ class Word:
         owner = self.owner
         if not owner.running:
             raise ArrayError(
-                f"arithmetic on a word of {owner.name}: only its own programme may do it, but another one runs"
+                f"arithmetic on a word of {owner.name}: only its own program may do it, but another one is running"
             )
         if not isinstance(other, Word):
             return float(other)

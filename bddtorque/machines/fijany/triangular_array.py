@@ -51,14 +51,14 @@ class Processor:
     def __getitem__(self, name: str) -> Any:
         if not self.running and self._array.at_work:
             raise ArrayError(
-                f"memory of {self.name}, '{name}': only its own programme may use it, but another one runs"
+                f"memory of {self.name}, '{name}': only its own program may use it, but another one is running"
             )
         return self._memory[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if not self.running and self._array.at_work:
             raise ArrayError(
-                f"memory of {self.name}, '{name}': only its own programme may use it, but another one runs"
+                f"memory of {self.name}, '{name}': only its own program may use it, but another one is running"
             )
         self._memory[name] = value
 
