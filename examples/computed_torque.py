@@ -1,6 +1,6 @@
 """Computed-torque control of the two-joint arm, in plain Python, with a compiled model read from its file.
 
-Once, off line: compile the arm and save it. In the controller: load the file, which needs NumPy and Numba alone, and
+Once, offline: compile the arm and save it. In the controller: load the file, which needs only NumPy and Numba, and
 ask for the torque at each sample,
 
     u = q̈_d + K_v (q̇_d − q̇) + K_p (q_d − q)          τ = torque(q, q̇, u)
@@ -110,14 +110,14 @@ def track(robot: bt.Robot, sense: Sense, torque: Torque, duration: float) -> Tra
 
 
 def compiled_file(folder: Path, bits: int) -> Path:
-    """Compile the arm into a file: what is done once, off line."""
+    """Compile the arm into a file, once, offline."""
     path = folder / "planar2r.bdt"
     bt.compile("planar2r", bits=bits).save(path)
     return path
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
-    """Run both controllers, print what was seen, and return it."""
+    """Run the three controllers, print what was seen, and return it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bits", type=int, default=12, help="word length of torques and inputs (12)")
     parser.add_argument("--duration", type=float, default=2.0, help="s, of the move (2)")

@@ -1,7 +1,7 @@
 """A controller without floating point: encoder words in, torque words out, inside one compiled loop.
 
 `model.kernel("words")` is an njit function on word arrays that allocates nothing; here it is called from a control law
-that works in whole numbers as well: differences of words, two gains as fractions of 2¹⁶, a shift. Floats appear only in
+that works in integers as well: differences of words, two gains as fractions of 2¹⁶, a shift. Floats appear only in
 the simulated arm (the closed form of a two-joint arm with point masses), which stands for the world outside. It starts
 off the desired motion, and carries a mass that the controller does not know of.
 
@@ -28,7 +28,7 @@ PERIOD, SUBSTEPS = 0.001, 4
 STIFFNESS, DAMPING = 100.0, 20.0
 """K_p in 1/s² and K_v in 1/s."""
 FRACTION_BITS = 16
-"""Of the gains, which are whole multiples of 2^-16."""
+"""Of the gains, which are integer multiples of 2^-16."""
 UNKNOWN_MASS, START_ERROR, SETTLED = 0.25, 0.005, 1.0
 """kg at the tip; rad, of both joints; s, from when on errors are taken."""
 
@@ -96,7 +96,7 @@ def reference_words(model: bt.Model, duration: float) -> tuple[Floats, Words, Wo
 
 
 def gains(model: bt.Model) -> tuple[Words, Words]:
-    """Return K_p and K_v as whole numbers: acceleration units a unit of position, and of velocity, times 2^16."""
+    """Return K_p and K_v as integers: units of acceleration per unit of position and of velocity, times 2^16."""
     formats = model.formats
     scale = (1 << FRACTION_BITS) / formats.qdd.lsb
     return (
@@ -124,11 +124,11 @@ def control_loop(model: bt.Model) -> Any:
             for i in range(2):  # what encoders would give
                 q_word[i] = math.floor(q[i] / q_lsb[i] + 0.5)
                 qd_word[i] = math.floor(qd[i] / qd_lsb[i] + 0.5)
-            for i in range(2):  # the controller: whole numbers only
+            for i in range(2):  # the controller: integers only
                 apart = (q_ref[sample, i] - q_word[i] + half_turn[i]) % (2 * half_turn[i]) - half_turn[i]
                 feedback = kp[i] * apart + kv[i] * (qd_ref[sample, i] - qd_word[i])
                 command[i] = qdd_ref[sample, i] + ((feedback + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS)
-            kernel(q_word, qd_word, command, torque)  # masks angles, clamps the rest: nothing can go astray
+            kernel(q_word, qd_word, command, torque)  # masks angles, clamps the rest
             move(arm, q, qd, torque * tau_lsb)  # the drive
 
     return run
@@ -167,7 +167,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         print(f"{name:34}" + "".join(f"{x:12.4f}" for x in row))
     within = "every" if (found <= model.certificate.bounds).all() else "NOT EVERY"
     print(
-        "\nThe controller used whole numbers only. With a mass that it does not know of it is, once settled, at most\n"
+        "\nThe controller used only integers. With a mass that it does not know of it is, once settled, at most\n"
         f"{error.max() / model.formats.q[0].lsb:.2g} units of its position words from the desired motion, and {within} "
         "torque word of the run lies within\nthe proved bound."
     )

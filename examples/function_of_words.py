@@ -1,9 +1,9 @@
 """A function that has nothing to do with robots: the temperature of a thermistor, from the word of a converter.
 
 A 10 kΩ thermistor (B = 3950 K, 25 °C) and a 10 kΩ resistor share 3.3 V; a 12-bit converter reads the voltage between
-them. The temperature is 1/(1/T0 + ln(R/R0)/B): a logarithm and two divisions, and a microcontroller has neither. The
-table has no arithmetic at all, and its certificate says how far it is from the float values of this function, for every
-word of the converter.
+them. The temperature is 1/(1/T0 + ln(R/R0)/B): a logarithm and divisions, slow on a small microcontroller. The table
+has no arithmetic at all, and its certificate says how far it is from the float values of this function, for every word
+of the converter.
 
     python examples/function_of_words.py
 """

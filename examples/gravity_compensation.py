@@ -1,6 +1,6 @@
 """Gravity compensation of a UR5 in words: an arm that people can push about, with a payload that is known at run time.
 
-Once, off line: the gravity torques are compiled over words of the positions, of the payload's mass and first moments:
+Once, offline: the gravity torques are compiled over words of the positions, of the payload's mass and first moments:
 one file, proved for every payload in the box. In the loop: encoder words in, torque words out, nothing else. The arm is
 simulated by its float forward dynamics with some damping in its joints. It picks up 2.5 kg while it stands still.
 

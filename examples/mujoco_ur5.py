@@ -175,7 +175,7 @@ def say(wide: bt.Model, narrow: bt.Model, runs: dict[str, Tracking]) -> None:
         print(f"{name:20}" + "".join(f"{cell:>25}" for cell in cells))
     plain, sensed, full, needed = (1e3 * float(run.rms.max()) for run in runs.values())
     print(
-        f"\nWorst joint: {plain:.2g} mrad with floats, {sensed:.2g} with the words of the inputs alone, {full:.2g} "
+        f"\nWorst joint: {plain:.2g} mrad with floats, {sensed:.2g} with only the inputs in words, {full:.2g} "
         f"with tables over the\nmotors' ranges, {needed:.2g} over the ranges needed. A word is as fine as its range "
         "allows: a light joint\nbehind a strong motor wants its torque range narrowed."
     )
