@@ -38,10 +38,10 @@ def ask_command(
     smallest: Annotated[bool, typer.Option("--smallest", help="The smallest value, and a state that has it.")] = False,
     saturation: Annotated[bool, typer.Option("--saturation", help="How many states saturate.")] = False,
     at_least: Annotated[
-        float | None, typer.Option("--at-least", metavar="X", help="How many states give at least X N·m or N.")
+        float | None, typer.Option("--at-least", metavar="X", help="How many states give X or more, in its unit.")
     ] = None,
     at_most: Annotated[
-        float | None, typer.Option("--at-most", metavar="X", help="How many states give at most X N·m or N.")
+        float | None, typer.Option("--at-most", metavar="X", help="How many states give X or less, in its unit.")
     ] = None,
     error: Annotated[bool, typer.Option("--error", help="The largest error, and a state that has it.")] = False,
     symmetry: Annotated[bool, typer.Option("--symmetry", help="Whether it is odd, even, or constant.")] = False,

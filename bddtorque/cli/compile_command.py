@@ -66,7 +66,7 @@ def compile_command(
     rules: dict[str, Any],
     chosen: dict[str, Any],
 ) -> None:
-    """Compile a robot, or measured data, into tables and diagrams, prove the bound, and write one .bdt file."""
+    """Compile a robot, or measured data, prove the error bound, and write one .bdt file."""
     samples, words = rules.pop("samples"), rules.pop("word")
     if samples is not None:
         taken = {name: chosen.pop(name) for name in ("target", "chip")}

@@ -113,10 +113,11 @@ def export_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a compiled model as C99: integers (or IEEE floats), const tables, no heap, no libm, with a self-test.
+    """Write a compiled model as C99, Verilog or logic.
 
-    Or as a pipelined circuit or one-bit processors in Verilog with a test bench; or as logic: its tables as PLAs, or
-    all of it as a netlist of multiplexers and adders in BLIF.
+    C99 has integers (or IEEE floats), const tables, no heap, no libm, and a self-test. Verilog is a pipelined circuit,
+    or one-bit processors, with a test bench. Logic is its tables as PLAs, or all of it as a netlist of multiplexers and
+    adders in BLIF.
     """
     if c is None and pla is None and blif is None and verilog is None:
         raise BddTorqueError(

@@ -24,7 +24,7 @@ def info_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a compiled model, or a compiled function: summary, words, certificate, and its blocks one by one."""
+    """Show a compiled model: summary, words, certificate, and its blocks one by one."""
     from rich.filesize import decimal
 
     from bddtorque.base.sizes import parse_size

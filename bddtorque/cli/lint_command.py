@@ -32,7 +32,7 @@ def lint_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Look for numbers of a robot that are wrong or unintended: inertias, units, limits, dust.
+    """Find numbers of a robot that look wrong or unintended: inertias, units, limits, dust.
 
     Exit code 1 if anything is found.
     """

@@ -32,7 +32,7 @@ def plan_command(
 ) -> None:
     """Show how a robot would be compiled.
 
-    Tables, products, words, the tree of each torque, and the reason of each choice; for target float every operation
+    Tables, products, words, the tree of each torque, and the reason for each choice; for target float every operation
     with its range and error.
     """
     check_source(spec)

@@ -30,7 +30,7 @@ def verify_command(
     dask: DaskOption = None,
     independent: Annotated[
         bool,
-        typer.Option("--independent", help="Prove it with the checker that shares no code with the compiler, instead."),
+        typer.Option("--independent", help="Use the checker that shares no code with the compiler instead."),
     ] = False,
     gappa: Annotated[
         bool, typer.Option("--gappa", help="Have Gappa prove the bound from the plan, wire by wire, instead.")

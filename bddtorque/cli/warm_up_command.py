@@ -21,7 +21,7 @@ def warm_up_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Compile the code of a model ahead, so that its first torque comes at once.
+    """Compile the code of a model ahead of time, so that its first torque comes without delay.
 
     Code is kept on disk, for every later process of this user. A robot is compiled first.
     """

@@ -69,7 +69,7 @@ class JointSpec(Record):
     drive: Annotated[Drive | None, as_record(Drive)] = None
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data without what says nothing, in the friction too: TOML has no null."""
+        """Return plain data; unset values are left out, also in the friction, since TOML has no null."""
         friction = {} if self.friction is None else {"friction": friction_to_plain(self.friction)}
         return super().to_plain() | friction
 
