@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bddtorque.assurance.c_execution import Word, constant
@@ -10,40 +9,6 @@ from bddtorque.words.integer_range import Range
 
 WIDE = 64
 """Bits of the terms that say what a plan means: no sum or product of a plan needs more than 62."""
-
-
-def widened(term: str) -> str | None:
-    """Return a 32-bit sum of products as the integer that it would be without wrapping, of `WIDE` bits.
-
-    Nothing if it holds anything but sums, products, variables and constants.
-    """
-    tokens = re.findall(r"[()]|[^\s()]+", term)
-    place = 0
-
-    def expression() -> str | None:
-        nonlocal place
-        place += 1
-        token = tokens[place - 1]
-        if token != "(":
-            return f"((_ sign_extend {WIDE - 32}) {token})"
-        operation = tokens[place]
-        if operation == "_":  # (_ bv5 32)
-            value = int(tokens[place + 1].removeprefix("bv")) if tokens[place + 1].startswith("bv") else None
-            place += 4
-            return None if value is None else literal(value - (1 << 32) if value >> 31 else value)
-        if operation not in ("bvadd", "bvsub", "bvmul", "bvneg"):
-            return None
-        place += 1
-        parts = [operation]
-        while tokens[place] != ")":
-            part = expression()
-            if part is None:
-                return None
-            parts.append(part)
-        place += 1
-        return f"({' '.join(parts)})"
-
-    return expression()
 
 
 def wide(word: Word) -> str:

@@ -2,7 +2,8 @@
 
 Every variable `w12` of the exported function is wire 12 of the plan. One after the other, for all words that the wires
 before it can carry: the C of the wire and the meaning that the plan gives it are the same number. Then the variable is
-any word in the range of the wire, and the next one follows. The torques are the last.
+any word in the range of the wire, and the next one follows. The torques are the last. Sums beyond 32 bits, which C
+splits, are multiplied out first (`split_sums`).
 
 What is taken for granted, and shown elsewhere:
 
@@ -34,10 +35,10 @@ from bddtorque.assurance.bit_vectors import (
     rounded,
     times,
     wide,
-    widened,
     within,
 )
 from bddtorque.assurance.c_execution import CExecution, Word, plain_source
+from bddtorque.assurance.split_sums import Rounding, SplitSums, spelled_out
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
@@ -87,16 +88,6 @@ def _imported(name: str) -> Any:
         raise BddTorqueError(f'{name} is not installed: pip install "bddtorque[proof]"') from None
 
 
-@dataclass(frozen=True)
-class _Rounded:
-    """A call of a helper that rounds: a name for what it is given, that itself, its result, and what it divides by."""
-
-    name: str
-    inside: Word
-    result: str
-    unit: int
-
-
 class _Equivalence:
     def __init__(self, model: Model, plan: Plan, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
         self.model, self.plan = model, plan
@@ -113,12 +104,13 @@ class _Equivalence:
                 self.execution.calls[name] = self._rounding_call(name)
         self.whole: dict[int, tuple[Word, Range]] = {}
         """By output: its word before it is clamped, and the range of that."""
-        self.sums: list[_Rounded] = []
+        self.sums: list[Rounding] = []
         """What helpers that round were given, since the last variable."""
         facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
         self.ranges = word_ranges(plan, facts)
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
+        self.splits = SplitSums()
         self.raw: dict[str, Word] = {}
         """By input: the number that is given."""
         self.declarations: list[str] = []
@@ -154,9 +146,10 @@ class _Equivalence:
         """Prove a variable of the function equal to its wire, and make it any word of that wire."""
         place = re.fullmatch(r"w(\d+)|tau\[(\d+)\]", name)
         sums, self.sums = self.sums, []
-        word = _spelled_out(word, sums[:-1])
+        word = spelled_out(word, sums[:-1])
         if place is None:
-            return _spelled_out(word, sums)
+            word = spelled_out(word, sums)
+            return self._half(name, word) if re.fullmatch(r"[hl]w\d+_\d+", name) else word
         if place[2] is not None:
             output = self.plan.outputs[int(place[2])]
             whole = Range(output.constant, output.constant)
@@ -168,18 +161,18 @@ class _Equivalence:
                 self.whole[int(place[2])] = (Word(symbol, word.bits, word.signed), ends)
                 return self.whole[int(place[2])][0]
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
-            return _spelled_out(word, sums)
+            return spelled_out(word, sums)
         k = int(place[1])
         wire = self.plan.wires[k]
         meant = "" if isinstance(wire, Product | Sum) else self._meaning(k)
         angle = isinstance(wire, AngleSum) or (isinstance(wire, Input) and wire.wraps)
         if angle:  # any number whose low bits are the angle
             bits = wire.bits  # type: ignore[union-attr]
-            self._check(name, f"(= {low_bits(_spelled_out(word, sums).term, bits)} {low_bits(meant, bits)})")
+            self._check(name, f"(= {low_bits(spelled_out(word, sums).term, bits)} {low_bits(meant, bits)})")
         elif isinstance(wire, Product | Sum):
             self._note(name, self._is_rounded(word, sums, wire, self.ranges[k], clamp=False))
         else:
-            self._check(name, f"(= {wide(_spelled_out(word, sums))} {meant})")
+            self._check(name, f"(= {wide(spelled_out(word, sums))} {meant})")
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
         fresh = Word(name, word.bits, word.signed)
         if angle:
@@ -187,7 +180,17 @@ class _Equivalence:
         else:
             self.words[k] = wide(fresh)
             self.assumed.append(within(self.words[k], self.ranges[k]))
+            if (word.bits, word.signed) == (32, True):
+                self.splits.ranges[name] = self.ranges[k]
         return fresh
+
+    def _half(self, name: str, word: Word) -> Word:
+        """Keep a half of a word as a variable of its own."""
+        self.declarations.append(f"(define-fun {name} () (_ BitVec {word.bits}) {word.term})")
+        goal = self.splits.lemma(name, word)
+        if goal and self._holds(goal):
+            self.splits.accept(name)
+        return replace(word, term=name)
 
     def _meaning(self, k: int) -> str:
         """Return the word of a wire as the plan defines it, of words that are proved already."""
@@ -232,7 +235,7 @@ class _Equivalence:
         return added([*terms, literal(wire.constant)])
 
     def _is_rounded(
-        self, word: Word, sums: Sequence[_Rounded], wire: Product | Sum | Output, ends: Range, clamp: bool
+        self, word: Word, sums: Sequence[Rounding], wire: Product | Sum | Output, ends: Range, clamp: bool
     ) -> bool:
         """Whether the C of a rounded sum or product gives its word, whose range is known to be `ends`.
 
@@ -255,46 +258,16 @@ class _Equivalence:
             known = within(rounded("x", wire.shift), ends)
             goal = f"(=> (and (= {short} {x}) {known}) (= {wide(word)} {meant('x')}))"
             free = [f"(declare-const x (_ BitVec {WIDE}))", f"(declare-const {short} (_ BitVec {inside.bits}))"]
-            term = _spelled_out(inside, sums[:-1]).term
+            term = spelled_out(inside, sums[:-1]).term
             if self._holds(goal, free) and self._holds(f"(and true (= {term} {low}) {' '.join(owed)})"):
                 return True
             total = added([exact, half])
-            if not owed and len(sums) == 2 and self._is_split(word, sums, total, wire.shift, ends, meant):
+            split = self.splits.question(word, sums, total, wire.shift, ends, meant) if not owed else None
+            if split is not None and self._holds(*split):
                 return True
         known = within(rounded(exact, wire.shift), ends)
-        same = f"(= {wide(_spelled_out(word, sums))} {meant(exact)})"
+        same = f"(= {wide(spelled_out(word, sums))} {meant(exact)})"
         return self._holds(f"(and true (=> {known} {same}) {' '.join(owed)})")
-
-    def _is_split(
-        self, word: Word, sums: Sequence[_Rounded], total: str, shift: int, ends: Range, meant: Callable[[str], str]
-    ) -> bool:
-        """Whether C computes floor(total/2^shift) right as floor((p + floor(r/v))/u), where total = v·p + r.
-
-        Sums that do not fit 32 bits are computed like that. Here `meant` is of numbers that have their half already.
-        """
-        inner, outer = sums
-        if inner.unit * outer.unit != 1 << shift or inner.inside.bits != 32 or outer.inside.bits != 32:
-            return False
-        apart = outer.inside.term.replace(inner.result, "floor_of_r")
-        r, p = widened(inner.inside.term), widened(apart.replace("floor_of_r", "(_ bv0 32)"))
-        if r is None or p is None or inner.name in apart:
-            return False
-        v, most = literal(inner.unit), 1 << (61 - inner.unit.bit_length())
-        short = [f"(= {total} (bvadd (bvmul {v} {p}) {r}))", within(p, Range(-most, most))]
-        short += [within(r, Range(-(1 << 31), (1 << 31) - 1))]
-        free = ["(declare-const floor_of_r (_ BitVec 32))"]
-        if not all(self._holds(each) for each in short):
-            return False
-        if not self._holds(f"(= {apart} (bvadd {low_bits(p, 32)} floor_of_r))", free):
-            return False
-        x = f"(bvadd (bvmul {v} p) ((_ sign_extend 32) {inner.name}))"
-        free = [f"(declare-const p (_ BitVec {WIDE}))"]
-        free += [f"(declare-const {each.name} (_ BitVec 32))" for each in sums]
-        known = [f"(= {outer.name} (bvadd {low_bits('p', 32)} {inner.result}))", within("p", Range(-most, most))]
-        half = literal(1 << (shift - 1)) if shift else literal(0)
-        exact = f"(bvsub {x} {half})"
-        known.append(within(rounded(exact, shift), ends))
-        return self._holds(f"(=> (and {' '.join(known)}) (= {wide(word)} {meant(exact)}))", free)
 
     def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
         body = self.execution.run
@@ -305,7 +278,7 @@ class _Equivalence:
             short = f"rounded_{len(self.sums)}"
             result: Word = body(name, [Word(short, *kind), *arguments[1:]])
             unit = arguments[1].value if len(arguments) > 1 else 1
-            self.sums.append(_Rounded(short, inside, result.term, unit or 1))
+            self.sums.append(Rounding(short, inside, result.term, unit or 1))
             return result
 
         return call
@@ -373,13 +346,5 @@ class _Equivalence:
 
     def _near(self, goal: str) -> list[str]:
         """Return what is known of the variables in a condition."""
-        names = {*re.findall(r"\bw\d+\b", goal)}
-        return [each for each in self.assumed if {*re.findall(r"\bw\d+\b", each)} <= names]
-
-
-def _spelled_out(word: Word, sums: Sequence[_Rounded]) -> Word:
-    """Return a term with names of sums replaced by what they stand for, the last one first."""
-    term = word.term
-    for each in reversed(sums):
-        term = re.sub(rf"\b{each.name}\b", lambda _, by=each.inside.term: by, term)  # type: ignore[misc]
-    return replace(word, term=term)
+        names = {*re.findall(r"w\d+", goal)}
+        return [each for each in self.assumed if {*re.findall(r"w\d+", each)} <= names]

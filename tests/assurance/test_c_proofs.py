@@ -71,7 +71,15 @@ def test_an_index_beyond_its_table_is_an_alarm(tmp_path: Path) -> None:
     assert re.search(r"[1-9]\d* alarms? generated", eva(tmp_path, "planar2r", 2))
 
 
-@pytest.mark.parametrize(("target", "bits"), [("integer", 12), pytest.param("tables", 8, marks=LARGE)])
+@pytest.mark.parametrize(
+    ("target", "bits"),
+    [
+        ("integer", 12),
+        ("integer", 16),  # with split sums
+        pytest.param("tables", 8, marks=LARGE),
+        pytest.param("tables", 12, marks=LARGE),
+    ],
+)
 def test_every_wire_is_what_the_plan_says(target: str, bits: int, tmp_path: Path) -> None:
     pytest.importorskip("bitwuzla")
     pytest.importorskip("pycparser")
@@ -102,10 +110,11 @@ def test_outputs_are_clamped(tmp_path: Path) -> None:
 
 
 @pytest.mark.everything
-def test_every_wire_of_the_ur5(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bits", [8, 12])
+def test_every_wire_of_the_ur5(bits: int, tmp_path: Path) -> None:
     pytest.importorskip("bitwuzla")
     pytest.importorskip("pycparser")
-    model, folder = exported("ur5", "integer", tmp_path, 8)
+    model, folder = exported("ur5", "integer", tmp_path, bits)
     proved = prove_c(model, folder)
     assert len(proved) > 100
     assert all(each.proved for each in proved)
@@ -133,6 +142,45 @@ def test_a_change_of_the_code_is_found(old: str, new: str, tmp_path: Path) -> No
     assert old in text
     source.write_text(text.replace(old, new, 1))
     assert not all(each.proved for each in prove_c(model, folder))
+
+
+SPLIT_CHANGES = [
+    {  # another cut of a factor; for w15, one whose low product overflows
+        "hw8_8 = floor32((uint32_t)w8, INT32_C(256))": "hw8_8 = floor32((uint32_t)w8, INT32_C(512))",
+        "hw7_6 = floor32((uint32_t)w7, INT32_C(64))": "hw7_14 = floor32((uint32_t)w7, INT32_C(16384))",
+        "lw7_6 = signed32((uint32_t)w7 & 63u)": "lw7_14 = signed32((uint32_t)w7 & 16383u)",
+        "(uint32_t)hw7_6 * (uint32_t)w12": "(uint32_t)hw7_14 * (uint32_t)w12 * 256u",
+        "(uint32_t)lw7_6 *": "(uint32_t)lw7_14 *",
+        "(uint32_t)w7 & 255u": "(uint32_t)w5 & 255u",
+    },
+    {  # another partial product
+        "(uint32_t)lw8_8 * (uint32_t)w8 * 4u": "(uint32_t)lw8_8 * (uint32_t)w8 * 2u",
+        "(uint32_t)hw7_6 * (uint32_t)w12": "(uint32_t)hw7_6 * (uint32_t)w10",
+        "((uint32_t)lw7_8 * (uint32_t)w17) -": "((uint32_t)lw7_8 * (uint32_t)w17) +",
+    },
+    {  # another carry
+        "(uint32_t)w8 * 4u), INT32_C(1024)": "(uint32_t)w8 * 4u), INT32_C(2048)",
+        "+ ((uint32_t)floor32(((uint32_t)lw7_6": "+ 0u * ((uint32_t)floor32(((uint32_t)lw7_6",
+        "+ ((uint32_t)floor32(((uint32_t)w6 * 43u)": "- ((uint32_t)floor32(((uint32_t)w6 * 43u)",
+    },
+]
+"""Changes of w10, w15 and w26 of planar2r at 16 bits: sums with products that do not fit 32 bits."""
+
+
+def test_a_change_of_a_split_sum_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    monkeypatch.setattr("bddtorque.assurance.c_equivalence.LIMIT_MS", 100)  # an undecided wire is not proved either
+    model, folder = exported("planar2r", "integer", tmp_path, 16)
+    source = folder / "planar2r.c"
+    text = source.read_text()
+    for changes in SPLIT_CHANGES:
+        changed = text
+        for old, new in changes.items():
+            assert old in changed
+            changed = changed.replace(old, new, 1)
+        source.write_text(changed)
+        assert {"w10", "w15", "w26"} <= {each.name for each in prove_c(model, folder) if not each.proved}, changes
 
 
 def test_tables_are_run_for_every_index(tmp_path: Path) -> None:
