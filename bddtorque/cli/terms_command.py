@@ -64,7 +64,7 @@ def terms_command(
     if term is not None:
         shown = [each for each in terms if each.name == term]  # type: ignore[assignment]
         if not shown:
-            near = nearest(term, [each.name for each in terms])
+            near = nearest(term, [each.name for each in terms]) or "; leave out --term to list them"
             raise BddTorqueError(f"--term {term!r:.40} is not among the {len(terms)} terms of {file}{near}")
     if svg is not None:
         _draw(shown[0], bit, svg)  # type: ignore[arg-type]

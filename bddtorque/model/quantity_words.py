@@ -37,7 +37,8 @@ def law_gains(spec: Spec, robot: Robot) -> list[tuple[float, float]]:
     """Return kp and kv of each joint."""
     if spec.gains is None:
         raise BddTorqueError(
-            f"quantity 'law' needs gains: write gains = {{ kp = 100, kv = 20 }} in 1/s² and 1/s ({spec.where})"
+            "quantity 'law' needs gains in 1/s² and 1/s, such as gains = { kp = 100, kv = 20 } or --gains kp=100 "
+            f"--gains kv=20 ({spec.where})"
         )
     n, both = robot.degrees_of_freedom, []
     for name in ("kp", "kv"):

@@ -86,9 +86,8 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
         return _output(model, joints.index(name), within)
     known = [*outputs, *joints, *terms]
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    raise BddTorqueError(
-        f"ask: unknown name {name!r:.40}{nearest(name, known)}; outputs, joints and terms are {listed}{inside}"
-    )
+    hint = nearest(name, known) or f"; outputs, joints and terms are {listed}{inside}"
+    raise BddTorqueError(f"ask: unknown name {name!r:.40}{hint}")
 
 
 def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> WordSubject:

@@ -65,9 +65,8 @@ def load_spec(source: str | PathLike[str]) -> Spec:
     if isinstance(source, str) and not is_path(text):
         directory = tables_directory()
         if directory is None or text not in spec_names():
-            raise BddTorqueError(
-                f"{unknown('spec', text, spec_names())} (a file has a suffix, as in '{text:.60}.toml')"
-            )
+            problem = unknown("robot or specification", text, spec_names())
+            raise BddTorqueError(f"{problem} (a file has a suffix, as in '{text:.60}.toml')")
         return load_spec(directory / f"{text}.toml")
     path = Path(source)
     if path.suffix.lower() in ROBOT_SUFFIXES:

@@ -78,7 +78,7 @@ def test_flags_take_the_place_of_the_spec(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["no_such_arm"], "unknown spec 'no_such_arm'"),
+        (["no_such_arm"], "unknown robot or specification 'no_such_arm'"),
         (["no_such_file.toml"], "there is no such file"),
         (["planar2r", "--bits", "1"], "bddtorque: --bits must be between 2 and 24, got 1\n"),
         (["planar2r", "--bits", "twelve"], "--bits"),

@@ -176,7 +176,7 @@ def test_bad_use(refused, model_file, arguments, said):
 
 def test_bad_word_lengths(refused):
     assert "6:12" in refused("sweep", "planar2r", "--bits", "12:6")
-    assert "unknown spec" in refused("sweep", "planar9r", "--bits", "6:12")
+    assert "unknown robot or specification" in refused("sweep", "planar9r", "--bits", "6:12")
 
 
 def test_without_matplotlib_it_says_what_to_install(refused, model_file, monkeypatch, tmp_path):

@@ -139,7 +139,7 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["planar9r"], "unknown spec 'planar9r'; did you mean 'planar"),
+        (["planar9r"], "unknown robot or specification 'planar9r'; did you mean 'planar"),
         (["planar2r", "--bits", "1"], "bddtorque: --bits must be between 2 and 24, got 1\n"),
         (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF and MJCF files and models only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),

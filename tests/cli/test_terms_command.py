@@ -136,6 +136,7 @@ def test_a_term_is_drawn(run, paper_file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["planar2r", "--term", "heavy"], "is not among the 9 terms of planar2r; leave out --term to list them"),
         (["planar2r", "--term", "J13"], "is not among the 9 terms of planar2r; did you mean 'J21'"),
         (["planar2r", "--term", "J11", "--svg", "x.svg"], "compile the robot first"),
         (["MODEL", "--svg", "x.svg"], "say which with --term"),

@@ -280,7 +280,7 @@ def test_values_that_are_no_numbers_are_refused_and_those_beyond_counted(compile
         ({"quantity": "gravity", "accuracy": "paper"}, "accuracy 'paper' is only valid for quantity 'torque'"),
         ({"quantity": "gravity", "gains": {"kp": 1}}, "gains is only valid for quantity 'law'"),
         ({"gains": {"kp": 1}}, "gains is only valid for quantity 'law', got 'torque'"),
-        ({"quantity": "law"}, "needs gains"),
+        ({"quantity": "law"}, "needs gains in 1/s² and 1/s, such as gains = .* or --gains kp=100"),
         ({"quantity": "law", "gains": {"kp": [1, 2, 3]}}, "one per joint"),
         ({"quantity": "law", "gains": {"kp": -1}}, "at least 0"),
         ({"quantity": "law", "gains": {"kp": float("nan")}}, "finite"),

@@ -197,7 +197,7 @@ def test_nonsense_is_refused_in_one_line(toml: str, message: str) -> None:
 
 
 def test_unknown_names_and_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BddTorqueError, match=r"^unknown spec 'planar2'; did you mean 'planar2r'\?"):
+    with pytest.raises(BddTorqueError, match=r"^unknown robot or specification 'planar2'; did you mean 'planar2r'\?"):
         load_spec("planar2")
     with pytest.raises(BddTorqueError, match=r"none.toml: there is no such file$"):
         load_spec(tmp_path / "none.toml")
