@@ -145,12 +145,7 @@ def check_bits(request: Request, why_not: str = "") -> None:
     more = f"block_bits = {total} or " if total <= MOST_BLOCK_BITS else ""
     raise BddTorqueError(
         f"{request.where} has {total} input bits ({given}), and one table takes at most {most} together: use "
-        f"{more}{fewer} bits"
-        + (
-            f"; a function that can be traced is split into several tables, but this one cannot: {why_not}"
-            if why_not
-            else ""
-        )
+        f"{more}{fewer} bits" + (f"; it was not split into smaller tables, because it {why_not}" if why_not else "")
     )
 
 

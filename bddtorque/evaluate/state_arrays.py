@@ -266,8 +266,8 @@ def clamped_message(word: Format) -> str:
     low, high = word.span
     unit = f" {word.unit}" if word.unit else ""
     return (
-        f"{word.name} is beyond its range, {low:.6g} to {high:.6g}{unit}, and was clamped; more of it is only counted "
-        "(out_of_range), and on_range='saturate' gives no warning"
+        f"{word.name} is beyond its range, {low:.6g} to {high:.6g}{unit}, and was clamped; out_of_range counts "
+        "all such values, and on_range='saturate' turns this warning off"
     )
 
 

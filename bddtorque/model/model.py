@@ -316,7 +316,11 @@ class Model:
         array of float64
             One number per word of the payload.
         """
-        labels = self.arrays[PAYLOAD].labels
+        arrays = self.named_arrays
+        if arrays is None or all(array.name != PAYLOAD for array in arrays.inputs):
+            use = "payload = { mass = [0, 5], runtime = true }"
+            raise BddTorqueError(f"'{self.name:.60}' has no payload at run time: compile it with {use}")
+        labels = arrays[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")
         centre = vector(centre_of_mass, "centre_of_mass", "x, y and z in m")
         numbers = payload_numbers(real(mass, "mass", low=0.0), centre, moments)

@@ -224,7 +224,7 @@ class Format:
         if self.kind == "angle":
             bad |= np.abs(values) > LARGEST_TURNS * TURN
         if bad.any():
-            what = "finite" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:g} turns"
+            what = "finite" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:,.0f} turns"
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             at = f" at {list(index)}" if index else ""
             raise BddTorqueError(f"{self.name} must be {what}, got {values[index]}{at}")

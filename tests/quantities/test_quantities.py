@@ -191,6 +191,14 @@ def test_a_payload_is_the_one_of_a_robot_that_carries_it(compiled):
     assert (np.abs(model.value(**words, payload=payload) - exact) < coarse).all()
 
 
+def test_a_model_without_a_payload_at_run_time_says_how_to_get_one(compiled):
+    for model in (compiled("gravity", "float"), bt.compile("planar2r", bits=4, target="float", cache=None)):
+        with pytest.raises(
+            bt.BddTorqueError, match="'planar2r' has no payload at run time: compile it with payload = "
+        ):
+            model.payload(1.0)
+
+
 @pytest.mark.parametrize(
     ("quantity", "target"),
     [
