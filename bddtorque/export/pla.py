@@ -8,6 +8,7 @@ what no row covers is 0).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -46,9 +47,11 @@ def export_pla(model: Model, directory: str | PathLike[str], force: bool = False
     return list(files)
 
 
-def pla_text(table: Table, name: str) -> str:
-    """Return a table as a PLA; `name` stands in its first line."""
-    inputs = [f"x{k}_{bit}" for k, bits in enumerate(table.input_widths) for bit in reversed(range(bits))]
+def pla_text(table: Table, name: str, words: Sequence[str] = ()) -> str:
+    """Return a table as a PLA; `name` stands in its first line, `words` name the inputs (x0, x1, ... unless given)."""
+    words = words or [f"x{k}" for k in range(len(table.input_widths))]
+    widths = zip(words, table.input_widths, strict=True)
+    inputs = [f"{word}_{bit}" for word, bits in widths for bit in reversed(range(bits))]
     outputs = [f"y_{bit}" for bit in reversed(range(table.output_bits))]
     rows = cubes(table)
     kind = "two's complement" if table.signed else "unsigned"

@@ -52,7 +52,7 @@ def test_no_value_of_any_chain_leaves_its_range(robot, seed, limited):
     for node, values, own in zip(graph.nodes, every_node(graph).evaluate(states), sharper, strict=True):
         slack = 1e-12 * (1 + own.magnitude) if node.op is not Op.INPUT else 0.0
         assert np.min(values) >= own.low - slack and np.max(values) <= own.high + slack
-    for plain, own in zip(plain_ranges(graph, inputs), sharper, strict=True):
+    for plain, own in zip(plain_ranges(graph, {**inputs, **angles}), sharper, strict=True):
         if np.isfinite(own.magnitude):
             assert own.magnitude <= plain.magnitude * (1 + 1e-12) + 1e-300
 

@@ -107,7 +107,7 @@ def test_friction_counts_where_nothing_else_asks_for_the_velocity() -> None:
 
 @pytest.mark.parametrize("stop", ["interrupt", "time"])
 def test_a_search_can_be_stopped_and_what_it_knows_holds(stop: str) -> None:
-    model = ARMS["scara"]
+    model = ARMS["planar3r_b"]
     whole = bound_torque(model, subject(model, "tau1"), 1, Work())
     calls = []
 
@@ -139,7 +139,7 @@ def test_sines_are_sines() -> None:
 
 
 def test_little_work_is_little_work() -> None:
-    model = ARMS["scara"]
+    model = ARMS["planar3r_b"]
     found = bound_torque(model, subject(model, "tau1"), 1, work := Work(0.002))
     whole = bound_torque(model, subject(model, "tau1"), 1, Work())
     assert found is not None and whole is not None and work.stopped == "work"
