@@ -20,8 +20,8 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".pytest_cache" / "numba" /
 # the interpreter runs those, and tests of straight-line code ask for it.
 os.environ.setdefault("BDDTORQUE_STRAIGHT", "off")
 
-# `make test` speaks to makes below it by these; the makes that tests start are their own. pytest-xdist gives its workers
-# COLUMNS: what commands print into a pipe is not folded, and tests of widths set it themselves.
+# `make test` speaks to makes below it by these; the makes that tests start are their own. pytest-xdist gives its
+# workers COLUMNS: what commands print into a pipe is not folded, and tests of widths set it themselves.
 for _name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "COLUMNS", "LINES"):
     os.environ.pop(_name, None)
 
