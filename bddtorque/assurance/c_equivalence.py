@@ -239,8 +239,9 @@ class _Equivalence:
     ) -> bool:
         """Whether the C of a rounded sum or product gives its word, whose range is known to be `ends`.
 
-        First, what is rounded in C has the low bits of the exact sum; then, for every number x in the place of this sum
-        whose rounding is within `ends`, C rounds its low bits to the same word. Where that does not do, both at once.
+        Sums of products are multiplied out (`SplitSums.question`). For others, first, what is rounded in C has the low
+        bits of the exact sum; then, for every number x in the place of this sum whose rounding is within `ends`, C
+        rounds its low bits to the same word. Where that does not do, both at once.
         """
         exact = self._product(wire) if isinstance(wire, Product) else self._total(wire)
         owed = [*dict.fromkeys(self.owed)]
@@ -252,18 +253,18 @@ class _Equivalence:
 
         if sums:
             short, inside = sums[-1].name, sums[-1].inside
-            half = literal(1 << (wire.shift - 1)) if wire.shift else literal(0)
-            low = low_bits(added([exact, half]), inside.bits)
+            half = literal(1 << wire.shift >> 1)
+            total = added([exact, half])
+            split = self.splits.question(word, sums, total, wire.shift, ends, meant) if not owed else None
+            if split is not None and self._holds(*split):
+                return True
+            low = low_bits(total, inside.bits)
             x = low_bits(f"(bvadd x {half})", inside.bits)
             known = within(rounded("x", wire.shift), ends)
             goal = f"(=> (and (= {short} {x}) {known}) (= {wide(word)} {meant('x')}))"
             free = [f"(declare-const x (_ BitVec {WIDE}))", f"(declare-const {short} (_ BitVec {inside.bits}))"]
             term = spelled_out(inside, sums[:-1]).term
             if self._holds(goal, free) and self._holds(f"(and true (= {term} {low}) {' '.join(owed)})"):
-                return True
-            total = added([exact, half])
-            split = self.splits.question(word, sums, total, wire.shift, ends, meant) if not owed else None
-            if split is not None and self._holds(*split):
                 return True
         known = within(rounded(exact, wire.shift), ends)
         same = f"(= {wide(spelled_out(word, sums))} {meant(exact)})"

@@ -1,6 +1,6 @@
-"""Sums that C splits since they do not fit 32 bits: compared with the plan's by multiplying out.
+"""Sums of products in C: compared with the plan's by multiplying out, even if C splits them to fit 32 bits.
 
-C computes floor(total/2^shift) as floor((p + floor(r/v))/u), where total = v·p + r. A factor w of a product may be
+Then C computes floor(total/2^shift) as floor((p + floor(r/v))/u), where total = v·p + r. A factor w of a product may be
 split too, into its halves h = floor(w/c) and l = w - c·h; then p has a multiple of h·x, and r one of l·x. A bit-vector
 solver does not find in useful time that these add up to w·x. Here polynomials show it exactly. The solver proves the
 halves of each word once, and that C rounds p and r as the plan rounds the total, whatever they are.
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bddtorque.assurance.bit_vectors import WIDE, literal, low_bits, rounded, times, wide, within
+from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, rounded, times, wide, within
 from bddtorque.assurance.c_execution import Word
 from bddtorque.assurance.polynomials import Polynomial, number, polynomial, variable
 from bddtorque.words.integer_range import INT32, Range
@@ -76,33 +76,48 @@ class SplitSums:
     def question(
         self, word: Word, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
     ) -> tuple[str, list[str]] | None:
-        """Return what remains to be proved if C splits a sum right, with declarations; nothing if it does not.
+        """Return what remains to be proved if C sums up what the plan does, with declarations; nothing if it does not.
 
-        `total` has its half already; `meant` is of numbers that do not have it.
+        C may leave out a common power of two, and bits of the constant that do not count. `total` has its half already;
+        `meant` is of numbers that do not have it.
         """
-        if len(sums) != 2 or any(each.inside.bits != 32 for each in sums):
-            return None
-        inner, outer = sums
-        apart = polynomial(outer.inside.term.replace(inner.result, "floor_of_r"))
-        r, meaning = polynomial(inner.inside.term), polynomial(total)
-        if apart is None or r is None or meaning is None or (1 << shift) % (inner.unit * outer.unit):
-            return None
-        p, factor = apart - variable("floor_of_r"), (1 << shift) // (inner.unit * outer.unit)
-        most = Range(-((1 << 60) // (inner.unit * factor)), (1 << 60) // (inner.unit * factor))
-        for part, limit in ((p, most), (r, INT32)):  # r fits 32 bits, p WIDE; what is left of floor_of_r has no range
-            reach = part.range(self.ranges)
-            if reach is None or not reach.within(limit):
+        outer, low, r = sums[-1], None, number(0)
+        values: dict[str, Polynomial] = {}
+        for each in sums[:-1]:
+            inside = polynomial(each.inside.term)
+            if inside is None or each.inside.bits != 32 or not self._fits(inside.replace(values), INT32):
                 return None
-        difference = meaning - number(factor) * (number(inner.unit) * p + r)
-        if difference.replace(self.lows) != number(0):
+            if each.result == each.name:  # not rounded, only brought to 32 bits
+                values[each.name] = inside.replace(values)
+            elif low is None and outer.inside.bits == 32:
+                low, r = each, inside.replace(values)
+            else:
+                return None
+        v = low.unit if low else 1
+        apart = polynomial(outer.inside.term.replace(low.result, "floor_of_r") if low else outer.inside.term)
+        meaning = polynomial(total)
+        if apart is None or meaning is None or (1 << shift) % (v * outer.unit):
             return None
-        whole = times(f"(bvadd {times('p', inner.unit)} ((_ sign_extend 32) {inner.name}))", factor)
-        exact = f"(bvsub {whole} {literal(1 << shift >> 1)})"
-        known = [f"(= {outer.name} (bvadd {low_bits('p', 32)} {inner.result}))", within("p", most)]
-        known.append(within(rounded(exact, shift), ends))
-        free = [f"(declare-const p (_ BitVec {WIDE}))"]
-        free += [f"(declare-const {each.name} (_ BitVec 32))" for each in sums]
+        p = apart.replace(values) - (variable("floor_of_r") if low else number(0))
+        factor = (1 << shift) // (v * outer.unit)
+        most = Range(-((1 << 60) // (v * factor)), (1 << 60) // (v * factor))
+        rest = (meaning - number(factor) * (number(v) * p + r)).replace(self.lows)
+        if not self._fits(p, most) or not rest.coefficients.keys() <= {()}:
+            return None
+        given, whole = low_bits("p", outer.inside.bits), times("p", v)
+        free = [f"(declare-const p (_ BitVec {WIDE}))", f"(declare-const {outer.name} (_ BitVec {outer.inside.bits}))"]
+        if low:
+            given, whole = f"(bvadd {given} {low.result})", f"(bvadd {whole} ((_ sign_extend 32) {low.name}))"
+            free.append(f"(declare-const {low.name} (_ BitVec 32))")
+        constant = rest.coefficients.get((), 0) - (1 << shift >> 1)
+        exact = added([times(whole, factor), literal(constant)])
+        known = [f"(= {outer.name} {given})", within("p", most), within(rounded(exact, shift), ends)]
         return f"(=> (and {' '.join(known)}) (= {wide(word)} {meant(exact)}))", free
+
+    def _fits(self, whole: Polynomial, ends: Range) -> bool:
+        """Whether a polynomial is within a range, as far as the ranges of its variables show."""
+        reach = whole.range(self.ranges)
+        return reach is not None and reach.within(ends)
 
 
 def _parts(name: str) -> tuple[str, int, int]:

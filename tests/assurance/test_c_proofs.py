@@ -110,11 +110,11 @@ def test_outputs_are_clamped(tmp_path: Path) -> None:
 
 
 @pytest.mark.everything
-@pytest.mark.parametrize("bits", [8, 12])
-def test_every_wire_of_the_ur5(bits: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("arm", "bits"), [("ur5", 8), ("ur5", 12), ("stanford", 12)])
+def test_every_wire_of_larger_arms(arm: str, bits: int, tmp_path: Path) -> None:
     pytest.importorskip("bitwuzla")
     pytest.importorskip("pycparser")
-    model, folder = exported("ur5", "integer", tmp_path, bits)
+    model, folder = exported(arm, "integer", tmp_path, bits)
     proved = prove_c(model, folder)
     assert len(proved) > 100
     assert all(each.proved for each in proved)
