@@ -76,7 +76,7 @@ def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: fl
         if looked > MOST_BOXES:
             return False
         worst, value, split = _bounds(part, monomials, box, joined, room)
-        if value > limit + off:
+        if value > room:  # no box around this point will ever be below
             return False
         if worst > room:
             if split is None:
@@ -208,10 +208,12 @@ def _bounds(
         if line.shape[1] > 2:
             bent = np.abs(np.diff(line, 2, axis=1))
             bends[axis] = float((bent.max(axis=1) * [max(map(abs, span)) for span in spans]).sum())
-    corner = all(place[k] in (0, shape[k] - 1) for k in range(axes))
+    corners = np.zeros(shape, dtype=np.bool_)  # whose control points are values of the fields themselves
+    corners[np.ix_(*((0, size - 1) for size in shape))] = True
+    occurs = float(value[0, corners.reshape(-1)[places]].max(initial=-math.inf))
     every_share = np.concatenate((bends, share))
     split = int(every_share.argmax()) if every_share.max(initial=0.0) > 0.0 else None
-    return float(bound[0, worst]), float(value[0, worst]) if corner else -math.inf, split
+    return float(bound[0, worst]), occurs, split
 
 
 def _span(monomial: Monomial, joined: list[int], part: _Part, box: Box) -> tuple[float, float]:
