@@ -44,10 +44,10 @@ ROUND = 0.03
 CHAIN = 2000
 """Additions that each wait for the other processor."""
 RECORDED = {
-    "planar2r": ((0.995, 0.951), (3, 2)),
-    "planar3r_a": ((0.97, 0.908), (6, 3)),
-    "puma560": ((0.999, 0.837), (55, 5)),
-    "ur5": ((1.0, 0.864), (39, 6)),
+    "planar2r": ((0.974, 0.905), (4, 2)),
+    "planar3r_a": ((0.985, 0.912), (10, 2)),
+    "puma560": ((0.999, 0.83), (50, 6)),
+    "ur5": ((1.0, 0.868), (32, 6)),
 }
 """Of two processors, one bit at a time, everything apart and terms apart: efficiency in steps, and meetings."""
 
@@ -134,7 +134,7 @@ def chain(processors: int, length: int) -> Spreading:
         name = f"tau{k + 1}"
         operations.append(Operation(name, name, name, "clamp", (word,), word.sources, low=-128, high=127, output=k))
         placements.append(Placement(name, 0, length + k, length + k + 1.0))
-    return Spreading(tuple(operations), Schedule(tuple(placements), processors), WORD_STEPS, length, length, 0, 0)
+    return Spreading(tuple(operations), Schedule(tuple(placements), processors), WORD_STEPS, length, length, 0)
 
 
 def meeting_cost(rounds: int) -> float:
