@@ -56,20 +56,20 @@ def live_section(
     return element(
         "section",
         element("h2", "Arm and torques"),
-        element("p", intro),
+        element("p", intro, class_="intro"),
         without_script(),
         element(
             "div",
             element(
                 "figure",
                 arm_picture(model.robot, q, view),
-                element("figcaption", "Drag the picture or use the arrow keys to turn the view."),
+                live_buttons(buttons),
+                element("figcaption", "Turn it: drag, or arrow keys.", class_="needs-script"),
                 class_="arm",
             ),
             element("div", *(_joint_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
             class_="stage",
         ),
-        live_buttons(buttons),
         _torques(model, start, ranges, tables=too_large is None),
         live_said(too_large),
         _joint_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),

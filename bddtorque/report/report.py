@@ -135,7 +135,7 @@ def _robot_page(model: Model, packed: Packed, too_large: str | None, told: Progr
     """Return the parts of an arm's page."""
     start = start_words(model.formats)
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
-    view = view_of(model.robot, q, [word.span for word in model.formats.q])
+    view = view_of(model.robot, q)
     largest = _largest_errors(model)
     told.advance("compared with Newton-Euler", 1.0, False)
     ranges = model.certificate.ranges

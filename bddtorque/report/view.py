@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
@@ -17,13 +17,8 @@ from bddtorque.words import Format, Formats
 
 Array = npt.NDArray[np.float64]
 
-TRIED = 400
-"""Random positions that say how far an arm reaches."""
-MARGIN, MOST_SEEN, LEAST_SEEN = 1.06, 0.95, 0.6
-"""Room around the arm; the share of positions that count for its reach; the share of that reach that is always seen.
-
-The script looks from farther away where the arm leaves the picture.
-"""
+FLOOR = 0.4
+"""Radius of the floor under an arm, as a share of how far the arm reaches where the page begins."""
 AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
 """From where an arm in space is looked at: from the front and somewhat above."""
 SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.31, 0.19), (-0.24, 0.29, 0.2, -0.27))
@@ -49,17 +44,18 @@ class Placed:
 
 @dataclass(frozen=True)
 class View:
-    """A parallel projection."""
+    """A parallel projection, and what a picture must show at least."""
 
     axes: Array  # (3, 3), two level directions and the one against gravity, in base axes, as rows
     # azimuth, elevation: where the eye is, rad
     azimuth: float
     elevation: float
-    reach: float  # half the side of the square that is seen, m
+    floor: float  # radius of the floor, m
+    box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # left, top, right, bottom of the first state, m
 
     def screen(self, points: npt.ArrayLike) -> Array:
-        """Return points (..., 3) in base axes as (right, down, towards the eye), in units of the reach."""
-        level = np.asarray(points) @ self.axes.T / self.reach
+        """Return points (..., 3) in base axes as (right, down, towards the eye), in m."""
+        level = np.asarray(points) @ self.axes.T
         sine, cosine = math.sin(self.azimuth), math.cos(self.azimuth)
         out = cosine * level[..., 0] + sine * level[..., 1]
         right = cosine * level[..., 1] - sine * level[..., 0]
@@ -67,14 +63,20 @@ class View:
         near = math.sin(self.elevation) * level[..., 2] + math.cos(self.elevation) * out
         return np.stack([right, -up, near], axis=-1)
 
-    @property
-    def sides(self) -> tuple[float, float]:
-        """How far one sees up and down from the base, in reaches: less below an arm that is seen from above."""
-        return (1.0, 1.0) if self.elevation == 0 else (0.95, 0.62)
+    def ring(self) -> Array:
+        """Return the rim of the floor, in base axes."""
+        return ring(np.zeros(3), self.axes[0], self.axes[1], self.floor, 48)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for the page."""
         return {**vars(self), "axes": self.axes.tolist()}
+
+
+def ring(centre: Array, across: Array, beside: Array, radius: float, corners: int) -> Array:
+    """Return the corners of a regular polygon about a point."""
+    angles = (np.arange(corners) + 0.5) * (2 * math.pi / corners)
+    found: Array = centre + radius * (np.outer(np.cos(angles), across) + np.outer(np.sin(angles), beside))
+    return found
 
 
 def ends_in_tip(robot: Robot) -> bool:
@@ -112,30 +114,24 @@ def sticks_of(robot: Robot, joints: Sequence[Placed], tip: Pose) -> list[Array]:
     return [np.array(joint.points) for joint in joints]
 
 
-def view_of(robot: Robot, q: Sequence[float], spans: Sequence[tuple[float, float]]) -> View:
-    """Return how to look at an arm: along its axes if it moves in an upright plane, else from the front and above.
+def view_of(robot: Robot, q: Sequence[float]) -> View:
+    """Return how to look at an arm that stands at positions q (rad or m).
 
-    `q`: where it stands, rad or m; `spans`: the lowest and the highest position of each joint.
+    Along its axes if it moves in an upright plane, else from the front and above. The script looks from farther away
+    where the arm would leave the picture.
     """
-    rng = np.random.default_rng(0)
-    low, high = np.array(spans).T
-    tried = [q, *rng.uniform(low, high, (TRIED, len(low)))]
-    far = [_farthest(robot, each) for each in tried]
-    reach = MARGIN * max(far[0], LEAST_SEEN * float(np.quantile(far, MOST_SEEN))) or 1.0
-    joints, _ = placed_joints(robot, q)
+    joints, tip = placed_joints(robot, q)
+    points = np.concatenate(sticks_of(robot, joints, tip))
+    floor = FLOOR * (float(np.linalg.norm(points, axis=1).max()) or 1.0)
     directions = np.array([joint.fixed.rotation[:, 2] for joint in joints])
-    up = _up(robot)
-    first = directions[0]
+    up, first = _up(robot), directions[0]
     if np.allclose(np.abs(directions @ first), 1.0, atol=1e-6) and abs(float(first @ up)) < 1e-6:
-        return View(_level_axes(up, first), 0.0, 0.0, reach)
-    along = np.eye(3)[int(np.argmin(np.abs(up)))]
-    return View(_level_axes(up, along), AZIMUTH, ELEVATION, reach)
-
-
-def _farthest(robot: Robot, q: Sequence[float]) -> float:
-    """Return how far from the base an arm reaches at positions q."""
-    sticks = sticks_of(robot, *placed_joints(robot, q))
-    return max(float(np.linalg.norm(points, axis=1).max()) for points in sticks)
+        view = View(_level_axes(up, first), 0.0, 0.0, floor)
+    else:
+        view = View(_level_axes(up, np.eye(3)[int(np.argmin(np.abs(up)))]), AZIMUTH, ELEVATION, floor)
+    seen = view.screen(np.concatenate([points, view.ring()]))[:, :2]
+    (left, top), (right, bottom) = seen.min(axis=0).tolist(), seen.max(axis=0).tolist()
+    return replace(view, box=(left, top, right, bottom))
 
 
 def _up(robot: Robot) -> Array:

@@ -1,6 +1,7 @@
 """The page in headless Chromium: words as the evaluator has them, floats as the dynamics, and no complaints."""
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import AngleSum, Input, Output, Product, Sum
+from bddtorque.report.arm_picture import HALF_HEIGHT, HALF_WIDTH, ROOM
 from bddtorque.report.live_section import slider_ends
 from bddtorque.report.report import report_page
 from bddtorque.report.script_data import plan_data, robot_data
@@ -233,7 +235,24 @@ def test_the_whole_arm_is_always_seen(opened):
     corners = "[...document.querySelectorAll('#arm-shapes .link')].flatMap((each) => [...each.points])"
     for state in np.random.default_rng(5).uniform(-3, 3, (20, 6)).tolist():
         page.run(f"bddtorque.arm.show({state})")
-        assert page.run(f"Math.max(...{corners}.map((each) => Math.hypot(each.x, each.y)))") <= 200
+        assert page.run(f"Math.max(...{corners}.map((each) => Math.abs(each.x)))") <= HALF_WIDTH - ROOM + 0.1
+        assert page.run(f"Math.max(...{corners}.map((each) => Math.abs(each.y)))") <= HALF_HEIGHT - ROOM + 0.1
+        labels = "[...document.querySelectorAll('.joint-name')].map((each) => each.getBBox())"
+        inside = "Math.abs(each.x + each.width / 2) + each.width / 2 <= 200"
+        assert page.run(f"{labels}.every((each) => {inside})")
+
+
+def test_the_script_begins_with_the_picture_that_stands_there(opened):
+    shapes = "[...document.querySelectorAll('#arm-shapes > *')].map((each) => [each.getAttribute('class'), "
+    shapes += "(each.getAttribute('points') ?? `${each.getAttribute('x')},${each.getAttribute('y')}`)])"
+    drawn = []
+    for script in (True, False):
+        found = opened(written("ur5")[0], script=script).run(shapes)
+        drawn.append(sorted((class_, [float(each) for each in re.split("[ ,]", points)]) for class_, points in found))
+    moved, still = drawn
+    assert [class_ for class_, _ in moved] == [class_ for class_, _ in still]
+    for (_, points), (_, others) in zip(moved, still, strict=True):
+        assert np.allclose(points, others, atol=0.11)
 
 
 def test_names_cannot_break_out(opened):

@@ -2,11 +2,12 @@
 
 import base64
 import zlib
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
@@ -15,7 +16,7 @@ from bddtorque.diagrams.bdd import build
 from bddtorque.diagrams.choosing import choose_forms
 from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.table import Table
-from bddtorque.report.arm_picture import APART, arm_picture
+from bddtorque.report.arm_picture import HALF_HEIGHT, HALF_WIDTH, LETTER, LINE, LINK, ROOM, arm_picture, clearance
 from bddtorque.report.diagram_picture import drawable_part
 from bddtorque.report.layered import layout
 from bddtorque.report.live_section import map_axes, slider_ends
@@ -23,6 +24,7 @@ from bddtorque.report.markup import Markup, element, json_script, number, table
 from bddtorque.report.packing import pack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
 from bddtorque.report.view import placed_joints, view_of
+from bddtorque.robots.library import builtin_names
 from bddtorque.words import Format
 
 
@@ -113,8 +115,7 @@ def test_the_arm_stands_where_geometry_puts_it():
     joints, tip = placed_joints(robot, [0.4, -1.1])
     assert np.allclose(joints[1].fixed.translation, [np.cos(0.4), np.sin(0.4), 0])
     assert np.allclose(tip.translation, [np.cos(0.4) + 0.8 * np.cos(-0.7), np.sin(0.4) + 0.8 * np.sin(-0.7), 0])
-    view = view_of(robot, [0.4, -1.1], [(-np.pi, np.pi)] * 2)
-    right, down, _ = view.screen(tip.translation) * view.reach
+    right, down, _ = view_of(robot, [0.4, -1.1]).screen(tip.translation)
     assert np.allclose([right, -down], tip.translation[:2])  # seen along its axes, up is up
     quill, _ = placed_joints(bt.load_robot("scara"), [0.0, 0.0, 0.15, 0.0])
     assert np.linalg.norm(quill[2].moved.translation - quill[2].fixed.translation) == pytest.approx(0.15)
@@ -138,15 +139,43 @@ def test_costs_of_forms_are_those_of_the_forms():
     assert f"{sum(table.values.nbytes for table in model.tables) / 1000:,.1f} kB" in targets[0].whole_text
 
 
+def drawn(robot: bt.Robot, q: Sequence[float]) -> tuple[list[tuple[str, float, float]], list[list[float]]]:
+    """Return the labels of an arm's picture with their middles, and the ends of its links."""
+    picture = read(f"<div>{arm_picture(robot, q, view_of(robot, q))}</div>".encode()).root
+    labels = [(each.text, *(float(each.attributes[at]) for at in "xy")) for each in picture.all("text")]
+    links = [each for each in picture.all("polyline") if each.attributes["class"] in ("link", "rod")]
+    ends = [[float(each) for each in link.attributes["points"].replace(",", " ").split()] for link in links]
+    return labels, ends
+
+
 def test_joints_at_one_place_share_a_label():
-    robot = bt.load_robot("ur5")
-    q = [0.3] * 6
-    picture = read(f"<div>{arm_picture(robot, q, view_of(robot, q, [(-3.0, 3.0)] * 6))}</div>".encode()).root
-    names = [each for each in picture.all("text") if each.attributes["class"] == "joint-name"]
-    assert [int(place) for each in names for place in each.text.split(", ")] == [1, 2, 3, 4, 5, 6]
-    at = [(float(each.attributes["x"]), float(each.attributes["y"])) for each in names]
-    assert len(names) < 6
-    assert min(np.hypot(x - u, y - v) for k, (x, y) in enumerate(at) for u, v in at[:k]) >= APART
+    labels, _ = drawn(bt.load_robot("ur5"), [0.3] * 6)
+    assert [int(place) for text, _, _ in labels for place in text.split(", ")] == [1, 2, 3, 4, 5, 6]
+    assert len(labels) < 6
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_labels_are_in_the_frame_and_hide_neither_links_nor_each_other(data):
+    robot = bt.load_robot(data.draw(st.sampled_from(builtin_names())))
+    turns = st.floats(-3.0, 3.0)
+    labels, links = drawn(robot, [data.draw(turns if each.revolute else st.floats(0.05, 0.3)) for each in robot.joints])
+    lines = [((link[0], link[1]), (link[2], link[3]), LINK) for link in links]
+    for text, x, y in labels:
+        half = LETTER * len(text)
+        assert clearance((x, y), half, lines) > 0
+        lines.append(((x - half, y), (x + half, y), LINE))
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_an_arm_fills_its_frame_and_stays_clear_of_it(name):
+    robot = bt.load_robot(name)
+    q = [0.4 if joint.revolute else 0.1 for joint in robot.joints]
+    _, links = drawn(robot, q)
+    right, down = np.abs(np.array(links).reshape(-1, 2)).max(axis=0)
+    assert right <= HALF_WIDTH - ROOM + 0.1
+    assert down <= HALF_HEIGHT - ROOM + 0.1
+    assert right > 0.9 * (HALF_WIDTH - ROOM) or down > 0.75 * (HALF_HEIGHT - ROOM)
 
 
 @pytest.mark.parametrize(("joints", "axes"), [(1, ((0, 0), (1, 0))), (2, ((0, 0), (0, 1))), (6, ((0, 1), (0, 2)))])
