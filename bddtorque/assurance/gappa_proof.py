@@ -102,7 +102,8 @@ def prove_with_gappa(
     checks = [Check("plan", True, f"made again from {how}")]
     facts, wrong = _table_facts(model)
     entries = sum(len(table.values) for table in model.tables)
-    checks.append(Check("tables", not wrong, wrong or f"{len(facts)} tables, {entries:,} entries compared"))
+    tables = f"{len(facts)} table{'s' * (len(facts) != 1)}, {entries:,} entries compared"
+    checks.append(Check("tables", not wrong, wrong or tables))
     if wrong:
         return GappaProof(tuple(checks))
     steps = progress or NoProgress()
@@ -157,9 +158,9 @@ def _count(prover: Prover) -> str:
     for reason in prover.reasons.values():
         kind = "input" if reason.startswith("input") else "left out" if "left out" in reason else "table"
         kinds["circle" if "one angle" in reason else kind] += 1
-    said = {"input": "input ranges", "table": "facts on tables", "circle": "pairs of cosine and sine"}
-    said["left out"] = "sums of terms left out"
-    return ", ".join(f"{count} {said[kind]}" for kind, count in kinds.items() if count)
+    said = {"input": "input range{}", "table": "fact{} on tables", "circle": "pair{} of cosine and sine"}
+    said["left out"] = "sum{} of terms left out"
+    return ", ".join(f"{count} {said[kind].format('s' * (count != 1))}" for kind, count in kinds.items() if count)
 
 
 def _script(model: Model, prover: Prover, bounds: tuple[GappaBound, ...]) -> str:

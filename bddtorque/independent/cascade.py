@@ -31,8 +31,7 @@ class Angles(dict[int, Angle]):
         angle = self[wire]
         if factor.denominator == 1:
             return angle.times(int(factor))
-        alone = len(angle.multipliers) == 1 and angle == Angle(((angle.multipliers[0][0], 1),))
-        axis = self.fractions.get((angle.multipliers[0][0], abs(factor))) if alone else None
+        axis = self.fractions.get((angle.multipliers[0][0], abs(factor))) if angle.is_variable else None
         if axis is None:
             raise RefusedError(f"{where}: expected a fraction of an angle that some joint follows with")
         return Angle(((axis, 1 if factor > 0 else -1),))

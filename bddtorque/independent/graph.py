@@ -52,6 +52,11 @@ class Angle:
     turns: Fraction = Fraction(0)
     rest: Fraction = Fraction(0)
 
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is one variable as it stands, of which a fraction means something."""
+        return len(self.multipliers) == 1 and self == Angle(((self.multipliers[0][0], 1),))
+
     def plus(self, other: Angle) -> Angle:
         """Return the sum of two angles."""
         total = dict(self.multipliers)

@@ -62,9 +62,16 @@ def turning_of(plan: Plan, place: int, angles: dict[int, Angle]) -> Turning | No
     if node.operation not in (SINE, COSINE) or graph.nodes[node.left >> 1].operation != INPUT:
         return None
     (argument,) = plan.blocks[wire.block].arguments
-    if not argument.angle or abs(argument.scale) != 1:
+    if not argument.angle:
         return None
-    angle = angles[wire.wires[0]].times(int(argument.scale)).plus(Angle(rest=argument.centre))
+    angle = angles[wire.wires[0]]
+    if argument.scale.denominator == 1:
+        angle = angle.times(int(argument.scale))
+    elif angle.is_variable:
+        angle = Angle(((angle.multipliers[0][0], argument.scale),))
+    else:
+        return None
+    angle = angle.plus(Angle(rest=argument.centre))
     sine, sign = node.operation == SINE, -1 if graph.output & 1 else 1
     sign = -sign if sine and node.left & 1 else sign
     if angle.multipliers and angle.multipliers[0][1] < 0:

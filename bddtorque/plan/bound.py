@@ -232,7 +232,7 @@ def turning_of(plan: Plan, lookup: Lookup) -> tuple[Angle, bool] | None:
     if node.op not in (Op.SINE, Op.COSINE) or block.graph.nodes[node.left >> 1].op is not Op.INPUT:
         return None
     (argument,) = block.arguments
-    if argument.kind != "angle" or abs(argument.scale) != 1:
+    if argument.kind != "angle":
         return None
     words, quarters = _words(plan, lookup.wires[0], argument)
     return (*words, argument.bits, argument.scale, argument.centre), bool((quarters + (node.op is Op.SINE)) % 2)
@@ -242,6 +242,8 @@ def _words(plan: Plan, wire: int, argument: Argument) -> tuple[Angle, int]:
     """Return the words that an index is the sum of, without its whole quarter turns, and how many those are."""
     angle = plan.wires[wire]
     quarter = 1 << argument.bits >> 2
+    if abs(argument.scale) != 1:  # of a joint that follows another: quarter turns of the word are none of its angle
+        return (wire,), 0
     if not isinstance(angle, AngleSum) or angle.bits != argument.bits or not quarter or angle.constant % quarter:
         return (wire,), 0
     quarters = angle.constant // quarter

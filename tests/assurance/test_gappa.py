@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, reference, rubbing_arm
+from sample_robots import LIMIT, joint
 
 import bddtorque as bt
 from bddtorque.assurance import gappa_proof
@@ -19,8 +20,11 @@ from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around
 from bddtorque.assurance.turns import circle, turn_lemma
 from bddtorque.cli import main
 from bddtorque.compiler.draft import Draft
+from bddtorque.independent import check_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.robots import from_urdf
 
 pytestmark = pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
 
@@ -51,6 +55,18 @@ def test_every_arm_is_proved(arm: str, target: str) -> None:
 
 def test_friction_is_a_table_like_others() -> None:
     bounds(prove_with_gappa(rubbing_arm()))
+
+
+@pytest.mark.parametrize("multiplier", [-2, pytest.param(0.7, marks=pytest.mark.everything)])
+def test_the_angle_of_a_follower_turns_as_any_other(multiplier: float) -> None:
+    """The plan's ranges take c² + s² = 1 of any angle for granted, and so must the lemmas."""
+    mimic = f'<mimic joint="one" multiplier="{multiplier}" offset="0.3"/>'
+    joints = joint("one", "revolute", "base", "a", LIMIT) + joint("two", "revolute", "a", "b", LIMIT + mimic)
+    robot = from_urdf(f'<robot name="coupled"><link name="base"/>{joints}</robot>')
+    model = bt.compile(robot, bits=12, target="integer", workers=1, cache=None)
+    assert bounds(prove_with_gappa(model)) < [*model.certificate.bounds]
+    checked = check_bytes(to_bytes(model))
+    assert all(check.passed for check in checked), checked[-1]
 
 
 def test_the_rule_of_the_paper() -> None:
@@ -156,6 +172,7 @@ def test_the_command_prints_both_bounds_and_writes_a_script(tmp_path: Path, caps
     assert main(["verify", str(file), "--gappa", "--gappa-script", str(script)]) == 0
     shown = capsys.readouterr().out
     assert "0.6908 by Gappa, 0.6908 in the file" in shown
+    assert " 1 table, " in shown and ", 1 pair of cosine and sine" in shown
     done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert re.fullmatch(r"\d+ lemmas hold\n", done.stdout)
