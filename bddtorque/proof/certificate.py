@@ -26,7 +26,7 @@ SATURATIONS = ("cannot", "can", "not excluded")
 ROBOT, QUANTITY = "robot", "quantity"
 RELATIVE_TO = {
     "traced": "the real-number function that was traced, at the exact values of the input words, π exact",
-    "float": "the float64 values that the function returned at the values of the input words",
+    "float": "the float64 value that the function returned at the values of the input words",
     "law": "the law as a real-number function, at the exact values of the input words",
     "samples": "the interpolant of the samples, at the exact values of the input words",
 }

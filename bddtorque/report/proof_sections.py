@@ -14,8 +14,8 @@ from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
-BAR_ROW, BAR_LENGTH, BAR_NAME = 26.0, 460.0, 130.0
-NAME_LETTERS = 18
+BAR_ROW, BAR_LENGTH, BAR_NAME = 26.0, 300.0, 140.0
+NAME_LETTERS = 20
 
 
 def head(model: Model, ranges: Sequence[TorqueRange]) -> Markup:
