@@ -1,11 +1,12 @@
-"""Gravity compensation of a UR5 in words: an arm that people can push about, with a payload that is known at run time.
+"""Gravity compensation of a UR5 that people can push by hand, with a payload that is only known at run time.
 
-Once, offline: the gravity torques are compiled over words of the positions, of the payload's mass and first moments:
-one file, proved for every payload in the box. In the loop: encoder words in, torque words out, nothing else. The arm is
-simulated by its float forward dynamics with some damping in its joints. It picks up 2.5 kg while it stands still.
+The gravity torques are compiled once, over words of the positions and of the payload's mass and first moments. The
+result is one file, proved for every payload in the box. In the loop, `model.value` rounds positions to words and
+returns the torques of these words. The arm is simulated by its float forward dynamics with damping in its joints. It
+carries 2.5 kg and starts at rest.
 
-Three controllers hold it: none knows its velocity. Without compensation the arm falls; with the compensation of the
-empty arm it sinks under the load; told of the load, it stays.
+Three controllers try to hold it; none of them uses velocities. Without compensation the arm falls. Compensated as if it
+were empty, it sinks under the load. Told of the load, it stays.
 
     python examples/gravity_compensation.py [--bits 14]
 """
@@ -28,6 +29,7 @@ START = np.array([0.2, -1.1, 1.4, -0.6, 0.3, 0.0])
 DAMPING = np.array([30.0, 30.0, 20.0, 3.0, 3.0, 3.0])
 """N·m·s/rad, of the gears."""
 PERIOD, DURATION = 0.002, 1.0
+"""s."""
 
 
 def compile_gravity(bits: int) -> bt.Model:
@@ -48,7 +50,7 @@ def hold(robot: bt.Robot, torque: Callable[[Floats], Floats]) -> float:
 def main(arguments: Sequence[str] | None = None) -> dict[str, float]:
     """Hold the arm three ways, and return how far it moved."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bits", type=int, default=14)
+    parser.add_argument("--bits", type=int, default=14, help="word length of torques and inputs (14)")
     bits = parser.parse_args(arguments).bits
     model = compile_gravity(bits)
     print(model)

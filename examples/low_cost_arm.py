@@ -1,16 +1,17 @@
-"""An arm of the SO-100 class in MuJoCo, with a payload that changes: guided by hand, and tracking a motion.
+"""A low-cost arm (SO-100 class) in MuJoCo that picks up a load: guided by hand, and tracking a motion.
 
-The arm (`so100_class.xml`) has 12-bit encoders, as its servos have. Two models are compiled once, in integers for a
-microcontroller, both with the payload as input words: its gravity torques, and its inverse dynamics with the friction
-of its gears. Each is one file, proved for every payload in the box.
+The arm (`so100_class.xml`) has 12-bit encoders, like the servos of such arms. Two models are compiled once, in integers
+for a microcontroller: the gravity torques, and the inverse dynamics with the friction of the gears. Both take the
+payload as input words, and are proved for every payload in the box.
 
-Guided by hand: a hand pulls at the gripper for half a second and lets go; later the gripper is given 0.2 kg. With
-gravity compensation the arm moves as it is pulled and comes to rest where it was left. Told of the load it stays there;
-not told, it sinks.
+Guided by hand: a hand pulls at the gripper for half a second and lets go; later the gripper picks up 0.2 kg. With
+gravity compensation the arm moves as it is pulled and comes to rest where it is left. If the controller is told of the
+load, the arm stays there; if not, it sinks.
 
-Computed torque: the arm follows a motion and is given the same load on the way. Three controllers: floats that know of
-the load, compiled words that are told of it, and compiled words that are not. No window is opened. Needs the extras
-`mujoco` and `plots`.
+Computed torque: the arm follows a motion and picks up the same load on the way. There are three controllers: floats
+that know of the load, compiled words that are told of it, and compiled words that are not.
+
+No window is opened. Needs the extras `mujoco` and `plots`.
 
     python examples/low_cost_arm.py [--bits 12] [--picture out/low_cost_arm.png]
 """
@@ -32,7 +33,7 @@ import bddtorque as bt
 Floats = npt.NDArray[np.float64]
 FILE = Path(__file__).with_name("so100_class.xml")
 LOAD, PLACE = 0.2, (0.0, 0.0, 0.09)
-"""kg, and m in the frame of the gripper: what the arm is given to carry."""
+"""kg, and m in the frame of the gripper: what the arm picks up."""
 BOX = {"mass": [0, 0.3], "com": [[-0.02, 0.02], [-0.02, 0.02], [0.0, 0.12]], "runtime": True}
 PERIOD, SUBSTEPS = 0.002, 2
 """s, of the controllers; steps of MuJoCo within it."""
@@ -40,14 +41,14 @@ START = np.array([0.3, -0.5, 1.0, 0.4, 0.0])
 PULL, PULLED = np.array([0.3, 0.15, -0.5]), (0.2, 0.7)
 """N, of a hand at the gripper, and from when to when (s)."""
 LOADED, GUIDED, TRACKED = 2.2, 2.6, 3.6
-"""s: when the load comes, and how long both runs take."""
+"""s: when the load is picked up, and how long each run takes."""
 STIFFNESS, DAMPING = 100.0, 20.0
 """K_p in 1/s² and K_v in 1/s, of computed torque."""
 AMPLITUDE, RATE = np.array([0.7, 0.45, 0.5, 0.5, 0.8]), np.array([1.7, 2.1, 1.9, 2.6, 2.3])
 
 
 class Arm:
-    """The arm in MuJoCo, with a load that can be taken up."""
+    """The arm in MuJoCo, with a load that it can pick up."""
 
     def __init__(self) -> None:
         load = f'<body name="load" pos="{" ".join(map(str, PLACE))}"><inertial mass="1e-9" pos="0 0 0" '
@@ -56,7 +57,7 @@ class Arm:
         self.data: Any = mujoco.MjData(self.model)
         self.load, self.gripper = self.model.body("load").id, self.model.body("gripper").id
 
-    def take_up(self, mass: float) -> None:
+    def pick_up(self, mass: float) -> None:
         """Have the gripper hold a point mass from now on."""
         self.model.body_mass[self.load] = mass
         mujoco.mj_setConst(self.model, mujoco.MjData(self.model))  # it would move the arm's own data
@@ -88,13 +89,13 @@ class Run:
 
 
 def guide(torque: Callable[[Floats, bool], Floats]) -> Run:
-    """Pull the arm by hand, let go, and load it; `torque` of positions, and of whether it carries the load."""
+    """Pull the arm by hand, let go, and load it. `torque` takes the positions, and whether the arm carries the load."""
     arm, rows, poses = Arm(), [], []
     arm.data.qpos[:] = START
     for sample in range(round(GUIDED / PERIOD)):
         time = sample * PERIOD
         if sample == round(LOADED / PERIOD):
-            arm.take_up(LOAD)
+            arm.pick_up(LOAD)
         if sample in [round(moment / PERIOD) for moment in (0.0, LOADED)]:
             mujoco.mj_kinematics(arm.model, arm.data)
             poses.append(arm.sticks())
@@ -111,13 +112,13 @@ def desired(time: float) -> tuple[Floats, Floats, Floats]:
 
 
 def track(torque: Callable[[Floats, Floats, Floats, bool], Floats]) -> Run:
-    """Follow the motion by computed torque, and load the arm half way."""
+    """Follow the motion by computed torque, and pick up the load on the way."""
     arm, rows = Arm(), []
     arm.data.qpos[:], arm.data.qvel[:], _ = desired(0.0)
     for sample in range(round(TRACKED / PERIOD)):
         time = sample * PERIOD
         if sample == round(LOADED / PERIOD):
-            arm.take_up(LOAD)
+            arm.pick_up(LOAD)
         q_d, qd_d, qdd_d = desired(time)
         q, qd = arm.data.qpos.copy(), arm.data.qvel.copy()
         rows.append((time, q, q_d))
@@ -147,7 +148,7 @@ def tracking_runs(robot: bt.Robot, dynamics: bt.Model) -> dict[str, Run]:
     }
 
 
-def draw(robot: bt.Robot, guided: dict[str, Run], tracked: dict[str, Run], path: Path) -> None:
+def draw(guided: dict[str, Run], tracked: dict[str, Run], path: Path) -> None:
     """Draw poses and drift of the guided arm, and tracking errors of two joints."""
     import matplotlib as mpl  # noqa: PLC0415 - only where there is something to draw
 
@@ -162,7 +163,7 @@ def draw(robot: bt.Robot, guided: dict[str, Run], tracked: dict[str, Run], path:
         reach = np.hypot(points[:, 0], points[:, 1]) * np.sign(points[:, 0] + 1e-9)
         axes[0].plot(1e3 * reach, 1e3 * points[:, 2], style, marker="o", ms=4, lw=3, color=colour, label=name)
     axes[0].set(title="Guided by hand, from the side", xlabel="distance from the axis, mm", ylabel="height, mm")
-    axes[0].set(xlim=(-60, 560), ylim=(-20, 480), aspect="equal")
+    axes[0].set(aspect="equal", adjustable="datalim")
     for (name, run), colour in zip(guided.items(), ("tab:green", "tab:red"), strict=True):
         axes[1].plot(run.time, np.rad2deg(run.q[:, 1]), color=colour, label=name)
     axes[1].axvspan(*PULLED, color="0.9", label="a hand pulls")
@@ -171,7 +172,7 @@ def draw(robot: bt.Robot, guided: dict[str, Run], tracked: dict[str, Run], path:
         axes[2].plot(run.time, 1e3 * run.error[:, 1], color=colour, label=name, lw=1)
     axes[2].set(title="Computed torque: error of the lift joint", xlabel="time, s", ylabel="mrad")
     for axis in axes[1:]:
-        axis.axvline(LOADED, color="tab:orange", ls=":", label=f"{LOAD} kg taken up")
+        axis.axvline(LOADED, color="tab:orange", ls=":", label=f"{LOAD} kg picked up")
     for axis in axes:
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
@@ -195,14 +196,14 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     guided, tracked = guided_runs(gravity), tracking_runs(robot, dynamics)
     left = guided["told of the load"].q[round(LOADED / PERIOD)]
     print(f"\nA hand moves the arm by {np.rad2deg(np.abs(left - START).max()):.0f} degrees.")
-    print(f"In the {GUIDED - LOADED:.1f} s after it is given {LOAD} kg, it moves by")
+    print(f"In the {GUIDED - LOADED:.1f} s after it picks up {LOAD} kg, it moves by")
     for name, run in guided.items():
         print(f"  {np.rad2deg(np.abs(run.q[-1] - left).max()):6.2f} degrees, {name}")
     print("\nLargest tracking error, mrad, before and after the load")
     half = round(LOADED / PERIOD)
     for name, run in tracked.items():
         print(f"  {name:16} {1e3 * np.abs(run.error[:half]).max():7.2f} {1e3 * np.abs(run.error[half:]).max():7.2f}")
-    draw(robot, guided, tracked, given.picture)
+    draw(guided, tracked, given.picture)
     print(f"\nwrote {given.picture}")
     return {"gravity": gravity, "dynamics": dynamics, "guided": guided, "tracked": tracked}
 

@@ -198,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{problem}\n")
             return BAD_USE
         message = usage_message(problem, sys.argv[1:] if arguments is None else arguments, COMMANDS)
-        return _refused(f"{message}; see bddtorque {_command(problem)}--help")
+        see = " See" if message.endswith("?") else "; see"
+        return _refused(f"{message}{see} bddtorque {_command(problem)}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk

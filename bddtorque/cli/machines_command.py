@@ -31,7 +31,7 @@ class Costs(StrEnum):
     CELL = "cell"
 
 
-@opt.takes(chosen=opt.CHOICES)
+@opt.takes(chosen=opt.TORQUE_CHOICES)
 def machines_command(
     file: Annotated[
         str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
@@ -88,8 +88,6 @@ def _model(file: str, chosen: dict[str, Any], workers: int | None, no_cache: boo
     """Return the compiled model of a file, or compile one for the target `tables`."""
     if opt.is_compiled(file):
         opt.refuse_choices(file, chosen)
-    elif chosen["target"] not in (None, "tables"):
-        raise BddTorqueError(f"--target must be 'tables', whose operations are counted, got {chosen['target']!r}")
     [model] = opt.models(file, [{**chosen, "target": "tables"}], no_cache, progress, workers=workers)
     if model.plan.target != "tables":
         raise BddTorqueError(f"{file} was compiled for target '{model.plan.target}': compile it for 'tables'")

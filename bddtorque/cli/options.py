@@ -96,6 +96,12 @@ CHOICES = {
         ("xacro_args", list[str], "NAME=VALUE", "xacro: the value of an argument (may be repeated).", "--xacro-arg"),
     ),
 }
+TORQUE_CHOICES = {
+    name: option
+    for name, option in CHOICES.items()
+    if name not in ("quantity", "gains", "target", "precision", "chip", "flash")
+}
+"""What commands take that are about torques, whatever computes them."""
 _RANGES = ("position", "velocity", "acceleration", "torque")
 
 

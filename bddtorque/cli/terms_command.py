@@ -23,7 +23,7 @@ MOST_DRAWN = 400
 KIND_NAMES = {"coriolis": "Coriolis"}
 
 
-@opt.takes(chosen=opt.CHOICES)
+@opt.takes(chosen=opt.TORQUE_CHOICES)
 def terms_command(
     file: Annotated[
         str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")

@@ -69,7 +69,7 @@ class ExportedVerilog:
     bound: float
 
     def sources_for(self, family: str) -> tuple[str, ...]:
-        """Return the files of the module for a family of chips: those that are made for it where there are such."""
+        """Return the files of the module for a family of chips: those made for it, if there are any."""
         return self.ecp5_sources if family == "ecp5" else self.sources
 
     def to_plain(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
 from bddtorque.base.plain import real, vector
 from bddtorque.base.shown_tables import html_table
-from bddtorque.base.sizes import parse_size
+from bddtorque.base.sizes import counted, parse_size
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
@@ -426,7 +426,7 @@ class Model:
             words = ", ".join(f"{name} {word.bits}" for name, word in source.words.items())
             what = f"function {self.name}({words} bits)"
         bound = max(self.certificate.bounds)
-        return f"<bddtorque {what}: {bits} bits, {len(self.tables)} blocks, bound {bound:.3f} units>"
+        return f"<bddtorque {what}: {bits} bits, {counted(len(self.tables), 'blocks')}, bound {bound:.3f} units>"
 
     def _repr_html_(self) -> str:
         source = self.source

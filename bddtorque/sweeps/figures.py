@@ -85,7 +85,7 @@ class JointSweep:
 
     @property
     def exceeds(self) -> bool:
-        """Whether more was found than proved, which must never be.
+        """Whether more was found than is proved, which must never happen.
 
         True torques in floats are themselves a little off: `float_error` is allowed for that.
         """

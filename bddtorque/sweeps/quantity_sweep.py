@@ -55,7 +55,7 @@ class OutputSweep:
 
     @property
     def exceeds(self) -> bool:
-        """Whether more was found than proved, which must never be; true values in floats are a little off too."""
+        """Whether more was found than is proved, which must never happen; the rounding of floats is allowed for."""
         return self.found > self.proved + float_error(self.bits)
 
     def to_plain(self) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def test_nothing_given_shows_help_and_is_bad_use(run):
         (["compile"], "compile needs SPEC (a name, a specification or a robot) or --samples FILE"),
         (
             ["compile", "planar2r", "--bots", "8"],
-            "unknown option '--bots'; did you mean '--bits'?; see bddtorque compile --help",
+            "unknown option '--bots'; did you mean '--bits'? See bddtorque compile --help",
         ),
         (["info"], "FILE is missing; see bddtorque info --help"),
         (["eval", "a.bdt", "b.csv", "c.csv"], "unexpected argument 'c.csv'"),

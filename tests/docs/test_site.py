@@ -14,6 +14,9 @@ def test_the_site_builds_strictly(tmp_path):
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "site" / "getting-started" / "index.html").exists()
+    reference = (tmp_path / "site" / "api-robots" / "index.html").read_text(encoding="utf-8")
+    assert "block_bits" in reference and "Annotated" not in reference  # types, not what checks them
+    assert not list((tmp_path / "site").rglob("*.py"))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("docs/") and name != "docs/index.md"])

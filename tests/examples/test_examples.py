@@ -131,7 +131,7 @@ def test_the_low_cost_arm_means_the_same_in_mujoco(example):
     for mass in (0.0, names["LOAD"]):
         loaded = robot.with_payload(mass, names["PLACE"]) if mass else robot
         if mass:
-            arm.take_up(mass)
+            arm.pick_up(mass)
         for _ in range(5):
             q, qd, qdd = rng.uniform(-1, 1, (3, 5))
             arm.data.qpos[:], arm.data.qvel[:], arm.data.qacc[:] = q, qd, qdd
