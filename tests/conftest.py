@@ -1,5 +1,6 @@
 """Shared by all tests. Its being here also lets them `from oracle import ...` (pytest puts this folder on the path)."""
 
+import gc
 import hashlib
 import os
 import shutil
@@ -29,6 +30,9 @@ for _name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "COLUMNS", "LINES"):
 # A check that decides what lands tries the same examples each time; elsewhere every run tries new ones.
 settings.register_profile("bddtorque", max_examples=examples(100), deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("bddtorque")
+
+# Half a million objects stay until the end: looking through them for garbage as often as usual is one second in twenty.
+gc.set_threshold(20_000, 20, 20)
 
 _SHARED = pytest.StashKey[str]()
 

@@ -1,4 +1,4 @@
-"""The options of `bt.compile` have one definition: type checkers, `Spec` and what is refused at run time agree."""
+"""The options of `bt.compile` have one definition: `Spec` and what is refused agree; see also typed_use.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
-from type_checking import type_errors
 
 import bddtorque as bt
 from bddtorque.cli.options import CHOICES
@@ -14,22 +13,6 @@ from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec import Spec
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.spec import option_names
-
-CODE = """
-import bddtorque as bt
-from bddtorque.spec import load_spec
-
-bt.compile("ur5", bits=8, velocity=[1.0, [-1.0, "20 deg/s"]], torque={"elbow_joint": [-1, 2]}, memory="1 GiB")
-bt.compile("ur5", bits=[8] * 6, input_bits={"position": 10}, lock="others", tip=None, accuracy=0.75, target="float")
-load_spec("ur5").with_options(bits=8)
-bt.load_robot("arm.urdf", tip="tool", lock={"gripper": 0.0}, gravity=(0.0, 0.0, -1.0))
-bt.compile("ur5", bit=8)
-bt.compile("ur5", target="fpga")
-load_spec("ur5").with_options(accuracy="fair")
-bt.load_robot("arm.urdf", tipp="tool")
-"""
-WRONG = ["9", "10", "11", "12"]
-"""Its lines that a type checker refuses."""
 
 
 def test_keywords_and_specification_share_one_definition() -> None:
@@ -39,12 +22,6 @@ def test_keywords_and_specification_share_one_definition() -> None:
 
 def test_the_command_line_has_every_option() -> None:
     assert sorted([*CHOICES, "robot"]) == sorted(option_names())  # the robot is the command's argument
-
-
-def test_type_checkers_know_the_options(tmp_path: Path) -> None:
-    said = [line.partition("user.py:")[2] for line in type_errors(CODE, tmp_path) if ": error:" in line]
-    assert [line.partition(":")[0] for line in said] == WRONG, said
-    assert 'Unexpected keyword argument "bit" for "compile"; did you mean "bits"?' in said[0]
 
 
 @pytest.mark.parametrize(
