@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from bddtorque.bench import timing
+from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.bench.timing import Report, Timing
 from bddtorque.cli.bench_command import _timing_table, chip_table, fpga_table
@@ -14,8 +16,16 @@ from bddtorque.export.fpga_bench import FpgaFigures
 QUICK = ["--states", "64", "--rounds", "2"]
 
 
-@pytest.mark.slow
-def test_a_file_is_measured(run, model_file, monkeypatch):
+@pytest.mark.parametrize("contending", ["two", pytest.param("all", marks=pytest.mark.everything)])
+def test_a_file_is_measured(run, model_file, monkeypatch, contending):
+    """By two contenders that do nothing and one of Python's calls; or by all, whose code takes seconds to compile."""
+    if contending == "two":
+        baselines = [Contender(name, lambda: None, 64, proved=False) for name in (BASELINE, VECTOR_BASELINE)]
+        own = Contender("words, one state at a time", lambda: None, 64, proved=True)
+        monkeypatch.setattr(timing, "contenders", lambda *given: [own, *baselines])
+        monkeypatch.setattr(
+            timing, "python_calls", lambda *given, **options: [timing.Call("torque_words", 1.0, 1.0, 1.0, 1.0)]
+        )
     monkeypatch.setenv("COLUMNS", "200")  # no cell is broken over lines
     ran = run("bench", model_file, *QUICK)
     assert (ran.code, ran.err) == (0, "")

@@ -78,17 +78,18 @@ def equal(model: bt.Model, folder, **options) -> str:
 @needs_yosys
 @needs_abc
 @pytest.mark.parametrize(
-    ("plan", "options"),
+    ("plan", "options", "bits"),
     [
-        ({}, {}),
-        pytest.param({"products": "squares", "block_bits": 8}, {"dsp": False}, marks=pytest.mark.everything),
-        pytest.param({"products": "squares", "block_bits": 8}, {}, marks=pytest.mark.everything),
-        pytest.param({"products": "squares", "block_bits": 8}, {"dsp": True}, marks=pytest.mark.everything),
-        pytest.param({}, {"bits_network": True}, marks=pytest.mark.everything),
+        ({}, {}, 3),
+        pytest.param({}, {}, 4, marks=pytest.mark.everything),
+        pytest.param({"products": "squares", "block_bits": 8}, {"dsp": False}, 4, marks=pytest.mark.everything),
+        pytest.param({"products": "squares", "block_bits": 8}, {}, 4, marks=pytest.mark.everything),
+        pytest.param({"products": "squares", "block_bits": 8}, {"dsp": True}, 4, marks=pytest.mark.everything),
+        pytest.param({}, {"bits_network": True}, 4, marks=pytest.mark.everything),
     ],
 )
-def test_abc_proves_the_circuit_equal_to_the_netlist(plan, options, tmp_path):
-    assert "Networks are equivalent" in equal(arm(4, **plan), tmp_path, **options)
+def test_abc_proves_the_circuit_equal_to_the_netlist(plan, options, bits, tmp_path):
+    assert "Networks are equivalent" in equal(arm(bits, **plan), tmp_path, **options)
 
 
 @needs_yosys
@@ -102,4 +103,4 @@ def test_abc_tells_a_wrong_constant(tmp_path, monkeypatch):
         return right(circuit, terms, constant + 1, *more, **options)
 
     monkeypatch.setattr(verilog_datapath, "sum_stage", wrong)
-    assert "Networks are NOT EQUIVALENT" in equal(arm(4), tmp_path)
+    assert "Networks are NOT EQUIVALENT" in equal(arm(3), tmp_path)

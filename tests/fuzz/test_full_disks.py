@@ -59,13 +59,16 @@ COMMANDS = {
 
 
 SLOW = ("write-spec", "plot", "sweep")
+LONGEST = ("compile", "plot")
+"""Run by `make test-all` only: what they do with a disk, `write-spec` and `sweep` do too."""
 
 
 @pytest.mark.parametrize(
     ("name", "existing"),
     [
-        *((name, True) for name in COMMANDS if name not in SLOW),
-        *(pytest.param(name, True, marks=pytest.mark.slow) for name in SLOW),
+        *((name, True) for name in COMMANDS if name not in (*SLOW, *LONGEST)),
+        *(pytest.param(name, True, marks=pytest.mark.slow) for name in SLOW if name not in LONGEST),
+        *(pytest.param(name, True, marks=pytest.mark.everything) for name in LONGEST),
         *(pytest.param(name, False, marks=pytest.mark.everything) for name in SLOW),
         ("plan", False),
         ("eval", False),

@@ -82,7 +82,9 @@ def test_a_standard_input_that_is_closed(hostile: Path, tmp_path: Path) -> None:
     assert shell("bddtorque --version <&-", tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "encoding", ["ascii", *(pytest.param(each, marks=pytest.mark.everything) for each in ("latin-1", "utf-8"))]
+)
 def test_json_is_json_in_any_encoding(encoding: str, hostile: Path, tmp_path: Path) -> None:
     ran = shell(f"bddtorque info {hostile} --json", tmp_path, PYTHONIOENCODING=encoding)
     assert (ran.returncode, ran.stderr) == (0, "")
