@@ -33,7 +33,7 @@ def compare(file: Path, made: bytes, command: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.everything] if name in ("panda", "stanford") else [])
+        pytest.param(name, marks=[pytest.mark.everything] if name in ("panda", "stanford", "puma560") else [])
         for name in write.PLANS
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from pages import NAMES, ROOT, links, text_of
 
 
+@pytest.mark.everything  # `make docs` does it too, in every run of CI
 def test_the_site_builds_strictly(tmp_path):
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]

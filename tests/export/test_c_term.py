@@ -29,7 +29,7 @@ PLANAR = {
 @pytest.mark.parametrize("form", ["chosen", "ifs"])
 def test_the_self_test_of_a_term(options, form, tmp_path):
     model = arm(4, workers=1, **options)
-    for term in ("C1_12", "G1"):
+    for term in ("C1_12", "G1") if form == "chosen" else ("G1",):
         folder = tmp_path / term
         bt.export_c(model, folder, term=term, form=form)
         command = f"CFLAGS='{' '.join([*WARNINGS, *SANITIZERS])}' make -s check"

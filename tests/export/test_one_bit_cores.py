@@ -28,7 +28,7 @@ def export(folder, plan, **options):
     ("plan", "options"),
     [
         (PAPER, {}),
-        (PAPER, {"processors": 2}),
+        pytest.param(PAPER, {"processors": 2}, marks=pytest.mark.everything),
         (PAPER, {"processors": 5, "spread": "terms"}),
         (PAPER, {"term": "C1_22"}),
         pytest.param(PAPER, {"term": "J12", "processors": 2}, marks=pytest.mark.everything),

@@ -17,9 +17,9 @@ INTEGER = {"target": "integer", "chip": "fpga"}
 WAYS = [
     (6, INTEGER, {}),
     (6, INTEGER, {"dsp": False}),
-    (6, INTEGER, {"share": 2}),
+    pytest.param(6, INTEGER, {"share": 2}, marks=pytest.mark.everything),
     (6, INTEGER, {"share": 1}),
-    (6, {"block_bits": 12}, {}),  # quarter squares
+    pytest.param(6, {"block_bits": 12}, {}, marks=pytest.mark.everything),  # quarter squares; shared ones below
     (6, {"block_bits": 12, "products": "partial"}, {}),
     (4, {"block_bits": 8, "products": "blocks"}, {}),
     (6, {"block_bits": 12}, {"bits_network": True}),

@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from examples_tried import EVERY as EVERYTHING
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -161,13 +162,16 @@ FILES = {
 
 
 EVERY = {
-    "arm": 8,
-    "arm by recursion": 10,
-    "arm in floats": 4,
+    "arm": 21,
+    "arm by recursion": 19,
+    "arm in floats": 15,
     "arm's payload": 23,
-    "arm's law": 13,
+    "arm's law": 21,
+    "floats": 3,
+    "product": 3,
+    "cascade": 3,
 }
-"""One in how many leaves of an arm's header is changed where not all are."""
+"""One in how many leaves of a header is changed where not all are: odd numbers, since a number has two other values."""
 
 
 @cache
@@ -275,9 +279,9 @@ def test_the_file_itself_is_proved_and_signed_as_it_was(name):
 @pytest.mark.parametrize(
     ("name", "every"),
     [
-        *((name, 1) for name in FILES if not name.startswith("arm")),
+        *(("float", 1), ("friction", 1)),
         *(pytest.param(name, every, marks=pytest.mark.slow) for name, every in EVERY.items()),
-        *(pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES if name.startswith("arm")),
+        *(pytest.param(name, 1, marks=pytest.mark.everything) for name in FILES if name not in ("float", "friction")),
     ],
 )
 def test_every_leaf_of_the_header(name, every):
@@ -305,7 +309,7 @@ def test_any_entry_of_a_table_by_one_unit(name):
     for block, table in enumerate(model.tables):
         bits, sign = output_format(model.plan.blocks[block])
         order = model.diagrams[block].order
-        for entry in rng.choice(len(table.values), min(6, len(table.values)), replace=False).tolist():
+        for entry in rng.choice(len(table.values), min(examples(12), len(table.values)), replace=False).tolist():
             for step in (1, -1):
                 values = table.values.astype(np.int64)
                 values[entry] += step
@@ -324,7 +328,7 @@ def test_any_edge_of_a_diagram(name):
     rng = np.random.default_rng(2)
     for block, diagram in enumerate(model.diagrams):
         for array in ARRAYS:
-            for place in rng.choice(len(diagram.arrays()[array]), 2).tolist():
+            for place in rng.choice(len(diagram.arrays()[array]), 2 if EVERYTHING else 1).tolist():
                 for step in (1, 2, -1):
                     arrays = {key: np.array(each) for key, each in diagram.arrays().items()}
                     arrays[array][place] += step

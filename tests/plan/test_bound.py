@@ -52,7 +52,7 @@ def _scales(sample):
     return {name: argument.scale for name, argument in sample.arguments.items()}
 
 
-@pytest.fixture(scope="module", params=[3, 4])
+@pytest.fixture(scope="module", params=[3, pytest.param(4, marks=pytest.mark.everything)])
 def arm(request):
     return bt.compile("planar2r", bits=request.param, workers=1)
 

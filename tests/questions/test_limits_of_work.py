@@ -76,6 +76,12 @@ def test_no_clock_is_looked_at_without_a_limit():
         largest(model, "tau1", work=Work(10, limit=1.0, clock=no_clock))
 
 
+@cache
+def exactly():
+    """Return how many states have a first torque of 20 N·m or more."""
+    return reaching(arm(6), "tau1", 20.0).low
+
+
 @pytest.mark.parametrize("limit", [0, 1, 5])
 def test_a_limit_of_time_is_kept_and_told(limit):
     model = arm(6)
@@ -83,7 +89,7 @@ def test_a_limit_of_time_is_kept_and_told(limit):
     found = reaching(model, "tau1", 20.0, work=Work(limit=limit, clock=clock))
     assert not found.exact and found.stopped == "time" and found.detail.endswith("stopped by the time limit")
     assert clock.looks <= limit + 4
-    assert found.low <= reaching(model, "tau1", 20.0).low <= found.high
+    assert found.low <= exactly() <= found.high
     assert found.to_plain()["stopped"] == "time" and not found.to_plain()["interrupted"]
 
 

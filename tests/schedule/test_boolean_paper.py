@@ -26,7 +26,7 @@ def dense_states():
 
     Both velocities with the opposite sign give the same torques: the first is positive.
     """
-    angles = np.linspace(-np.pi, np.pi, 181)
+    angles = np.linspace(-np.pi, np.pi, 121)
     q = np.stack(np.meshgrid(angles, angles, indexing="ij"), axis=-1).reshape(-1, 2)
     for signs in np.ndindex(2, 2, 2):
         s = 2.0 * np.array((1, *signs)) - 1

@@ -33,7 +33,7 @@ def test_words_are_those_of_the_model_on_any_number_of_cores(plan):
     model = arm(workers=1, **PLANS[plan])
     words = random_words(model, 60)
     states, expected = np.concatenate(words, axis=1), reference(model, words)
-    for processors, spread in ((1, "bits"), (3, "terms"), (5, "bits"), (40, "bits")):
+    for processors, spread in ((1, "bits"), (3, "terms"), (40, "bits")):
         counted = count_clocks(machine_of(model, processors, spread), states)
         assert np.array_equal(counted.words, expected)
 

@@ -142,6 +142,7 @@ def test_whether_or_not_there_is_a_cache(tmp_path: Path) -> None:
     assert to_bytes(cold) == to_bytes(warm) == to_bytes(arm(BITS))
 
 
+@pytest.mark.everything
 def test_the_script_says_what_it_found(script: ModuleType, tmp_path: Path) -> None:
     good = script.Variation("good", how={"workers": 1})
     models, hits, problem = script.compiled(good, ["planar2r"], 3, tmp_path)
