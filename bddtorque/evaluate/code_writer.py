@@ -15,6 +15,7 @@ from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.cutting import cut, is_large
 from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.input_code import InputWord, input_words
+from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.words import Formats
 
@@ -74,11 +75,9 @@ class CodeWriter:
         self.outputs = range(len(plan.outputs))
         self.functions = [header]
         self.parts = 0
-
-    @property
-    def stores(self) -> list[str]:
-        """The statements that write the torque words of state s."""
-        return [f"tau[s, {k}] = r{k}" for k in self.outputs]
+        self._state: list[str] = []
+        self._places: dict[str, str] = {}
+        self._space: list[str] = []
 
     @property
     def text(self) -> str:
@@ -128,10 +127,8 @@ class CodeWriter:
         self.functions.append(f"@intrinsic\ndef {name}(typing, {', '.join(arguments)}):\n    {block}\n")
         return call
 
-    def state_lines(
-        self, statements: Sequence[str], anywhere: Sequence[str], real: str = ""
-    ) -> tuple[list[str], list[str]]:
-        """Return what is done before a loop over states, and for each: from x<k>, the inputs, to r<k>, the outputs.
+    def write_state(self, statements: Sequence[str], anywhere: Sequence[str], real: str = "") -> None:
+        """Write what functions added by `add_states` do with a state: from x<k>, the inputs, to r<k>, the outputs.
 
         Parameters
         ----------
@@ -142,12 +139,11 @@ class CodeWriter:
         real
             The type of what is not named x<k>, i<k> or r<k>; without it all are integers.
         """
-        names = [f"x{word.wire}" for word in self.inputs]
         if DISABLE_JIT or not is_large([*anywhere, *statements]):
-            results = [f"r{k}" for k in self.outputs]
-            call = self.add_block("state", ["table", *names], [*anywhere, *statements], results)
-            return [], [f"{', '.join(results)}, = {call}"]
-        places = {name: f"ints[{k}]" for k, name in enumerate([*names, *(f"r{k}" for k in self.outputs)])}
+            self._state = self._add_text("state", [*anywhere, *statements])
+            return
+        names = [*(f"x{word.wire}" for word in self.inputs), *(f"r{k}" for k in self.outputs)]
+        self._places = places = {name: f"ints[{k}]" for k, name in enumerate(names)}
         sizes = {"ints": len(places), **({"reals": 0} if real else {})}
 
         def new_place(name: str) -> str:
@@ -155,13 +151,37 @@ class CodeWriter:
             sizes[kind] += 1
             return f"{kind}[{sizes[kind] - 1}]"
 
-        calls = self.add_parts("part", [*sizes, "table"], cut(statements, anywhere, places, new_place))
-        begin = [
+        self._state = self.add_parts("part", [*sizes, "table"], cut(statements, anywhere, dict(places), new_place))
+        self._space = [
             f"{kind} = array_at(space_of({size}), ({size},), np.{dtype})"
             for (kind, size), dtype in zip(sizes.items(), ("int64", real), strict=False)
         ]
-        results = [f"r{k} = {places[f'r{k}']}" for k in self.outputs]
-        return begin, [*(f"{places[name]} = {name}" for name in names), *calls, *results]
+
+    def add_states(
+        self, name: str, counting: bool, load: Sequence[str], finish: Sequence[str] = (), decorator: str = DECORATOR
+    ) -> None:
+        """Add a function of states, one after another, whose words are loaded and whose torques finished like this."""
+        given = [*QUANTITIES, "tau", "table", *(["counts"] if counting else [])]
+        finish = [*finish, *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
+        if not self.parts:
+            calls = [self.add_block(f"{name}_state", [*given, "s"], [*load, *self._state, *finish])]
+        else:
+            keep = [f"{place} = {word}" for word, place in self._places.items() if word.startswith("x")]
+            take = [f"{word} = {place}" for word, place in self._places.items() if word.startswith("r")]
+            calls = [
+                self.add_block(f"{name}_load", [*given, "s", "ints"], [*load, *keep]),
+                *self._state,
+                self.add_block(f"{name}_finish", ["tau", "s", "ints"], [*take, *finish]),
+            ]
+        loop = ["for s in range(q.shape[0]):", *indented(calls)]
+        self.add(f"{name}({', '.join(given)})", [*self._space, *loop], decorator)
+
+    def _add_text(self, name: str, statements: Sequence[str]) -> list[str]:
+        """Add statements that several blocks have, once, and return what stands for them there."""
+        if DISABLE_JIT:
+            return list(statements)
+        self.functions.append("\n".join([f'{name} = """', *statements, '"""']))
+        return [f'""" + {name} + """']
 
 
 def indented(lines: Iterable[str]) -> list[str]:

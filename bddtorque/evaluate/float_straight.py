@@ -20,7 +20,7 @@ from bddtorque.evaluate.code_writer import DECORATOR, CodeWriter, Straight, inde
 from bddtorque.evaluate.cutting import cut, is_large
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
 from bddtorque.evaluate.ieee_code import vector_lanes, warn_without_fma
-from bddtorque.evaluate.input_code import check_inputs, load_inputs, unread_words
+from bddtorque.evaluate.input_code import check_inputs, count, load_inputs, unread_words
 from bddtorque.evaluate.pointers import LINE_BYTES
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.state_layouts import TILE, InColumns, InRows
@@ -35,7 +35,7 @@ import numpy as np
 
 from bddtorque.evaluate.ieee_code import fma, lrint, rint
 from bddtorque.evaluate.lane_code import emitted_in_lanes
-from bddtorque.evaluate.llvm_code import emitted
+from bddtorque.evaluate.llvm_code import emitted, held
 from bddtorque.evaluate.pointers import address_of, align_stack, array_at, space_of
 
 real = np.{dtype}
@@ -111,18 +111,11 @@ class FloatSource(TileWriter):
     def _add_states(self, code: FloatCode, dtype: str) -> None:
         """Add the functions that take one state after another."""
         results = [f"r{k} = lrint({code.clamped(k)})" for k in self.outputs]
-        begin, lines = self.state_lines([*code.body, *results], [], dtype)
-        for head, words, check in (
-            ("states(q, qd, qdd, tau, table, counts)", self.counted, check_inputs(self.counted, True)),
-            ("bare(q, qd, qdd, tau, table)", self.inputs, check_inputs(self.inputs, False)),
-            ("unchecked(q, qd, qdd, tau, table)", self.inputs, ()),
-        ):
-            body = [
-                *begin,
-                "for s in range(q.shape[0]):",
-                *indented([*load_inputs(words), *check, *lines, *self.stores]),
-            ]
-            self.add(head, body, INLINED if not self.parts and not head.startswith("states") else DECORATOR)
+        self.write_state([*code.body, *results], [], dtype)
+        self.add_states("states", True, [*load_inputs(self.counted), *check_inputs(self.counted, True)])
+        load, decorator = list(load_inputs(self.inputs)), DECORATOR if self.parts else INLINED
+        self.add_states("bare", False, [*load, *check_inputs(self.inputs, False)], (), decorator)
+        self.add_states("unchecked", False, load, (), decorator)
 
     def _add_batches(self, code: FloatCode) -> None:
         """Add the functions that take many states at once, for states in rows and in columns.
@@ -140,21 +133,22 @@ class FloatSource(TileWriter):
                 f"read_{name}", ["table", "rows", *QUANTITIES, "first", *widths[:-1]], layout.read(places),
                 ["outside", *tallies], self.lanes,
             )  # fmt: skip
-            again, clamps, end = [], [], []
+            again, end = [], []
             for word in self.counted:
-                x, place = f"x{word.wire}", f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+                x = f"x{word.wire}"
                 again.append(f"{x} = {layout.element(word)}")
                 if word.wire in layout.tallies:
-                    end.append(f"{place} += t{word.wire}")
+                    end.append(count(word, f"t{word.wire}"))
                 elif not word.wraps:
-                    again.append(f"{place} += int64({x} < {-word.half} or {x} >= {word.half})")
-                    clamps.append(f"{x} = min(max({x}, {-word.half}), {word.half - 1})")
-            makes = [f"{places[each]} = {value}" for each, value in code.words.items()]
-            names = [f"x{word.wire}" for word in self.counted]
-            again.append(self.add_block(f"clamp_{name}", ["table", "rows", "i", *names], [*clamps, *makes]))
+                    again.append(count(word, f"({x} < {-word.half}) | ({x} > {word.half - 1})"))
+                    again.append(f"{x} = min(max({x}, {-word.half}), {word.half - 1})")
+            again += [f"{places[each]} = {value}" for each, value in code.words.items()]
+            clamp = self.add_block(f"clamp_{name}", [*QUANTITIES, "table", "counts", "rows", "first", "i"], again)
+            if end:
+                end = [self.add_block(f"count_{name}", ["counts", *(f"t{wire}" for wire in layout.tallies)], end)]
             tile = [f"{', '.join(['outside', *tallies])}, = {in_memory(read)}"]
-            tile += [f"t{wire} += {count}" for wire, count in layout.tallies.items()]
-            tile += ["if outside:", f"    for i in range({self.length}):", *indented(indented(again))]
+            tile += [f"t{wire} += {tally}" for wire, tally in layout.tallies.items()]
+            tile += ["if outside:", f"    for i in range({self.length}):", f"        {clamp}"]
             tile += [f"for i in range(0, {self.length}, {self.lanes}):", *indented(map(in_memory, compute))]
             begin = self.begin((*QUANTITIES, "tau"), "np.int64")
             begin += [f"{width} = {width.removesuffix('_width')}.shape[1]" for width in widths]

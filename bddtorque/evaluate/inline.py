@@ -56,19 +56,22 @@ def _stack(typing: Any, count: Any) -> Any:
 
 
 def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
-    """Refuse what is no array of words when a call is compiled; no code is left of it."""
+    """Return `tau`, and refuse what is no array of words when a call is compiled; no code is left of it.
+
+    What takes `tau` from here is not compiled for arguments that are refused.
+    """
     for name, given in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
         words = isinstance(given, types.Array) and given.ndim in (1, 2) and isinstance(given.dtype, types.Integer)
         words = words and given.ndim == getattr(q, "ndim", 0)
         if not words or (name == "tau" and (given.dtype != types.int64 or not given.mutable)):
             wanted = "a writable int64 array" if name == "tau" else "an integer array"
             raise TypingError(f"kernel: {name} must be {wanted} of shape (n,) or (N, n), got {given}")
-    return types.void(q, qd, qdd, tau), lambda context, builder, signature, arguments: context.get_dummy_value()
+    return tau(q, qd, qdd, tau), lambda context, builder, signature, arguments: arguments[3]
 
 
 _pointer_to: Any = intrinsic(_pointer)
 stack_of: Any = intrinsic(_stack)
-_check_types: Any = intrinsic(_check)
+_checked: Any = intrinsic(_check)
 
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
@@ -77,7 +80,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
     book, size, counters = own.ctypes.data, len(own), 3 * joints
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
-        _check_types(q, qd, qdd, tau)
+        tau = _checked(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
         places = array_at(_pointer_to(book), (size,), np.int64)
@@ -96,7 +99,7 @@ def straight_kernel(code: Straight, joints: int, bare: Callable[..., None]) -> C
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
-        _check_types(q, qd, qdd, tau)
+        tau = _checked(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
         values = array_at(_pointer_to(address), (size,), kind)

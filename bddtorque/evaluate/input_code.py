@@ -71,11 +71,7 @@ def unread_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
 def load_inputs(inputs: Sequence[InputWord]) -> Iterator[str]:
     """Yield the statements that load the words of state s."""
     for word in inputs:
-        given = f"{word.quantity}[s, {word.joint}]"
-        yield f"x{word.wire} = int64({given} | {given})"  # floats have no `|` and are refused
-        if not word.wraps:  # an unsigned word that int64 cannot hold is as high as any; else nothing is left of this
-            yield f"if x{word.wire} < 0 and {given} > 0:"
-            yield f"    x{word.wire} = {1 << 62}"
+        yield f"x{word.wire} = {'int64' if word.wraps else 'held'}({word.quantity}[s, {word.joint}])"
 
 
 def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
@@ -96,10 +92,16 @@ def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
         if word.wraps:
             yield f"    {x} = {wrapped(x, word.bits)}"
         if counting:
-            yield f"    if {x} < {word.low} {'and' if word.around else 'or'} {x} > {word.high}:"
-            yield f"        counts[{QUANTITIES.index(word.quantity)}, {word.joint}] += 1"
+            beyond = f"({x} < {word.low}) {'&' if word.around else '|'} ({x} > {word.high})"
+            yield f"    {count(word, beyond)}"
         if not word.wraps:
             yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
+
+
+def count(word: InputWord, number: str) -> str:
+    """Return the statement that adds a number, or whether something holds, to those out of range at a place."""
+    place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+    return f"{place} = {place} + int64({number})"
 
 
 def outside(spans: Iterable[tuple[str, int, int]], negative: Iterable[str] = ()) -> str:
@@ -114,8 +116,8 @@ def outside(spans: Iterable[tuple[str, int, int]], negative: Iterable[str] = ())
             plain.setdefault(high.bit_length() + 1, []).append(f"({name} + {high + 1})")
         else:
             signs.append(f"({name} - ({low})) | ({high} - {name})")
-    tests = [f"(({' | '.join(sums)}) >> {bits}) != 0" for bits, sums in plain.items()]
-    return " or ".join([*tests, *([f"({' | '.join(signs)}) < 0"] if signs else [])])
+    tests = [f"((({' | '.join(sums)}) >> {bits}) != 0)" for bits, sums in plain.items()]
+    return " | ".join([*tests, *([f"(({' | '.join(signs)}) < 0)"] if signs else [])])
 
 
 def clamp_outputs(plan: Plan) -> Iterator[str]:

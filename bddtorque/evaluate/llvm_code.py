@@ -1,10 +1,12 @@
 """Statements of straight-line code as instructions of LLVM, without a compiler of Python in between.
 
 Numba takes seconds to find the types of hundreds of statements and milliseconds to compile them. Here every type is
-known: words are int64, floats are of the plan's precision. Statements are those of Python, without branches and loops:
+known: words are int64, floats are of the plan's precision. Statements are those of Python, without loops:
 
-    w3 = fma(w1, real(0.5), -w2)        a name, or an element of an array of one dimension, is set
+    w3 = fma(w1, real(0.5), -w2)        a name, or an element of an array of one or two dimensions, is set
     rows[128 + i] = w3
+    if x1 < -2048:                      there is no `else`, and names that are set here were set before
+        x1 = -2048
 
 What they mean is what Numba would make of them, operation by operation. An index must not be negative. `lane_code`
 writes the same for many states at once.
@@ -14,19 +16,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.np.numpy_support import from_dtype
 
-INT64, INT32 = ir.IntType(64), ir.IntType(32)
+INT64, INT32, BOOLEAN = ir.IntType(64), ir.IntType(32), ir.IntType(1)
+HIGH = 1 << 62
+"""Higher than any word."""
 _INTEGERS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.LShift: "shl",
     ast.RShift: "ashr",
 }  # fmt: skip
 _FLOATS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _COMPARED = {ast.Lt: "<", ast.Gt: ">", ast.NotEq: "!="}
+_pointer_to_item: Any = cgutils.get_item_pointer2
+
+
+def held(word: int) -> int:
+    """Return an element of an array of integers as an int64: one that int64 cannot hold is as high as any."""
+    return min(int(word), HIGH)
 
 
 def emitted(
@@ -43,7 +55,7 @@ def emitted(
     real
         The NumPy type of floats.
     given
-        Numba's types of what is given, by name: int64 or arrays of one dimension.
+        Numba's types of what is given, by name: int64 or arrays of one or two dimensions.
     make
         Makes the writer of the statements; `Writer` unless given.
     """
@@ -53,7 +65,7 @@ def emitted(
     def generate(context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> Any:
         known = {}
         for (name, kind), value in zip(given.items(), values, strict=True):
-            known[name] = context.make_array(kind)(context, builder, value).data if _is_array(kind) else value
+            known[name] = _array(context, builder, kind, value) if isinstance(kind, types.Array) else value
         writer = (make or Writer)(builder, known, given, context.get_value_type(number))
         for statement in ast.parse(text).body:
             writer.write(statement)
@@ -64,8 +76,13 @@ def emitted(
     return returned(*given.values()), generate
 
 
-def _is_array(kind: Any) -> bool:
-    return isinstance(kind, types.Array)
+def _array(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return what is known of an array: a pointer to its elements, or of two indices the pointer to an element."""
+    array = context.make_array(kind)(context, builder, value)
+    if kind.ndim == 1:
+        return array.data
+    shape, strides = (cgutils.unpack_tuple(builder, each) for each in (array.shape, array.strides))  # type: ignore[no-untyped-call]
+    return partial(_pointer_to_item, context, builder, array.data, shape, strides, kind.layout)
 
 
 def element(value: Any) -> Any:
@@ -86,6 +103,9 @@ class Writer:
 
     def write(self, statement: ast.stmt) -> None:
         """Write the instructions of a statement."""
+        if isinstance(statement, ast.If):
+            self._write_branch(statement)
+            return
         assert isinstance(statement, ast.Assign)
         (target,) = statement.targets
         value = self.value(statement.value)
@@ -98,6 +118,20 @@ class Writer:
                 self.known |= {
                     each.id: own for each, own in zip(names, value, strict=True) if isinstance(each, ast.Name)
                 }
+
+    def _write_branch(self, statement: ast.If) -> None:
+        """Write the instructions of statements that are done if a test holds."""
+        before, known = self.builder.block, dict(self.known)
+        with self.builder.if_then(self.value(statement.test)):
+            for each in statement.body:
+                self.write(each)
+            after = self.builder.block
+        for name, value in known.items():
+            if self.known[name] is not value:
+                either = self.builder.phi(value.type)
+                either.add_incoming(value, before)
+                either.add_incoming(self.known[name], after)
+                self.known[name] = either
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
@@ -125,6 +159,12 @@ class Writer:
                 return self._signed(self.load(node), name)
             case ast.Call(func=ast.Name(id=name), args=[argument]) if name == "real" and _literal(argument) is not None:
                 return self.number(ir.Constant(self.real, _literal(argument)))
+            case ast.Call(func=ast.Name(id="held"), args=[ast.Subscript(value=ast.Name(id=name)) as argument]):
+                value = self.value(argument)
+                if self.kinds[name].dtype != types.uint64:
+                    return value
+                beyond = self.builder.icmp_signed("<", value, ir.Constant(INT64, 0))
+                return self.builder.select(beyond, ir.Constant(INT64, HIGH), value)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return getattr(self, f"_{name}")(*(self.value(each) for each in arguments))
             case _:
@@ -145,7 +185,10 @@ class Writer:
     def place(self, node: ast.Subscript) -> Any:
         """Return a pointer to an element of an array."""
         assert isinstance(node.value, ast.Name)
-        return self.builder.gep(self.known[node.value.id], [self.value(node.slice)], inbounds=True)
+        array = self.known[node.value.id]
+        if isinstance(node.slice, ast.Tuple):
+            return array([self.value(each) for each in node.slice.elts])
+        return self.builder.gep(array, [self.value(node.slice)], inbounds=True)
 
     def _signed(self, value: Any, array: str) -> Any:
         """Return an element of an array: an integer as int64, a float as it is."""
@@ -192,6 +235,8 @@ class Writer:
     def _int64(self, a: Any) -> Any:
         if is_float(a):
             return self.builder.fptosi(a, self._as(a, INT64))
+        if element(a) == BOOLEAN:
+            return self.builder.zext(a, self._as(a, INT64))
         return a if element(a) == INT64 else self.builder.sext(a, self._as(a, INT64))
 
     def _int32(self, a: Any) -> Any:

@@ -101,7 +101,8 @@ class InRows(InColumns):
 
     def element(self, word: InputWord) -> str:
         """Return the word of the state in lane i, which `apart` has put there."""
-        return f"{word.quantity}[first + {state_factor(self.joints, self.lanes)} * i % {self.lanes}, {word.joint}]"
+        state = f"({state_factor(self.joints, self.lanes)} * i & {self.lanes - 1})"
+        return f"{word.quantity}[first + {state}, {word.joint}]"
 
     def write(self) -> list[str]:
         """Return what writes the torques."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bddtorque.evaluate.code_writer import CodeWriter, Straight, indented
+from bddtorque.evaluate.code_writer import CodeWriter, Straight
 from bddtorque.evaluate.input_code import angle_sums, check_inputs, clamp_outputs, load_inputs
 from bddtorque.evaluate.integer_code import integer_statements
 from bddtorque.evaluate.table_pool import Pool, blocks_read
@@ -26,7 +26,7 @@ from numba import int64, njit
 from numba.extending import intrinsic
 import numpy as np
 
-from bddtorque.evaluate.llvm_code import emitted
+from bddtorque.evaluate.llvm_code import emitted, held
 from bddtorque.evaluate.pointers import array_at, space_of
 
 real = np.float64
@@ -50,11 +50,7 @@ class Source(CodeWriter):
     def __init__(self, plan: Plan, formats: Formats, pool: Pool, native: bool) -> None:
         super().__init__(plan, formats, HEADER)
         body = list(integer_statements(plan, pool, self.inputs, native))
-        begin, lines = self.state_lines(body, list(angle_sums(plan, pool)))
-        lines += [*clamp_outputs(plan), *self.stores]
-        for head, counting in (
-            ("states(q, qd, qdd, tau, table, counts)", True),
-            ("bare(q, qd, qdd, tau, table)", False),
-        ):
-            state = [*load_inputs(self.inputs), *check_inputs(self.inputs, counting), *lines]
-            self.add(head, [*begin, "for s in range(q.shape[0]):", *indented(state)])
+        self.write_state(body, list(angle_sums(plan, pool)))
+        for name, counting in (("states", True), ("bare", False)):
+            load = [*load_inputs(self.inputs), *check_inputs(self.inputs, counting)]
+            self.add_states(name, counting, load, list(clamp_outputs(plan)))
