@@ -1,18 +1,46 @@
-"""Typed names for Numba's decorator, so that strict type checks see through it."""
+"""Typed names for Numba's decorator, so that strict type checks see through it; what Numba does while it compiles."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
+from numba.core import config, event
 from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 DISABLE_JIT: bool = bool(vars(config)["DISABLE_JIT"])
 """Whether NUMBA_DISABLE_JIT is set: compiled functions are plain Python then, and cannot read addresses."""
+
+
+class _Uncollected(event.Listener):
+    """Has Python collect no garbage while Numba compiles, unless it does not anyway.
+
+    Numba makes millions of objects that live until it has compiled a function. Python would look through them, and
+    through all that a process holds, again and again: a sixth of the time. What is left over is collected afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._collects = 0, False
+
+    def on_start(self, compiling: Any) -> None:
+        """Begin to compile a function, for itself or for another one; only one thread at a time does."""
+        if self._depth == 0:
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, compiling: Any) -> None:
+        """End, whether or not the function was compiled."""
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
+
+
+event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
 
 
 def njit(function: Function) -> Function:
