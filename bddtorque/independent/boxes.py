@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from .balls import Floats
+from .effort import work
 from .spans import Box, Monomial
 
 MOST_BOXES = 200_000
@@ -78,7 +79,7 @@ def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: fl
         worst, value, split = _bounds(part, monomials, box, joined, room)
         if value > room:  # no box around this point will ever be below
             return False
-        if worst > room:
+        if not worst <= room:  # nor where numbers beyond floats leave neither
             if split is None:
                 return False
             waiting += _halves(part, split)
@@ -181,6 +182,7 @@ def _bounds(
     axes = len(part.widths)
     shape = np.broadcast_shapes(*(field.shape[1:] for _, field in part.fields))
     every = np.empty((len(monomials), *shape))
+    work(every.size)
     for rows, field in part.fields:
         every[list(rows)] = field
     spans = [_span(monomial, joined, part, box) for monomial in monomials]
@@ -191,6 +193,7 @@ def _bounds(
     if not len(places):
         return float(rough.max(initial=-math.inf)), -math.inf, None
     coefficients = every.reshape(len(monomials), -1).T[None, places]
+    work(coefficients.size << len(joined))
     motions = part.low[None], part.high[None]
     at = int(rough.reshape(-1)[places].argmax())
     lost = _losses(monomials, joined, coefficients[:, at : at + 1], *motions)[:, 0]

@@ -11,6 +11,7 @@ from typing import Any
 from .archive import LARGEST_FILE, entries_of
 from .arms import arm_findings, quantity_findings
 from .diagrams import table_key, table_of
+from .effort import bounded_work
 from .findings import Finding, RefusedError, require
 from .float_plan import AnyPlan, float_plan_of
 from .functions import function_findings
@@ -68,10 +69,11 @@ def _read(path: str | PathLike[str]) -> bytes:
 def check_bytes(data: bytes, told: Callable[[Finding], None] | None = None) -> list[Finding]:
     """Do what `check_file` does for the bytes of a file."""
     findings: list[Finding] = []
-    for finding in _ended(_findings(data)):
-        findings.append(finding)
-        if told:
-            told(finding)
+    with bounded_work():
+        for finding in _ended(_findings(data)):
+            findings.append(finding)
+            if told:
+                told(finding)
     return findings
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .balls import Ball, ball_of, sine_and_cosine
+from .effort import work
 from .exact import sine_of_turns
 from .findings import require
 from .graph import Angle
@@ -53,6 +54,7 @@ class Field:
             for second, b in other.terms.items():
                 monomial = tuple(sorted(first + second))
                 found = a * b
+                work(np.size(found.value))
                 total[monomial] = total[monomial] + found if monomial in total else found
         return Field(total)
 

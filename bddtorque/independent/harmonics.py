@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from .balls import Ball
+from .effort import work
 from .fields import Field, Grid
 from .findings import require
 from .formats import Format, box_of
@@ -22,6 +23,8 @@ from .spans import Span
 Key = tuple[tuple[int, ...], Angle | None, bool]
 """Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
 MOST_TERMS = 20_000
+RATIONAL = 1000
+"""Floats that take as long as a product of two terms."""
 
 
 class Waves:
@@ -48,6 +51,7 @@ class Waves:
     def __mul__(self, other: Waves) -> Waves:
         total: dict[Key, Fraction] = {}
         require(len(self.terms) * len(other.terms) <= 50 * MOST_TERMS, "the function has too many waves")
+        work(RATIONAL * len(self.terms) * len(other.terms))
         for first, a in self.terms.items():
             for second, b in other.terms.items():
                 for key, factor in _product(first, second):

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .circuits import Circuit, Term, Variable, degrees_of, gradient, ranges_of, run
+from .effort import work
 from .exact import pi_fixed, sine_and_cosine_of
 from .findings import RefusedError, require
 from .float_bounds import Held
@@ -48,6 +49,8 @@ GUARD = 64
 MOST_ROUNDS, MOST_SOLVED = 200, 6
 SLOW = 16
 """Bits: where a round gains no more, the derivatives are taken anew."""
+LONG = 50
+"""Floats that take as long as a long number."""
 SMALL = 1e-11
 """Singular values, relative to the largest, that are taken for 0."""
 Points = dict[Variable, npt.NDArray[Any]]
@@ -140,6 +143,8 @@ def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], b
 def _inverse(circuit: Circuit, outputs: list[int], constants: list[float], points: Points) -> npt.NDArray[np.float64]:
     """Return what makes steps of constants of the outputs at points, in floats: the shortest ones."""
     leaves, slopes = _float_leaves(circuit, constants, points)
+    count = len(outputs) * max(map(len, points.values()), default=1)
+    work((len(circuit.nodes) + len(constants) * min(count, len(constants))) * count)
     values = run(circuit, leaves, np.multiply)
     jacobian = np.concatenate([gradient(circuit, values, slopes, place) for place in outputs], axis=1).T
     columns = np.maximum(np.abs(constants), 1.0)
@@ -173,6 +178,7 @@ class _LongNumbers:
 
     def __init__(self, circuit: Circuit, points: Points, bits: int) -> None:
         self.circuit, self.bits = circuit, bits
+        self.count = max(map(len, points.values()), default=1)
         self.motions: dict[int, Any] = {}
         self.waves: dict[Angle, list[tuple[int, int]]] = {}
         turn = 2 * pi_fixed(bits + GUARD)[0]
@@ -190,6 +196,7 @@ class _LongNumbers:
     def values(self, constants: list[int]) -> list[Any]:
         """Return the values of all nodes, each an array of the points or one number."""
         bits, wide = self.bits, self.bits + GUARD
+        work(LONG * len(self.circuit.nodes) * self.count)
         leaves = dict(self.motions)
         turned: dict[tuple[Angle, int], tuple[Any, Any]] = {}
         for place, node in enumerate(self.circuit.nodes):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .balls import Ball
 from .boxes import stays_below
+from .effort import work
 from .fields import Field
 from .sliders import as_motions
 from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
@@ -187,6 +188,7 @@ def _on_grid(waves: dict[Monomial, Waves], points: list[int], box: Box, wanted: 
     kind = np.complex128 if small else np.complex64
     amplitudes = sum(float(np.abs(each).sum()) * max(map(abs, box.span(monomial))) for monomial, each in waves.items())
     lost = amplitudes * (DOUBLE * (4 + math.log2(math.prod(points))) if small else SINGLE)
+    work(math.prod(points) * len(waves))
     low, high, varying = math.inf, -math.inf, 0.0
     means = {monomial: float(each.reshape(-1)[0].real) for monomial, each in waves.items()}
     for here in _slices(waves, points, kind, all_at_once=small):

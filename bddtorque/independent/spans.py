@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .balls import Floats
+from .effort import CALL, work
 
 Monomial = tuple[int, ...]
 """Motions that are multiplied, by number, ascending."""
@@ -135,7 +136,7 @@ def _cut(power: Floats, ends: list[Span], low: Floats, high: Floats) -> tuple[Fl
     coarse = _ends(power, ends)
     least, most = np.full_like(low, np.inf), np.full_like(high, -np.inf)
     waiting = [(ends, np.arange(len(low)))]
-    work = 0
+    done = 0
     while waiting:
         box, here = waiting.pop()
         lowest, highest = _ends(power[..., here], box)
@@ -144,10 +145,12 @@ def _cut(power: Floats, ends: list[Span], low: Floats, high: Floats) -> tuple[Fl
         most[here] = np.where(open_, most[here], np.maximum(most[here], highest))
         if not open_.any():
             continue
-        work += (power.size // len(low)) * len(here) * (1 + len(ends))
+        numbers = ((power.size // len(low)) * len(here) + 2 * CALL) * (1 + len(ends))
+        work(numbers)
+        done += numbers
         here = here[open_]
         middle, _ = _ends(power[..., here], [((a + b) / 2, (a + b) / 2) for a, b in box])
-        if work > MOST_WORK or not ends or np.any((middle < low[here]) | (middle > high[here])):
+        if done > MOST_WORK or not ends or np.any((middle < low[here]) | (middle > high[here])):
             return coarse
         # a motion that occurs to the first power alone is exact as it is, beside others
         widths = [(b - a) * (1.0 if count > 2 else 0.3) for (a, b), count in zip(box, power.shape, strict=False)]

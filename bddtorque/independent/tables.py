@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .balls import TINY, ULP, Ball, ball_of, sine_and_cosine
+from .effort import work
 from .exact import Enclosure, ExactAlgebra, exactly, nearest_word
 from .findings import RefusedError, require
 from .graph import Angle, evaluate
@@ -61,6 +62,7 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
     operations = 24 if block.graph is None else 8 + len(block.graph.nodes)
     for axes in _chunks(block.arguments, max(64, CHUNK // operations)):
         found, largest, ties, cut = _rounded(block, axes)
+        work(len(found) * operations)
         _compare(found, words, start, where)
         start += len(found)
         error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut

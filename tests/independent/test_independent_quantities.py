@@ -9,7 +9,7 @@ from mutations import replaced, signed, taken_apart
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.independent import check_bytes
+from bddtorque.independent import check_bytes, effort
 from bddtorque.model.model import to_bytes
 
 GAINS = {"kp": [100.0, 50.0], "kv": 20.0}
@@ -92,3 +92,24 @@ def test_a_difference_of_other_words_is_no_error_of_a_position():
     found = check_bytes(signed(replaced(header, ("plan", "wires", place, "parts"), changed), arrays))
     assert (found[-1].name, found[-1].passed) == ("ranges", False)
     assert "expected the difference of q_desired1 and q1" in found[-1].detail
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("robot", "gravity", 1), -11.930402342337768), (("plan", "wires", 9, "parts", 0, 1), 1030)],
+)
+def test_a_broken_law_of_a_sliding_joint_ends_in_a_finding(path, value, monkeypatch):
+    """Boxes of few positions are halved by the hundred thousand unless each of them counts."""
+    monkeypatch.setattr(effort, "MOST_WORK", 1_000_000_000)
+    header, arrays = taken_apart(compiled(SLIDING, "law", "tables", {"gains": GAINS, **MOTION}))
+    last = check_bytes(signed(replaced(header, path, value), arrays))[-1]
+    assert (last.name, last.passed) == ("dynamics", False) and " is proved" in last.detail
+
+
+def test_work_is_bounded(monkeypatch):
+    data = compiled(*CASES[0])
+    assert check_bytes(data)[-1].passed
+    monkeypatch.setattr(effort, "MOST_WORK", 10_000)
+    last = check_bytes(data)[-1]
+    assert not last.passed
+    assert last.detail == "no proof was found in 10,000 numbers of work: the file is broken, or too large"

@@ -33,6 +33,14 @@ def test_boxes_count_waves_that_are_too_faint_to_look_at():
     assert stays_below({(): (waves, 0.0)}, Box({}, {}), 1 + 1e-4)
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_beyond_floats_are_below_nothing(number):
+    waves = np.array([number, 0.25, 0.25], dtype=np.complex128)
+    with np.errstate(invalid="ignore"):
+        assert not stays_below({(): (waves, 0.0)}, Box({}, {}), 1e3)
+        assert not stays_below({(): (waves * 0 + 1, number)}, Box({}, {}), 1e3)
+
+
 @pytest.mark.parametrize("slip", [0.0, 2.0**-22, 1e-200])
 def test_a_payload_on_a_tip_that_is_no_rotation_raises_the_degree(slip):
     """A wave of a higher degree than the grid is made for looks like one of a lower degree there."""
