@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from bdt_files import signed, taken_apart
+from examples_tried import EVERY
 from oracle import crba, pinocchio_model, rnea
 from sample_robots import example_urdf
 
@@ -188,7 +189,11 @@ def test_a_payload_is_the_one_of_a_robot_that_carries_it(compiled):
     rounded = {name: model.arrays[name].dequantise(model.arrays[name].quantise(each)) for name, each in words.items()}
     exact = bt.inverse_dynamics(fixed, *rounded.values())
     coarse = 2 * np.array([word.lsb for word in model.arrays["tau"]])  # the payload's own words are as coarse
-    assert (np.abs(model.value(**words, payload=payload) - exact) < coarse).all()
+    given = {**words, "payload": payload}
+    named = {f"{name}{k}": np.array([w]) for name, each in given.items()
+             for k, w in enumerate(model.arrays[name].quantise(each), 1)}  # fmt: skip
+    found = model.arrays["tau"].dequantise(plain_words(model, named))[0]
+    assert (np.abs(found - exact) < coarse).all()
 
 
 def test_a_model_without_a_payload_at_run_time_says_how_to_get_one(compiled):
@@ -368,7 +373,7 @@ def test_friction_is_in_the_bias_and_not_in_gravity():
 def test_files_with_anything_in_them_are_read_or_refused_in_one_line(compiled, target):
     model = compiled("gravity", "integer", payload=BOX)
     header, arrays = taken_apart(to_bytes(model))
-    for path in paths_of(header[target]):
+    for path in list(paths_of(header[target]))[:: 1 if EVERY else 3]:
         for value in (None, -1, "x", [], {}, 1e308):
             altered = copy.deepcopy(header)
             place = altered[target]
