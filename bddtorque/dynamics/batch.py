@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
-from bddtorque.dynamics.newton_euler import torque_rows
+from bddtorque.dynamics.newton_euler import WRENCH, torque_rows
 from bddtorque.robots.library import RobotLike, load_robot
 from bddtorque.robots.robot import Robot
 from bddtorque.words.portable import sine_cosine
@@ -78,7 +78,7 @@ def torques(chain: Chain, q: Floats, qd: Floats, qdd: Floats, turned: tuple[Floa
     sine, cosine = turned or (np.sin(q), np.cos(q))
     rows = [_frozen(np.broadcast_to(array, q.shape)) for array in (sine, cosine, q, qd, qdd)]
     tau = np.empty(q.shape)
-    torque_rows(chain, rows[0], rows[1], rows[2], rows[3], rows[4], tau)
+    torque_rows(chain, rows[0], rows[1], rows[2], rows[3], rows[4], tau, np.empty((q.shape[1], WRENCH)))
     return drive_torques(chain, tau)
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from bddtorque.base.jit import jitable, njit
+from bddtorque.base.arithmetic import arithmetic
+from bddtorque.base.jit import jitable, uncounted
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 15
@@ -84,18 +83,19 @@ def newton_euler(
             f = m = (0.0, 0.0, 0.0)
 
 
-@njit
-def torque_rows(chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array) -> None:
-    """Write the torques of N states (N, k) into `tau`, same shape; `sine` and `cosine` are those of q.
+@uncounted
+def torque_rows(
+    chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array, wrench: Array
+) -> None:
+    """Write the torques of N states (N, k) into `tau`, same shape; all else as for `newton_euler`.
 
     It stands here because Numba's cache notices changes of the file a compiled function is in, and of no other.
     """
-    wrench = np.zeros((q.shape[1], WRENCH))
     for row in range(q.shape[0]):
         newton_euler(chain, sine[row], cosine[row], q[row], qd[row], qdd[row], tau[row], wrench)
 
 
-@jitable
+@arithmetic
 def acceleration_field(w: Triple, dw: Triple) -> tuple[Triple, Triple, Triple]:
     """Return the rows of U = [ẇ]× + [w]×[w]×."""
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
@@ -107,7 +107,7 @@ def acceleration_field(w: Triple, dw: Triple) -> tuple[Triple, Triple, Triple]:
     )
 
 
-@jitable
+@arithmetic
 def store_wrench(body: Array, i: int, w: Triple, dw: Triple, a: Triple, wrench: Array) -> None:
     """Write F = m a + U h and N = h × a + (U P)∨ of link i, about its origin."""
     h, mass = (body[i, 0, 3], body[i, 1, 3], body[i, 2, 3]), body[i, 3, 3]
@@ -125,37 +125,37 @@ def store_wrench(body: Array, i: int, w: Triple, dw: Triple, a: Triple, wrench: 
     keep(wrench, i, 3, N)
 
 
-@jitable
+@arithmetic
 def keep(wrench: Array, i: int, first: int, v: Triple) -> None:
     """Write three of the numbers that are kept for link i."""
     wrench[i, first], wrench[i, first + 1], wrench[i, first + 2] = v[0], v[1], v[2]
 
 
-@jitable
+@arithmetic
 def kept(wrench: Array, i: int, first: int) -> Triple:
     """Return three of the numbers that are kept for link i."""
     return wrench[i, first], wrench[i, first + 1], wrench[i, first + 2]
 
 
-@jitable
+@arithmetic
 def row(array: Array, i: int) -> Triple:
     """Return row i of an (n, 3) array."""
     return array[i, 0], array[i, 1], array[i, 2]
 
 
-@jitable
+@arithmetic
 def add(u: Triple, v: Triple) -> Triple:
     """Return u + v."""
     return u[0] + v[0], u[1] + v[1], u[2] + v[2]
 
 
-@jitable
+@arithmetic
 def cross(u: Triple, v: Triple) -> Triple:
     """Return u × v."""
     return u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
 
 
-@jitable
+@arithmetic
 def matrix_times(M: tuple[Triple, Triple, Triple], v: Triple) -> Triple:
     """Return M v for a matrix given by its rows."""
     return (
@@ -165,7 +165,7 @@ def matrix_times(M: tuple[Triple, Triple, Triple], v: Triple) -> Triple:
     )
 
 
-@jitable
+@arithmetic
 def into_joint(E: Array, i: int, v: Triple) -> Triple:
     """Return Eᵢᵀ v: from the axes of link i-1 to those of joint i before it moves."""
     return (
@@ -175,7 +175,7 @@ def into_joint(E: Array, i: int, v: Triple) -> Triple:
     )
 
 
-@jitable
+@arithmetic
 def out_of_joint(E: Array, i: int, v: Triple) -> Triple:
     """Return Eᵢ v: from the axes of joint i to those of link i-1."""
     return (
@@ -185,13 +185,13 @@ def out_of_joint(E: Array, i: int, v: Triple) -> Triple:
     )
 
 
-@jitable
+@arithmetic
 def turn_back(v: Triple, s: Any, c: Any) -> Triple:
     """Return Rz(q)ᵀ v."""
     return c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]
 
 
-@jitable
+@arithmetic
 def turn(v: Triple, s: Any, c: Any) -> Triple:
     """Return Rz(q) v."""
     return c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]
