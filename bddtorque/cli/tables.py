@@ -226,9 +226,11 @@ def word_table(words: list[tuple[str, Format]]) -> Table:
 
 def range_table(ranges: Sequence[TorqueRange]) -> Table:
     """Return range, largest torque (also within joint limits) and effective bits of each torque, one per row."""
-    limited = any(each.within_limits for each in ranges)
-    largest = [">largest torque", *([">within limits"] if limited else [])]
-    table = plain_table("Torques", "joint", ">range", *largest, ">error at most", "unit", ">effective bits")
+    limited = any(each.within_limits and str(each.within_limits) != str(each.extent) for each in ranges)
+    heads = [">largest torque", ">error at most", "unit", ">effective bits"]
+    if limited:  # two lines, so that all fits 80 columns
+        heads = [">largest\ntorque", ">within joint\nlimits", ">error\nat most", "unit", ">effective\nbits"]
+    table = plain_table("Torques", "joint", ">range", *heads)
     for each in ranges:
         extents = [str(each.extent), *([str(each.within_limits)] if limited else [])]
         bits = f"{each.effective_bits:.1f}"

@@ -11,6 +11,9 @@ import pytest
 from compiled import compiled
 
 import bddtorque as bt
+from bddtorque.cli.console import show
+from bddtorque.cli.tables import range_table
+from bddtorque.proof.torque_range import Extent, TorqueRange
 
 LARGER = [("scara", "integer"), ("planar3r_b", "float"), ("stanford", "float"), ("puma560", "integer")]
 ARMS = [
@@ -56,3 +59,16 @@ def test_an_answer_is_no_wider_than_the_certificate(name: str, target: str, insi
         assert top.value is not None and top.bound is not None and bottom.value is not None and bottom.bound is not None
         assert extent.high_reached - known.bound <= top.value <= top.bound <= extent.high + known.bound
         assert extent.low - known.bound <= bottom.bound <= bottom.value <= extent.low_reached + known.bound
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_names_of_joints_stay_whole_in_80_columns(
+    same: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    extent, within = Extent(-12.27, -12.15, 11.9, 12.1), Extent(-12.2, -12.1, 11.9, 12.1)
+    show(range_table([TorqueRange("shoulder pan", "N·m", -180.5, 180.5, 0.0236, extent, extent if same else within)]))
+    out = capsys.readouterr().out
+    assert "shoulder pan" in out and "12.15 to 12.27" in out
+    assert ("12.1 to 12.2" in out) is not same  # another column only where it says something else
+    assert max(map(len, out.splitlines())) <= 80
