@@ -20,11 +20,10 @@ LARGEST_FLOAT = 1 << 1023
 """Counts from here on are shown as a power of two: no float holds 2^1024."""
 
 
-def answer_rows(answer: Answer) -> list[Row]:
-    """Return one row an answer, and one more for the state that shows it."""
+def answer_row(answer: Answer) -> tuple[Row, str]:
+    """Return the row of an answer, and the state that shows it, which may be empty."""
     question, said, state = _SAID[type(answer).__name__](answer)
-    rows = [(question, said, _label(answer), f"{answer.way}: {answer.detail}")]
-    return [*rows, ("", f"at {_state(state, answer)}", "", "")] if state else rows
+    return (question, said, _label(answer), f"{answer.way}: {answer.detail}"), _state(state, answer)
 
 
 def _label(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.answer_rows import answer_rows
+from bddtorque.cli.answer_rows import answer_row
 from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.options import JsonOption
 from bddtorque.cli.progress import ShownProgress
@@ -119,9 +119,14 @@ def _show(file: Path, found: list[Answer]) -> None:
     conditions = next((answer.where for answer in found if answer.where), "")
     title = f"{file.name}: answers for every state {'with ' + conditions if conditions else 'of its input words'}"
     table = plain_table(title, "|of", "question", "answer", "|", "how")
-    last = ""
+    states, last = [], ""
     for answer in found:
-        for row in answer_rows(answer):
-            table.add_row("" if answer.of == last else answer.of, *row)
-            last = answer.of
+        row, state = answer_row(answer)
+        table.add_row("" if answer.of == last else answer.of, *row)
+        last = answer.of
+        if state:
+            shows = f"not {row[0][:-1]}" if row[0].endswith("?") else row[0]
+            states.append(f"{answer.of} {shows}: at {state}")
     show(table)
+    for line in states:  # too long for a column
+        show(line)

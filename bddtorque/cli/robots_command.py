@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import show, write_json
+from bddtorque.cli.console import plain_table, show, write_json
 
 if TYPE_CHECKING:
     from bddtorque.robots.parts import Joint
@@ -20,20 +20,13 @@ def robots_command(
     as_json: Annotated[bool, typer.Option("--json", help="For programs: limits in rad and m.")] = False,
 ) -> None:
     """List the built-in robots: joints, types, ranges and the source of their numbers."""
-    from rich.table import Table
-
     from bddtorque.robots.library import builtin_names, load_robot
 
     robots = [robot_figures(load_robot(name)) for name in builtin_names()]
     if as_json:
         write_json(robots)
         return
-    table = Table(title="Built-in robots")
-    table.add_column("name", style="bold", no_wrap=True)
-    table.add_column("joints", justify="right")
-    table.add_column("types", no_wrap=True)
-    table.add_column("position ranges")
-    table.add_column("source")
+    table = plain_table("Built-in robots", "|name", ">joints", "|types", "position ranges", "source")
     for robot in robots:
         joints, ranges = str(robot["degrees_of_freedom"]), ", ".join(robot["ranges"])
         table.add_row(robot["name"], joints, robot["types"], ranges, robot["source"])

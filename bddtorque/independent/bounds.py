@@ -175,4 +175,5 @@ def check_ranges(plan: Plan, composition: Composition, reaches: dict[int, Span])
             f"{high:.6g} before rounding is proved, {least:.6g} to {most:.6g} is needed",
         )
     sums, waves = sum(wire.kind == "sum" for wire in plan.wires), len(composition.unproved)
-    return f"of {sums} sums: {sums - waves} by the words before them, {waves} by the waves of their values"
+    what = "1 sum" if sums == 1 else f"{sums} sums"
+    return f"of {what}: {sums - waves} by the words before them, {waves} by the waves of their values"
