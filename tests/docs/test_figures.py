@@ -57,6 +57,21 @@ def test_speed_comes_from_bench(monkeypatch):
     figures.benched.cache_clear()
 
 
+def test_cycles_come_from_bench(monkeypatch):
+    measured = [{"way": way, "target": "integer", "mean": 1234.5, "flash": 5678} for way in ("bddtorque", "X", "F")]
+    looked_up = {"way": "bddtorque", "target": "tables", "mean": 20000, "flash": 70000}
+    monkeypatch.setattr(figures, "command", lambda *_: {"figures": [*measured, looked_up]})
+    monkeypatch.setattr(figures, "compiler_version", lambda name: f"{name} 1.2.3")
+    lines = figures.chips().splitlines()
+    assert lines[2] == "| planar2r | 1,234, 5.7 kB | 20,000, 70.0 kB | 1,234 | 1,234 |"
+    assert lines[9] == "| planar2r | 1,234 | 1,234 | 1,234 | 1,234 | 1,234 |"
+    assert lines[-1] == "Compilers: arm-none-eabi-gcc 1.2.3, riscv64-unknown-elf-gcc 1.2.3, avr-gcc 1.2.3."
+
+
+def test_a_table_is_the_same_on_every_page():
+    assert all(len(set(tables)) == 1 for tables in found().values())
+
+
 def test_unknown_tables_are_refused():
     with pytest.raises(SystemExit, match="unknown table 'pcs'; known: arms, chips, pc"):
         figures.write(["pcs"])
