@@ -116,7 +116,8 @@ def subject_findings(
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]
         check_names(each, labels[j], word, where)
-        check_parts(each, bound, most_arithmetic(comparison.noise[j], bound, word, points), where)
+        arithmetic = most_arithmetic(comparison.noise[j], bound, word, points)
+        check_parts(each, bound, arithmetic, comparison.differences[j], where)
         check_range(each, bound, word, where, comparison.truths.get(j))
         require(
             accuracy is None or each.bound < accuracy,
@@ -129,7 +130,13 @@ def subject_findings(
         for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True)
     )
     said = f"every figure follows; bounds, and what is proved here without them: {bounds}; arithmetic, and what is left"
-    yield Finding("certificate", True, f"{said} for it beside the other parts: {rounded}")
+    said = f"{said} for it beside the other parts: {rounded}"
+    dust = ", ".join(
+        f"{each.name} {each.parts['dropped']:.3g} (here {difference:.3g} or less)"
+        for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True)
+        if each.parts["dropped"] and bound.proved is not None
+    )
+    yield Finding("certificate", True, f"{said}; dropped, and the distance from the truth: {dust}" if dust else said)
     for j, each in enumerate(stated):
         _check_saturation(j, each, plan, tables, subject, composition)
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))

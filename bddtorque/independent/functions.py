@@ -95,7 +95,7 @@ def function_findings(
     check_difference(stated, composition.outputs[0], difference, "certificate", "function")
     yield Finding("function", True, said)
     found = composition.outputs[0]
-    check_parts(stated, found, most_arithmetic(0.0, found, output), "certificate")
+    check_parts(stated, found, most_arithmetic(0.0, found, output), difference, "certificate")
     law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
     if law is not None and isinstance(plan, Plan):
         low, high = _reach_of_law(plan, inputs, output)

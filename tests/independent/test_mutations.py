@@ -32,6 +32,7 @@ from mutations import (
     taken_apart,
     written,
 )
+from sample_robots import example_urdf
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -45,6 +46,7 @@ from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.plan.table import Table
+from bddtorque.robots import load_urdf
 from bddtorque.robots.robot_data import robot_from_plain
 
 EITHER = {
@@ -395,6 +397,32 @@ def test_it_says_what_it_proved_itself():
     # both are told: what is stated, and what the other parts leave for it
     figures = [re.findall(r"([0-9.e-]+) \(here ([0-9.e-]+) or more\)", each)[0] for each in left]
     assert float(figures[0][0]) == pytest.approx(2 * float(figures[1][0]), rel=0.01) and figures[0][1] == figures[1][1]
+
+
+def restated(data: bytes, joint: int, **parts: float) -> bytes:
+    """Return a file that states other parts of one torque, and the bound that they add up to."""
+    header, arrays = taken_apart(data)
+    root = ("certificate", "torques", joint)
+    changed = replaced(header, (*root, "parts"), {**at(header, (*root, "parts")), **parts})
+    total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
+    return signed(replaced(changed, (*root, "bound"), total), arrays)
+
+
+def test_dust_that_is_not_there_is_refused():
+    """A plan in floats does not say what it leaves out: no more of that may be stated than the truth is away."""
+    assert proved(restated(file("arm in floats"), 0, dropped=0.005)) == (False, False)
+    robot = load_urdf(example_urdf("double_pendulum_description/urdf/double_pendulum.urdf"))
+    data = to_bytes(bt.compile(robot, velocity=5, acceleration=50, bits=12, target="float", workers=1, cache=None))
+    stated = taken_apart(data)[0]["certificate"]["torques"]
+    found = check_bytes(data)
+    said = next(each.detail for each in found if each.name == "certificate")
+    assert found[-1].passed and stated[0]["parts"]["dropped"] > 0.004
+    figures = re.findall(r"(\w+) ([0-9.e-]+) \(here ([0-9.e-]+) or less\)", said.split("; dropped, and ")[1])
+    assert [figure[0] for figure in figures] == ["joint1", "joint2"]
+    assert float(figures[0][2]) == pytest.approx(stated[0]["parts"]["dropped"], rel=0.01)
+    less = {"dropped": stated[0]["parts"]["dropped"] * 0.9}
+    assert not check_bytes(restated(data, 0, **less))[-1].passed
+    assert not check_bytes(restated(data, 1, dropped=0.004))[-1].passed
 
 
 def test_arithmetic_below_what_the_other_parts_leave_is_refused():
