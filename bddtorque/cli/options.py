@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -46,10 +46,31 @@ def option_table(panel: str, *rows: Any) -> dict[str, Any]:
     return {
         name: Annotated[
             kind | None,
-            typer.Option(f"--{name.replace('_', '-')}", *flags, metavar=metavar, rich_help_panel=panel, help=text),
+            typer.Option(
+                f"--{name.replace('_', '-')}",
+                *flags,
+                metavar=metavar,
+                rich_help_panel=panel,
+                help=text,
+                autocompletion=_completion(name) if metavar == "NAME" else None,
+            ),
         ]
         for name, kind, metavar, text, *flags in rows
     }
+
+
+def _completion(name: str) -> Callable[[str], list[str]]:
+    """Return what gives the values of an option that begin with what the user has typed so far."""
+
+    def values(incomplete: str) -> list[str]:
+        from bddtorque.spec.chips import chips
+        from bddtorque.spec.compile_options import CompileOptions
+
+        hint = get_type_hints(CompileOptions)[name]
+        known = chips() if name == "chip" else [value for part in get_args(hint) for value in get_args(part)]
+        return [value for value in known if value.startswith(incomplete)]
+
+    return values
 
 
 _TORQUE = "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE."

@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numba
@@ -12,7 +13,7 @@ import pytest
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import help_text
-from bddtorque.cli.app import COMMANDS
+from bddtorque.cli.app import COMMANDS, main
 from bddtorque.cli.progress import NUMBA, ShownProgress
 from bddtorque.work import step
 
@@ -75,6 +76,25 @@ def test_completion_can_be_installed(run):
     shown = run("--help").out
     assert "--install-completion" in shown
     assert "--show-completion" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "values"),
+    [
+        (["co"], ["compile"]),
+        (["compile", "planar2r", "--target", "i"], ["integer"]),
+        (["compile", "planar2r", "--chip", "cortex-m4"], ["cortex-m4", "cortex-m4f"]),
+        (["plan", "planar2r", "--quantity", "ma"], ["mass_matrix"]),
+        (["machines", "planar2r", "--costs", "c"], ["cell"]),
+    ],
+)
+def test_names_are_completed(typed, values, monkeypatch, capsys):
+    monkeypatch.setenv("_BDDTORQUE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["bddtorque", *typed]))
+    monkeypatch.setenv("COMP_CWORD", str(len(typed)))
+    with suppress(SystemExit):
+        main([])
+    assert capsys.readouterr().out.split() == values
 
 
 def test_sweep_has_help_of_its_own(run):
