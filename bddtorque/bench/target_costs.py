@@ -20,7 +20,7 @@ from bddtorque.plan.plan_operations import additions, look_ups
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 
-CHIPS = {"tables": "any", "integer": "with a multiplier", "float": "with an FPU"}
+CHIPS = {"tables": "any", "integer": "with multiplier", "float": "with FPU"}
 """What microcontrollers each target is for."""
 TABLE_BYTES = (50_000, 9_000_000)
 """What tables of the built-in arms take from 8 to 16 bits."""

@@ -118,13 +118,13 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
 
 def cost_table(costs: Sequence[TargetCost]) -> Table:
     """Return what each target costs, one per row."""
-    columns = ("|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "microcontroller")
+    columns = ("|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "|microcontroller")
     table = plain_table("Cost of one state by target: * compiled, others estimated", *columns)
     for cost in costs:
         counts = (cost.look_ups, cost.sums, cost.products)
         shown = [f"{count:,}" if cost.counted or not count else f"~{_roughly(count):,}" for count in counts]
-        size = f"{'up to ' if cost.least_bytes < cost.most_bytes else ''}{decimal(cost.most_bytes)}"
-        on_pc = "fastest" if cost.target == "float" else f"{max(cost.times_float, 1):.0f} × float"
+        size = f"{'≤ ' if cost.least_bytes < cost.most_bytes else ''}{decimal(cost.most_bytes)}"
+        on_pc = "fastest" if cost.target == "float" else f"{max(cost.times_float, 1):.2g} × float"
         table.add_row(f"{cost.target}{' *' * cost.counted}", *shown, size, on_pc, cost.chip)
     return table
 

@@ -123,6 +123,8 @@ def test_compile_shows_them(tmp_path, capsys, monkeypatch):
     assert "fastest" in row
     (row,) = (line for line in table if line.startswith(" tables"))
     assert "× float" in row and "~" in row
+    (row,) = (line for line in table if line.startswith(" integer"))
+    assert row.endswith(" with multiplier") and table[2].endswith(" microcontroller")  # no line is folded
     assert main([*arguments, "--json"]) == 0
     targets = json.loads(capsys.readouterr().out)["targets"]
     counted = [(each["target"], each["counted"]) for each in targets]
