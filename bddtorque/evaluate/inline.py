@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.evaluate.machine import program_at, program_book, run_states
+from bddtorque.evaluate.machine import PROGRAM, program_at, program_book, run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
@@ -87,7 +87,7 @@ def program_kernel(program: Program, registers: int, joints: int) -> Callable[..
         scratch = array_at(stack_of(registers), (registers,), np.int64)
         counts = array_at(stack_of(counters), (3, joints), np.int64)
         rows = given_rows(q), given_rows(qd), given_rows(qdd)
-        run_states(program_at(places, 1), rows[0], rows[1], rows[2], as_rows(tau), scratch, counts)
+        run_states(program_at(places, PROGRAM), rows[0], rows[1], rows[2], as_rows(tau), scratch, counts)
 
     function: Any = numba.njit(**OPTIONS)(kernel)
     function.program = program, own  # keeps the arrays alive as long as the function

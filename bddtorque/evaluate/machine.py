@@ -42,6 +42,8 @@ from bddtorque.words.kernels import half_up_shift
 
 Array = Any
 """Integer arrays; Numba knows which."""
+PROGRAM = 2
+"""Where the program begins in the book of `run_program`."""
 LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
@@ -152,17 +154,20 @@ def program_at(book: Array, place: Any) -> Program:
     )
 
 
-def program_book(program: Program, registers: int) -> Array:
-    """Return what `run_program` reads: the number of registers, and where the arrays lie that the caller keeps."""
+def program_book(program: Program, registers: int, address: int = 0) -> Array:
+    """Return what `run_program` reads: the number of registers and their address, if they are not to lie on the stack.
+
+    Then follows where the arrays lie. The caller keeps all of them.
+    """
     where = [number for array in program for number in (array.ctypes.data, len(array))]
-    return np.array([registers, *where], dtype=np.int64)
+    return np.array([registers, address, *where], dtype=np.int64)
 
 
 @uncounted
 def run_program(q: Array, qd: Array, qdd: Array, tau: Array, book: Array, counts: Array) -> None:
-    """Run N states of the program in a book, registers on the stack."""
-    registers = array_at(space_of(book[0]), (book[0],), np.int64)
-    run_states(program_at(book, 1), q, qd, qdd, tau, registers, counts)
+    """Run N states of the program in a book."""
+    registers = array_at(book[1] if book[1] else space_of(book[0]), (book[0],), np.int64)
+    run_states(program_at(book, PROGRAM), q, qd, qdd, tau, registers, counts)
 
 
 @inlined

@@ -117,6 +117,11 @@ def _run_tiles(
     return types.none(address, q, qd, qdd, tau, table, counts, rows, end), _call
 
 
+def _do(typing: Any, address: Any, book: Any, thread: Any, epoch: Any) -> Any:
+    """Have a thread do its part of a state, by the function that lies at an address."""
+    return types.none(address, book, types.int64, types.int64), _call
+
+
 def _call(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     """Call a function that Numba compiled, which returns nothing and raises nothing; elements have any type."""
     convention, kinds = context.call_conv, signature.args[1:]
@@ -142,6 +147,7 @@ array_at: Any = intrinsic(_array)
 address_of: Any = intrinsic(_address)
 run_at: Any = intrinsic(_run)
 run_tiles_at: Any = intrinsic(_run_tiles)
+do_at: Any = intrinsic(_do)
 as_rows: Any = intrinsic(_rows)
 given_rows: Any = intrinsic(_given_rows)
 space_of: Any = intrinsic(_space)

@@ -56,7 +56,7 @@ joints have 350 to 530."""
 MOST_REGISTERS = 1 << 14
 """Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
-_NOTHING = np.empty(0, dtype=np.int64)
+NOTHING = np.empty(0, dtype=np.int64)
 FEWEST_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
@@ -153,7 +153,7 @@ class Interpreted:
         if DISABLE_JIT or self.registers > MOST_REGISTERS:
             run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
             return True
-        return batch_call()(q, qd, qdd, tau, self.places, counts, _NOTHING) == COUNTED
+        return batch_call()(q, qd, qdd, tau, self.places, counts, NOTHING) == COUNTED
 
     def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
         """Return the kernel of one state."""

@@ -12,22 +12,25 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 from weakref import WeakSet
 
 import numba
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
-from bddtorque.base.jit import DISABLE_JIT, uncounted
+from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS
 from bddtorque.evaluate import team_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
-from bddtorque.evaluate.pointers import array_at
+from bddtorque.evaluate.machine import program_book, run_program
+from bddtorque.evaluate.pointers import array_at, entry
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists, processor_lists
-from bddtorque.evaluate.runners import Interpreted, Runnable, plan_places
+from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_kinds, plan_places
 from bddtorque.evaluate.single import (
+    COUNTED,
     FLOATS,
     LEFT,
     OPTIONS,
@@ -35,6 +38,7 @@ from bddtorque.evaluate.single import (
     WORDS,
     One,
     Single,
+    batch_call,
     floats_by,
     single_calls,
     words_by,
@@ -72,7 +76,7 @@ class Team:
         self.spreading = spreading
         self.lists = processor_lists(spreading, runner.program, [wire.name for wire in model.plan.inputs])
         self.threads = min(threads, spreading.processors)
-        self.book, self._shared = _book(self.lists, self.threads)
+        self.book, self._shared, self._inputs = _book(self.lists, self.threads)
         self._pool: ThreadPoolExecutor | None = None
         self.forget_threads()
         _teams.add(self)
@@ -81,15 +85,21 @@ class Team:
         """Run N states, one after another."""
         if DISABLE_JIT:
             return self.runner.run(q, qd, qdd, tau, counts)
+        run, places = batch_call(), self.places
         self._wake()
-        kernel.run_together(self.book, q, qd, qdd, tau, counts)
-        return True
+        return run(q, qd, qdd, tau, places, counts, NOTHING) == COUNTED
+
+    @cached_property
+    def places(self) -> Integers:
+        """How `places` of compiled calls begin."""
+        book: Any = types.Array(types.int64, 1, "C")
+        self.book[kernel.DO] = entry(kernel.do_lists, (book, types.int64, types.int64))
+        self.book[kernel.READ] = entry(run_program, plan_kinds(self._inputs))
+        return plan_places(kernel.run_together, self.book)
 
     def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
-        return single_calls(
-            *_calls(), common, stops, plan_places(run_book, self.book), (self.book, self._shared, *self._held())
-        )
+        return single_calls(*_calls(), common, stops, self.places, (self.book, *self._held()))
 
     def forget_threads(self) -> None:
         """Begin before the first state, without any threads: a forked child has none of them."""
@@ -98,7 +108,9 @@ class Team:
         self._pool, self._waking = None, threading.Lock()
 
     def _held(self) -> tuple[npt.NDArray[Any], ...]:
-        return (*self.lists.program, self.lists.code, self.lists.starts, self.lists.operands, self.lists.torques)
+        lists = self.lists
+        own = self._shared, self._inputs, lists.code, lists.starts, lists.operands, lists.torques
+        return (*own, *lists.program)
 
     def _wake(self) -> None:
         """Start or wake the threads that sleep, and give them a moment of the GIL, which they need to begin."""
@@ -147,8 +159,8 @@ def choose_spreading(model: Runnable, form: str, way: Way, processors: int) -> S
     return min((coarse, fine), key=lambda each: delayed(each, MEETING).makespan)
 
 
-def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers]:
-    """Return the book of a team, and the memory that its threads share."""
+def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Integers]:
+    """Return the book of a team, the memory that its threads share, and the book of the program that reads inputs."""
     processors = len(lists.starts) - 1
     first_list = kernel.ASLEEP + threads * LINE
     first_note = first_list + processors * LINE
@@ -158,19 +170,15 @@ def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers]:
     skipped = -(space.ctypes.data // space.itemsize) % LINE
     shared = space[skipped : skipped + first_slot + lists.slots]
     shared[first_slot + lists.one] = 1
-    arrays = (shared, shared[first_slot:], lists.code, lists.starts, lists.operands, lists.torques, *lists.program)
+    slots = shared[first_slot:]
+    inputs = program_book(lists.program, len(slots), slots.ctypes.data)
+    arrays = (shared, slots, lists.code, lists.starts, lists.operands, lists.torques, inputs, *lists.program)
     book = np.zeros(kernel.BOOK, dtype=np.int64)
     numbers = (processors, threads, yielding_function(), first_list, first_note)
-    book[: kernel.ARRAYS] = numbers
+    book[: len(numbers)] = numbers
     book[kernel.ARRAYS :: 2] = [each.ctypes.data for each in arrays]
     book[kernel.ARRAYS + 1 :: 2] = [len(each) for each in arrays]
-    return book, shared
-
-
-@uncounted
-def run_book(q: Any, qd: Any, qdd: Any, tau: Any, book: Any, counts: Any) -> None:
-    """Run states by the team of a book."""
-    kernel.run_together(book, q, qd, qdd, tau, counts)
+    return book, shared, inputs
 
 
 def _team_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:

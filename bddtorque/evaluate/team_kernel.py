@@ -23,15 +23,16 @@ import numpy as np
 
 from bddtorque.base.jit import inlined, uncounted
 from bddtorque.evaluate.atomics import call_at, observe, publish, relax, take
-from bddtorque.evaluate.machine import look_up, program_at, run_states
-from bddtorque.evaluate.pointers import array_at
+from bddtorque.evaluate.machine import look_up, program_at
+from bddtorque.evaluate.pointers import array_at, do_at, run_at
 from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, SQUARES, WAIT, WALK
 from bddtorque.evaluate.program import Program
 
-PROCESSORS, THREADS, YIELD, LISTS, NOTES, ARRAYS = range(6)
+PROCESSORS, THREADS, YIELD, LISTS, NOTES, DO, READ, ARRAYS = range(8)
 """Numbers in `book`: of processors and threads, the address of what yields a core, where lines and notes begin in the
-shared memory. From ARRAYS on an address and a length for each array:"""
-SHARED, SLOTS, CODE, STARTS, OPERANDS, TORQUES, PROGRAM = range(ARRAYS, ARRAYS + 14, 2)
+shared memory, the addresses of `do_lists` and of `run_program`, compiled once for all that call them. From ARRAYS on an
+address and a length for each array:"""
+SHARED, SLOTS, CODE, STARTS, OPERANDS, TORQUES, INPUTS, PROGRAM = range(ARRAYS, ARRAYS + 16, 2)
 BOOK = PROGRAM + 2 * len(Program._fields)
 """Its length."""
 EPOCH, BUSY, ASLEEP = 0, LINE, 2 * LINE
@@ -173,17 +174,18 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
 
 
 @uncounted
-def run_together(book: Any, q: Any, qd: Any, qdd: Any, tau: Any, counts: Any) -> None:
+def run_together(q: Any, qd: Any, qdd: Any, tau: Any, book: Any, counts: Any) -> None:
     """Run N states, one after another, each by all threads that are awake; callers take turns."""
     shared, slots, torques = array_of(book, SHARED), array_of(book, SLOTS), array_of(book, TORQUES)
+    inputs = array_of(book, INPUTS)
     for state in range(q.shape[0]):
         rows = slice(state, state + 1)
         while not take(shared, BUSY, 0, 1):
             call_at(book[YIELD])
-        run_states(program_at(book, PROGRAM), q[rows], qd[rows], qdd[rows], tau[rows], slots, counts)
+        run_at(book[READ], q[rows], qd[rows], qdd[rows], tau[rows], inputs, counts)
         epoch = shared[EPOCH] + 1
         publish(shared, EPOCH, epoch)
-        do_lists(book, 0, epoch)
+        do_at(book[DO], book, 0, epoch)
         for k in range(len(torques)):
             tau[state, k] = slots[torques[k]]
         publish(shared, BUSY, 0)
@@ -198,7 +200,7 @@ def attend(book: Any, thread: Any, seen: Any) -> None:
     while looks < LIMIT:
         epoch = observe(shared, EPOCH)
         if epoch != seen:
-            do_lists(book, thread, epoch)
+            do_at(book[DO], book, thread, epoch)
             seen, looks = epoch, 0
         looks += 1
         if looks > EAGER:
