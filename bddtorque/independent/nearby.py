@@ -137,7 +137,11 @@ def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], b
         last, shift = most, max(0, most - 900)
         step = inverse @ np.array([float(each >> shift) for each in off])
         near = [each - (round(by) << shift) for each, by in zip(near, step.tolist(), strict=True)]
-    raise RefusedError("no constants near those of the plan make it agree with the robot", "dynamics")
+    raise RefusedError(
+        "no constants near those of the plan make it agree with the robot: it is wrong, or leaves terms out "
+        "('dropped'), which is proved on a grid only, for fewer joints in one torque",
+        "dynamics",
+    )
 
 
 def _inverse(circuit: Circuit, outputs: list[int], constants: list[float], points: Points) -> npt.NDArray[np.float64]:

@@ -138,6 +138,16 @@ def test_what_a_grid_proves_is_proved_without_one(case, monkeypatch):
     assert "probability of at most 2^-100" in next(each.detail for each in found if each.name == "dynamics")
 
 
+@pytest.mark.parametrize("target", ["integer", "tables"])
+def test_words_beyond_a_grid_are_said_to_be_unproved(target, monkeypatch):
+    data = to_bytes(bt.compile("planar2r", target=target, bits=4, workers=1))
+    assert check_bytes(data)[-1].passed
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    last = check_bytes(data)[-1]
+    assert (last.name, last.passed) == ("dynamics", False)
+    assert last.detail.startswith("not proved, nor shown to be wrong: a plan in words is compared")
+
+
 @pytest.mark.parametrize("kind", ["constant", "sine", "add", "outputs"])
 def test_another_function_is_refused_without_a_grid(kind, monkeypatch):
     header, arrays = taken_apart(compiled(*CASES[0]))
