@@ -10,6 +10,7 @@ import io
 import struct
 import zipfile
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ FIRST_TIME = (1980, 1, 1, 0, 0, 0)
 LARGEST_FILE = 2**31 - 1
 MOST_ENTRIES = 2**16 - 2
 """Archives beyond these two would need the 64-bit extensions of zip, which no .bdt file has."""
+SOURCES = (".toml", ".urdf", ".xacro", ".xml")
+"""How files end that are compiled, not loaded."""
 NPY_HEADER = 128
 """Bytes before the entries of a one-dimensional array in npy format 1.0."""
 
@@ -33,7 +36,13 @@ Integers = npt.NDArray[Any]
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file that may be an archive, or refuse; of what cannot be one, only the first few."""
-    return read_whole(path, LARGEST_FILE, "a .bdt file", START)
+    name = str(path)
+    if len(name) < 60 and name.isidentifier() and not Path(name).exists():  # as the built-in robots are called
+        raise BddTorqueError(f"{name}: there is no such file; compile a robot first: bddtorque compile {name}")
+    data = read_whole(path, LARGEST_FILE, "a .bdt file", START)
+    if not data.startswith(START) and Path(name).suffix.lower() in SOURCES:
+        raise BddTorqueError(f"{name}: not a .bdt file; compile it first: bddtorque compile {name}")
+    return data
 
 
 def pack(entries: dict[str, bytes]) -> bytes:

@@ -183,6 +183,9 @@ def test_a_large_hostile_header_takes_memory_in_proportion(tmp_path: Path) -> No
     assert "its first entry must be header.json" in refused(zip_of({"header.json": b" " * (64 * 2**20 + 1)}))
 
 
+ROBOTS = Path(bt.__file__).parent / "robots" / "builtin"
+
+
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     for path, message in (
         (tmp_path / "none.bdt", "there is no such file"),
@@ -192,6 +195,8 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         ("/dev/zero", "not a .bdt file"),  # and it has no end
         ("line\nbreak.bdt", r"line\\nbreak.bdt: there is no such file"),
         ("x" * 5000, "File name too long"),
+        ("ur5", "ur5: there is no such file; compile a robot first: bddtorque compile ur5"),
+        (ROBOTS / "ur5.toml", r"ur5.toml: not a .bdt file; compile it first: bddtorque compile .*ur5.toml"),
     ):
         if str(path).startswith("/dev") and not Path(path).exists():
             continue
@@ -216,3 +221,10 @@ def test_a_file_larger_than_any(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setattr("bddtorque.base.archive.LARGEST_FILE", len(saved(**SMALL)) - 1)
     with pytest.raises(BddTorqueError, match="bytes, this one has more"):
         bt.load(path)
+
+
+def test_a_model_may_have_any_name(tmp_path: Path) -> None:
+    for name in ("arm.toml", "arm"):
+        path = tmp_path / name
+        path.write_bytes(saved(**SMALL))
+        assert bt.load(path).name == "planar2r"
