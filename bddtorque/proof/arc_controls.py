@@ -10,67 +10,67 @@ which are positive and add up to 1: the trigonometric Bernstein basis (J. Sánch
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from bddtorque.base.jit import njit
+from bddtorque.words.portable import sine_cosine
+
+Floats = npt.NDArray[np.float64]
 
 POINTS = 5
 """Control points of an arc."""
+KEPT = 4096
+"""Arcs whose control points are kept: boxes have few arcs each, and share them."""
 _CHOOSE = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.float64)
 
 
-@njit
-def _weights(c: float) -> Any:
+def _weights(c: float) -> Floats:
     return np.array([1.0, 4.0 * c, 2.0 + 4.0 * c * c, 4.0 * c, 1.0])
 
 
-@njit
-def arc_controls(c: float, s: float, centre_c: float, centre_s: float, matrix: Any) -> None:
-    """Fill in the control points (5, 5) of 1, cos q, sin q, cos 2q and sin 2q over an arc.
-
-    Given are cosine and sine of its half width and of its centre.
-    """
-    w = _weights(c)
+@lru_cache(maxsize=KEPT)
+def arc_controls(low: float, high: float) -> Floats:
+    """Return the control points (5, 5) of 1, cos q, sin q, cos 2q and sin 2q over an arc."""
+    (s, centre_s), (c, centre_c) = sine_cosine(np.array([0.5 * (high - low), 0.5 * (low + high)]))
+    w, sign = _weights(c), np.array([-1.0, -1.0, 0.0, 1.0, 1.0])
+    cosine = np.array([c, 2.0 + 2.0 * c * c, 6.0 * c, 2.0 + 2.0 * c * c, c]) / w
+    sine = sign * s * np.array([1.0, 2.0 * c, 0.0, 2.0 * c, 1.0]) / w
+    square = np.array([c * c, 4.0 * c, 2.0 * c * c + 4.0, 4.0 * c, c * c]) / w
+    product = sign * s * np.array([c, 2.0, 0.0, 2.0, c]) / w
+    twice_c, twice_s = 2.0 * square - 1.0, 2.0 * product
     double_c, double_s = 2.0 * centre_c * centre_c - 1.0, 2.0 * centre_c * centre_s
-    for i in range(5):
-        side = i if i < 3 else 4 - i
-        sign = 0.0 if i == 2 else -1.0 if i < 2 else 1.0
-        cosine = (c if side == 0 else 2.0 + 2.0 * c * c if side == 1 else 6.0 * c) / w[i]
-        sine = sign * s * (1.0 if side == 0 else 2.0 * c) / w[i]
-        square = (c * c if side == 0 else 4.0 * c if side == 1 else 2.0 * c * c + 4.0) / w[i]
-        product = sign * s * (c if side == 0 else 2.0) / w[i]
-        twice_c, twice_s = 2.0 * square - 1.0, 2.0 * product
-        matrix[i, 0] = 1.0
-        matrix[i, 1] = centre_c * cosine - centre_s * sine
-        matrix[i, 2] = centre_s * cosine + centre_c * sine
-        matrix[i, 3] = double_c * twice_c - double_s * twice_s
-        matrix[i, 4] = double_s * twice_c + double_c * twice_s
+    return np.stack(
+        (
+            np.ones(POINTS),
+            centre_c * cosine - centre_s * sine,
+            centre_s * cosine + centre_c * sine,
+            double_c * twice_c - double_s * twice_s,
+            double_s * twice_c + double_c * twice_s,
+        ),
+        axis=1,
+    ).copy()
 
 
-@njit
-def slide_controls(centre: float, radius: float, matrix: Any) -> None:
-    """Fill in the control points (5, 5) of 1, x and x² between two ends."""
-    matrix[:] = 0.0
-    for i in range(5):
-        x = 0.5 * (i - 2)
-        matrix[i, 0] = 1.0
-        matrix[i, 1] = centre + x * radius
-        matrix[i, 2] = centre * centre + 2.0 * x * centre * radius + (4.0 * x * x - 1.0) / 3.0 * radius * radius
+@lru_cache(maxsize=KEPT)
+def slide_controls(low: float, high: float) -> Floats:
+    """Return the control points (5, 5) of 1, x and x² between two ends; the last two are of nothing."""
+    centre, radius, x = 0.5 * (low + high), 0.5 * (high - low), np.arange(-1.0, 1.5, 0.5)
+    controls = np.zeros((POINTS, POINTS))
+    controls[:, 0] = 1.0
+    controls[:, 1] = centre + x * radius
+    controls[:, 2] = centre * centre + 2.0 * x * centre * radius + (4.0 * x * x - 1.0) / 3.0 * radius * radius
+    return controls
 
 
-@njit
-def halving(c: float, upper: bool, matrix: Any) -> None:
-    """Fill in how control points of half an arc are means of those of the arc, c being the cosine of its half width."""
-    w = _weights(c)
-    for k in range(5):
-        total = 0.0
-        for i in range(k + 1):
-            total += _CHOOSE[4 - i, 4 - k] * w[i]
-        for i in range(5):
-            share = _CHOOSE[4 - i, 4 - k] * w[i] / total if i <= k else 0.0
-            if upper:
-                matrix[4 - k, 4 - i] = share
-            else:
-                matrix[k, i] = share
+@lru_cache(maxsize=KEPT)
+def halvings(radius: float) -> tuple[Floats, Floats]:
+    """Return how control points of the halves of an arc are means of those of the arc, by its half width; 0: a slide.
+
+    (5, 5) each, of the lower and of the upper half.
+    """
+    w = _weights(float(sine_cosine(np.array([radius]))[1][0]))
+    lower = np.array([[_CHOOSE[4 - i, 4 - k] * w[i] for i in range(POINTS)] for k in range(POINTS)])
+    lower /= lower.sum(axis=1, keepdims=True)
+    return lower, lower[::-1, ::-1].copy()

@@ -15,24 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import njit
-from bddtorque.proof.arc_controls import POINTS, arc_controls, halving, slide_controls
-from bddtorque.proof.motion_forms import add_corners, cheap_bounds, largest_motion
-from bddtorque.proof.wave_values import sine_cosine
+from bddtorque.base.jit import inlined, uncounted
 
 LANES = 3
 """Positions whose control points are looked at side by side."""
-UNKNOWN, POINT = -1, -2
-"""In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
 
 
-@njit
-def _mix(source: Any, target: Any, layout: Any, axis: int, matrix: Any) -> None:
-    """Multiply one position's axis of all rows with a small matrix."""
-    offsets, strides = layout
-    for m in range(len(strides)):
-        inner = strides[m, axis]
-        first, last = offsets[m], offsets[m + 1]
+@uncounted
+def mix_axis(source: Any, target: Any, layout: Any, axis: int, matrix: Any) -> None:
+    """Multiply one position's axis of all rows with a small matrix (5, 5).
+
+    `layout` (rows, d + 1) holds strides of the positions in each row, 0 for one that it does not depend on, and where
+    the row begins.
+    """
+    last_column = layout.shape[1] - 1
+    for m in range(len(layout)):
+        inner, first, last = layout[m, axis], layout[m, last_column], len(source)
+        if m + 1 < len(layout):
+            last = layout[m + 1, last_column]
         if inner == 0:
             for p in range(first, last):
                 target[p] = source[p]
@@ -47,210 +47,110 @@ def _mix(source: Any, target: Any, layout: Any, axis: int, matrix: Any) -> None:
                     )
 
 
-@njit
-def _fill_block(values: Any, places: Any, lanes: Any, block: Any) -> None:
-    """Fill in the control points of all rows on some lanes, which begin at a place of each row."""
-    for m in range(len(places)):
-        if lanes[m, -1] == len(lanes[m]) - 1:  # one after the other
-            for p in range(len(lanes[m])):
-                block[m, p] = values[places[m] + p]
-        else:
-            for p in range(len(lanes[m])):
-                block[m, p] = values[places[m] + lanes[m, p]]
+@inlined
+def _add_corners(block: Any, products: Any, totals: Any, slopes: Any, sums: Any, most: Any, x: Any) -> None:
+    """Add to the totals the largest value of each lane's form at a corner, its squares aside.
 
-
-@njit
-def _bound(values: Any, rows: Any, aim: float, hint: int, motion: Any, space: Any) -> tuple[float, int]:
-    """Return a bound of the torque over a box, no closer than `aim`, and the control point that has it; -1 for none.
-
-    `hint` is the one to look at first.
+    The first velocity is at 1, the last one at its better end; the others begin at 0.
     """
-    (offsets, strides), lanes, roles, even = rows
-    block, totals, sizes, sums, slopes, most, form, places, trial = space
-    axes, width = strides.shape[1], lanes.shape[1]
-    blocks = POINTS ** max(0, axes - LANES)
-    best, skipped, at = -np.inf, -np.inf, -1
-    for turn in range(blocks):
-        number = (hint // width + turn) % blocks if hint >= 0 else turn
-        for m in range(len(places)):
-            places[m] = offsets[m]
-        rest = number
-        for axis in range(axes - LANES - 1, -1, -1):
-            index = rest % POINTS
-            rest //= POINTS
-            for m in range(len(places)):
-                places[m] += index * strides[m, axis]
-        _fill_block(values, places, lanes, block)
-        cheap = cheap_bounds(block, roles, totals, sizes)
-        if cheap <= max(aim, best):
-            skipped = max(skipped, cheap)
-            continue
-        if len(roles[2]):
-            add_corners(block, roles[2], totals, sums, slopes, most)
-        for _ in range(width):
-            p = int(np.argmax(totals))
-            if totals[p] <= max(aim, best):
-                skipped = max(skipped, totals[p])
-                break
-            value = min(totals[p], largest_motion(block[:, p], roles, even, form, trial))
-            totals[p] = -np.inf
-            if value > best:
-                best, at = value, number * width + p
-                motion[:] = trial
-    return max(best, skipped), at
-
-
-@njit
-def _bend(values: Any, rows: Any, at: int, motion: Any, bends: Any, form: Any) -> None:
-    """Fill in how far the control points through one of them are from a straight line, along each position.
-
-    `form` is where the weights of the rows are kept.
-    """
-    (offsets, strides), _, roles, _ = rows
-    still, accelerations, products = roles
-    count, axes = len(products), strides.shape[1]
-    weight = form
-    weight[:] = 0.0
-    if still >= 0:
-        weight[still] = 1.0
-    for j in range(len(accelerations)):
-        if accelerations[j] >= 0:
-            weight[accelerations[j]] = motion[count + j]
+    count, lanes = len(products), len(totals)
+    others = max(0, count - 2)
     for j in range(count):
-        for k in range(j + 1):
-            if products[j, k] >= 0:
-                weight[products[j, k]] = motion[j] * motion[k]
-    line = np.empty(POINTS)
-    for axis in range(axes):
-        own = (at // POINTS ** (axes - 1 - axis)) % POINTS
-        line[:] = 0.0
-        for m in range(len(strides)):
-            place, rest = offsets[m], at
-            for k in range(axes - 1, -1, -1):
-                place += (rest % POINTS) * strides[m, k]
-                rest //= POINTS
-            for i in range(POINTS):
-                line[i] += weight[m] * values[place + (i - own) * strides[m, axis]]
-        bends[axis] = 0.0
-        for i in range(1, POINTS - 1):
-            bends[axis] = max(bends[axis], abs(line[i - 1] - 2.0 * line[i] + line[i + 1]))
+        m, x[j] = products[j, 0], 0.0
+        for p in range(lanes):
+            slopes[j, p] = block[m, p] if j and m >= 0 else 0.0
+            sums[p], most[p] = 0.0, -np.inf
+    for turn in range(others + (1 << others)):
+        code = turn - others  # one velocity changes ends at a time
+        j = turn + 1
+        if code > 0:
+            j = 1
+            while not (code >> (j - 1)) & 1:
+                j += 1
+        if code != 0:
+            step = 1.0 if code < 0 else -2.0 * x[j]
+            x[j] += step
+            for p in range(lanes):
+                sums[p] += step * slopes[j, p]
+            for k in range(1, count):
+                m = products[max(j, k), min(j, k)]
+                if k != j and m >= 0:
+                    for p in range(lanes):
+                        slopes[k, p] += step * block[m, p]
+        if code >= 0:
+            for p in range(lanes):
+                most[p] = max(most[p], sums[p] + abs(slopes[count - 1, p]))
+    for p in range(lanes):
+        totals[p] += most[p]
 
 
-@njit
-def _controls(coefficients: Any, rows: Any, low: Any, high: Any, turning: Any, buffers: Any, arcs: Any) -> None:
-    """Fill in the control points of a box of positions, axis by axis, one buffer each.
-
-    `arcs` (d, 2) are those of the box that was there before: what the first axes have in common is kept.
-    """
-    matrix, same = np.empty((5, 5)), True
-    if not len(low):
-        buffers[0] = coefficients
-    for axis in range(len(low)):
-        same = same and arcs[axis, 0] == low[axis] and arcs[axis, 1] == high[axis]
-        if same:
-            continue
-        arcs[axis, 0], arcs[axis, 1] = low[axis], high[axis]
-        centre, radius = 0.5 * (low[axis] + high[axis]), 0.5 * (high[axis] - low[axis])
-        if turning[axis]:
-            s, c = sine_cosine(radius)
-            centre_s, centre_c = sine_cosine(centre)
-            arc_controls(c, s, centre_c, centre_s, matrix)
-        else:
-            slide_controls(centre, radius, matrix)
-        _mix(coefficients if axis == 0 else buffers[axis - 1], buffers[axis], rows[0], axis, matrix)
-
-
-@njit
-def look(
-    coefficients: Any, rows: Any, turning: Any, box: Any, aim: float, buffers: Any, arcs: Any, made: Any, most: int
-) -> tuple[int, int]:
-    """Bound a box, or if that is done its halves, and halves of these that are not below `aim`, for a few levels.
+@uncounted
+def corner_bounds(
+    values: Any, starts: Any, lanes: Any, shares: Any, products: Any, hint: int, floor: float, room: Any, made: Any
+) -> tuple[int, float]:
+    """Bound the torque of all motions at every control point as if no square of a velocity opened downward.
 
     Parameters
     ----------
-    coefficients, rows
-        Of all rows one after the other, (5, ..., 5) each: what 1, cos q, sin q, cos 2q, sin 2q of an angle, or 1, x, x²
-        of a sliding position, are multiplied with. Their layout, lanes, roles, and whether they are even.
-    turning
-        Whether each position is an angle.
-    box
-        Ends of the positions, (2, d), and what was found of it: the position to halve, and the
-        control point.
-    buffers, arcs
-        Control points, one buffer a position and one for each level of halves; and the arcs that the former are of.
+    values
+        Control points of all rows, one after the other.
+    starts, lanes
+        Where each row has the control points of a block, (blocks, rows), and from there its lanes, (rows, width).
+    shares
+        (rows, 3): what a value adds to the bound, what its magnitude adds, and what its magnitude adds at most.
+    products
+        Rows of products of velocities, (v, v) below the diagonal; -1 for none.
+    hint
+        The block to look at; -h - 1 for all but block h.
+    floor
+        Only larger bounds are looked for.
+    room
+        Memory to work in.
     made
-        Takes the boxes left: ends, bounds, what to halve, control points, and motions.
-    most
-        How many boxes to bound, at most.
+        Takes the control points, by number, that have larger bounds, and these bounds.
 
     Returns
     -------
     int
-        How many boxes are left.
-    int
-        How many were bounded.
+        How many have larger bounds.
+    float
+        The largest bound of the others.
     """
-    lows, highs, bounds, splits, hints, motions = made
-    ends, first_axis, first_hint = box
-    (_, strides), lanes, (_, accelerations, products), _ = rows
-    axes, count, width = len(turning), len(products), lanes.shape[1]
-    first = max(axes, 1) - 1
-    levels = len(buffers) - first
-    space = (
-        np.empty((len(strides), width)),
-        np.empty(width),
-        np.empty(width),
-        np.empty(width),
-        np.empty((count, width)),
-        np.empty(width),
-        np.empty((count, count)),
-        np.empty(len(strides), np.int64),
-        np.empty(count + len(accelerations)),
-    )
-    low, high = np.empty((levels, axes)), np.empty((levels, axes))
-    split, hint = np.empty(levels, np.int64), np.empty(levels, np.int64)
-    motion, bends, matrix, weight = (
-        np.zeros(count + len(accelerations)),
-        np.empty(axes),
-        np.empty((5, 5)),
-        np.empty(len(strides)),
-    )
-    tasks, waiting, left, looked = np.empty((2 * levels + 1, 2), np.int64), 0, 0, 0
-    low[0], high[0], split[0], hint[0] = ends[0], ends[1], first_axis, first_hint
-    _controls(coefficients, rows, low[0], high[0], turning, buffers, arcs)
-    if first_axis == UNKNOWN:
-        tasks[0], waiting = (-1, 0), 1
-    else:
-        tasks[0], tasks[1], waiting = (0, 1), (0, 0), 2
-    while waiting:
-        waiting -= 1
-        parent, side = tasks[waiting]
-        level = parent + 1
-        if parent >= 0:
-            axis = split[parent]
-            c = sine_cosine(0.5 * (high[parent, axis] - low[parent, axis]))[1] if turning[axis] else 1.0
-            low[level], high[level] = low[parent], high[parent]
-            middle = 0.5 * (low[parent, axis] + high[parent, axis])
-            if side:
-                low[level, axis] = middle
-            else:
-                high[level, axis] = middle
-            halving(c, side == 1, matrix)
-            _mix(buffers[first + parent], buffers[first + level], rows[0], axis, matrix)
-        bound, at = _bound(buffers[first + level], rows, aim, hint[max(parent, 0)], motion, space)
-        looked += 1
-        split[level], hint[level] = POINT, at
-        if at >= 0:
-            _bend(buffers[first + level], rows, at, motion, bends, weight)
-            worst = -1.0
-            for axis in range(axes):
-                if high[level, axis] > low[level, axis] and bends[axis] > worst:
-                    split[level], worst = axis, bends[axis]
-        if bound > aim and split[level] >= 0 and level + 1 < levels and looked + waiting + 2 <= most:
-            tasks[waiting], tasks[waiting + 1] = (level, 1), (level, 0)
-            waiting += 2
+    block, slopes, totals, sizes, sums, most, x = room
+    found, tops = made
+    rows, width = lanes.shape
+    count, skipped = 0, -np.inf
+    for number in range(max(hint, 0), len(starts) if hint < 0 else hint + 1):
+        if number == -hint - 1:
             continue
-        lows[left], highs[left], bounds[left] = low[level], high[level], bound
-        splits[left], hints[left], motions[left] = split[level], at, motion
-        left += 1
-    return left, looked
+        for p in range(width):
+            totals[p] = sizes[p] = 0.0
+        for m in range(rows):
+            start, once, size, rest = starts[number, m], shares[m, 0], shares[m, 1], shares[m, 2]
+            if lanes[m, width - 1] == width - 1:  # one after the other
+                for p in range(width):
+                    value = values[start + p]
+                    block[m, p] = value
+                    totals[p] += once * value + size * abs(value)
+                    sizes[p] += rest * abs(value)
+            else:
+                for p in range(width):
+                    value = values[start + lanes[m, p]]
+                    block[m, p] = value
+                    totals[p] += once * value + size * abs(value)
+                    sizes[p] += rest * abs(value)
+        cheap = -np.inf
+        for p in range(width):
+            cheap = max(cheap, totals[p] + sizes[p])
+        if cheap <= floor:
+            skipped = max(skipped, cheap)
+            continue
+        if len(products):
+            _add_corners(block, products, totals, slopes, sums, most, x)
+        for p in range(width):
+            if totals[p] > floor:
+                found[count], tops[count] = number * width + p, totals[p]
+                count += 1
+            else:
+                skipped = max(skipped, totals[p])
+    return count, skipped

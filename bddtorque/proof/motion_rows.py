@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,6 @@ from bddtorque.dynamics.terms import (
     sample_grid,
 )
 from bddtorque.proof.arc_controls import POINTS
-from bddtorque.proof.control_points import LANES
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
 
@@ -53,10 +51,19 @@ class MotionRows:
         (d,), which positions matter.
     turned
         (n, n), integers: what makes positions of the joints out of these.
-    coefficients, rows
-        Of all rows one after the other; and their layout, lanes, roles, and whether the form is even.
-    velocities, accelerations
-        The joints whose motions matter, in the order of `rows`.
+    coefficients, layout
+        Of all rows one after the other; and (rows, d + 1) strides of the positions in each row, and where it begins.
+    products, accelerations, still
+        Rows of what is multiplied with two velocities, (v, v) below the diagonal, with an acceleration, and with nothing,
+        (1,); -1 for none.
+    even
+        Whether velocities run from -x to x: then any one sign may be chosen. Else the first of the v is the constant 1.
+    factors
+        (2, rows), which two motions a coefficient is multiplied with: velocities, accelerations, and 1.
+    shares
+        (rows, 3): what a coefficient, and its magnitude, add to a bound, and what its magnitude may add.
+    moving, pushed
+        The joints whose velocities and whose accelerations matter, in the order of these rows.
     total
         No torque is larger: all coefficients together.
     left_out
@@ -66,9 +73,15 @@ class MotionRows:
     positions: Integers
     turned: Integers
     coefficients: Floats
-    rows: tuple[Any, ...]
-    velocities: Integers
+    layout: Integers
+    products: Integers
     accelerations: Integers
+    still: Integers
+    even: bool
+    factors: Integers
+    shares: Floats
+    moving: Integers
+    pushed: Integers
     total: float
     left_out: float
 
@@ -210,34 +223,43 @@ def _laid_out(rows: Rows, turned: Integers, even: bool) -> MotionRows:
             parts[key] = row
     positions = np.array([j for j in range(n) if any(each.shape[j] > 1 for each in parts.values())], np.int64)
     d = len(positions)
-    offsets = np.cumsum([0, *(each.size for each in parts.values())])
-    strides, inside = np.zeros((len(parts), d), np.int64), min(LANES, d)
+    layout = np.zeros((len(parts), d + 1), np.int64)
+    layout[:, d] = np.cumsum([0, *(each.size for each in parts.values())])[:-1]
     for m, row in enumerate(parts.values()):
         size = 1
         for k in range(d - 1, -1, -1):
             if row.shape[positions[k]] > 1:
-                strides[m, k], size = size, size * POINTS
-    indices = np.stack(np.unravel_index(np.arange(POINTS**inside), (POINTS,) * inside) if inside else [[0]], axis=0)
-    lanes = strides[:, d - inside :] @ indices if inside else np.zeros((len(parts), 1), np.int64)
+                layout[m, k], size = size, size * POINTS
     keys = list(parts)
-    velocities = sorted({j for kind, *joints in keys if kind == "qd" for j in joints if j >= 0})
-    accelerations = sorted({j for kind, j, _ in keys if kind == "qdd"})
-    first = ([] if even else [-1]) if velocities else []
-    places = [*first, *velocities]
+    moving = sorted({j for kind, *joints in keys if kind == "qd" for j in joints if j >= 0})
+    pushed = sorted({j for kind, j, _ in keys if kind == "qdd"})
+    places = [-1, *moving] if moving and not even else moving
     products = np.full((len(places), len(places)), -1, np.int64)
+    factors, shares = np.full((2, len(keys)), len(places) + len(pushed)), np.empty((len(keys), 3))
     for m, (kind, j, k) in enumerate(keys):
         if kind == "qd":
-            products[places.index(j), places.index(k)] = m
+            factors[:, m] = places.index(j), places.index(k)
+            products[factors[0, m], factors[1, m]] = m
+        elif kind == "qdd":
+            factors[0, m] = len(places) + pushed.index(j)
+        # a square of a velocity adds nothing or all of it
+        shares[m] = {"still": (1.0, 0.0, 0.0), "qdd": (0.0, 1.0, 0.0)}.get(
+            kind, (0.5, 0.5, 0.0) if j == k else (0.0, 0.0, 1.0)
+        )
     still = keys.index(("still", -1, -1)) if ("still", -1, -1) in parts else -1
-    acceleration_rows = np.array([keys.index(("qdd", j, -1)) for j in accelerations], np.int64)
-    coefficients = np.concatenate([np.ravel(each) for each in parts.values()]) if parts else np.zeros(0)
     return MotionRows(
         positions,
         turned,
-        coefficients,
-        ((offsets, strides), np.ascontiguousarray(lanes), (still, acceleration_rows, products), even),
-        np.array(velocities, np.int64),
-        np.array(accelerations, np.int64),
+        np.concatenate([np.ravel(each) for each in parts.values()]) if parts else np.zeros(0),
+        layout,
+        products,
+        np.array([keys.index(("qdd", j, -1)) for j in pushed], np.int64),
+        np.array([still]),
+        even,
+        factors,
+        shares,
+        np.array(moving, np.int64),
+        np.array(pushed, np.int64),
         total,
         left_out,
     )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.laws.joint_friction import friction_reach
-from bddtorque.proof.control_points import POINT, UNKNOWN, look
+from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
 from bddtorque.proof.torque_waves import input_ends
 from bddtorque.robots.robot import Robot
@@ -28,7 +28,11 @@ from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+_Box = tuple[list[float], list[float], float, int, int]
+"""Two ends of positions, a bound, the position to halve, and the control point to look at first."""
 
+UNKNOWN, POINT = -1, -2
+"""In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
 MARGIN = 1e-6
 """Relative to all coefficients together: far more than they are off, and than float64 loses on the way to a bound."""
 WIDEST = TURN / 4
@@ -58,7 +62,7 @@ class TorqueSearch:
         self, own: MotionRows, robot: Robot, place: int, direction: int, low: Floats, high: Floats, starts: int = STARTS
     ) -> None:
         self.direction, self.boxes = direction, 0
-        self._robot, self._place, self._own, self._low, self._high = robot, place, own, low, high
+        self._chain, self._place, self._own, self._low, self._high = chain_of(robot), place, own, low, high
         self._friction = _friction(robot, place, direction, low, high)
         self._rest = self._friction + own.left_out + MARGIN * own.total
         self.steps = 0.5 * len(own.coefficients) + 2000.0
@@ -68,15 +72,14 @@ class TorqueSearch:
         count = len(lows)
         self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN), np.full(count, -1)]
         self._done = -math.inf
-        d = len(own.positions)
-        self._buffers, self._arcs = np.empty((max(d, 1) + LEVELS - 1, len(own.coefficients))), np.full((d, 2), math.nan)
+        self._points = BoxBounds(own, self._turning.tolist(), LEVELS)
         inputs = np.random.default_rng(place).uniform(low, high, (starts, len(low)))
         self._found = self._climb(inputs)
 
     def _values(self, inputs: Floats) -> Floats:
         """Return the torque, or minus it, at inputs (N, 3n)."""
         q, qd, qdd = np.split(inputs, 3, axis=1)
-        tau: Floats = torques(chain_of(self._robot), q, qd, qdd, sine_cosine(q))[:, self._place]
+        tau: Floats = torques(self._chain, q, qd, qdd, sine_cosine(q))[:, self._place]
         return self.direction * tau
 
     def _climb(self, inputs: Floats) -> tuple[float, Floats]:
@@ -171,43 +174,64 @@ class TorqueSearch:
 
     def _looked(self, part: list[Any], aim: float, most: int) -> list[Any]:
         """Return what becomes of some boxes: their ends, bounds, what to halve, and control points."""
-        d, own, room = len(self._own.positions), self._own, 1 << LEVELS
-        motions = np.zeros((room, len(own.rows[2][2]) + len(own.rows[2][1])))
-        made = (
-            np.empty((room, d)),
-            np.empty((room, d)),
-            np.empty(room),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-        )
-        every, kept = [], (self._buffers, self._arcs)
-        for low, high, bound, axis, hint in zip(*part, strict=True):
+        left: list[_Box] = []
+        motions: list[Floats] = []
+        for box in zip(*(each.tolist() for each in part), strict=True):
             if self.boxes >= most:
-                every.append([np.array([each]) for each in (low, high, bound, axis, hint)])
-                continue
-            box = np.stack((low, high)), int(axis), int(hint)
-            left, looked = look(
-                own.coefficients, own.rows, self._turning, box, aim, *kept, (*made, motions), most - self.boxes
-            )
-            self.boxes += looked
-            new: list[Any] = [each[:left].copy() for each in made]
-            new[2] = np.minimum(new[2], bound)
-            every.append(new)
-            self._try_middles(new[0], new[1], motions[:left], new[2] > aim)
-        return [np.concatenate(each) for each in zip(*every, strict=True)]
+                left.append(box)
+                motions.append(self._points.motion)
+            else:
+                self._look(box, aim, most, left, motions)
+        d = len(self._turning)
+        low, high, bounds, axes, hints = zip(*left, strict=True)
+        made = [*(np.array(each).reshape(-1, d) for each in (low, high)), *map(np.array, (bounds, axes, hints))]
+        if (which := made[2] > aim).any():
+            self._try_middles(made[0][which], made[1][which], np.array(motions)[which])
+        return made
 
-    def _try_middles(self, low: Floats, high: Floats, motions: Floats, which: npt.NDArray[np.bool_]) -> None:
+    def _look(self, box: _Box, aim: float, most: int, left: list[_Box], motions: list[Floats]) -> None:
+        """Bound a box, or if that is done its halves, and halves of these that are not below `aim`, for a few levels.
+
+        `left` and `motions` take the boxes left, and motions that their bounds have.
+        """
+        points, parents = self._points, [box]
+        points.take(box[0], box[1])
+        tasks = [(-1, False)] if box[3] == UNKNOWN else [(0, True), (0, False)]
+        while tasks:
+            parent, upper = tasks.pop()
+            low, high, bound, axis, hint = parents[max(parent, 0)]
+            if parent >= 0:
+                least, greatest = low[axis], high[axis]
+                points.halve(parent, axis, 0.5 * (greatest - least), upper)
+                low, high = low.copy(), high.copy()
+                (low if upper else high)[axis] = 0.5 * (least + greatest)
+            level = parent + 1
+            value, at = points.bound(level, aim, hint)
+            self.boxes += 1
+            split, bound = POINT, min(bound, value)
+            if bound > aim:
+                worst = -1.0
+                for k, bend in enumerate(points.bends(level, at)):
+                    if bend > worst and high[k] > low[k]:
+                        split, worst = k, bend
+            own = low, high, bound, split, at
+            if bound > aim and split >= 0 and level + 1 < LEVELS and self.boxes + len(tasks) + 2 <= most:
+                parents[level:] = [own]
+                tasks += [(level, True), (level, False)]
+            else:
+                left.append(own)
+                motions.append(points.motion.copy())
+
+    def _try_middles(self, low: Floats, high: Floats, motions: Floats) -> None:
         """Look for a large torque at the middles of some boxes, with the motions that their bounds have."""
-        if not which.any():
-            return
         n, own = len(self._low) // 3, self._own
         middle, radius = 0.5 * (self._low + self._high), 0.5 * (self._high - self._low)
-        moved = np.zeros((int(which.sum()), 3 * n))
-        count = motions.shape[1] - len(own.accelerations)
-        moved[:, n + own.velocities] = motions[which, count - len(own.velocities) : count]
-        moved[:, 2 * n + own.accelerations] = motions[which, count:]
+        moved = np.zeros((len(low), 3 * n))
+        count = len(own.products)
+        moved[:, n + own.moving] = motions[:, count - len(own.moving) : count]
+        moved[:, 2 * n + own.pushed] = motions[:, count:]
         moved[:, :n] = np.where(self._angles, middle[:n], 0.0)
-        moved[:, own.positions] = 0.5 * (low + high)[which]
+        moved[:, own.positions] = 0.5 * (low + high)
         inputs = middle + radius * moved
         inputs[:, :n] = np.where(self._angles, moved[:, :n] @ own.turned.T, inputs[:, :n])
         inputs = self._wrapped(inputs)
