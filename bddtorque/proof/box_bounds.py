@@ -1,4 +1,4 @@
-"""A bound of a torque over a box of positions, and over its halves: the control points of a few boxes, kept in memory."""
+"""A bound of a torque over a box of positions, over its halves, theirs, ...: what is kept of their control points."""
 
 from __future__ import annotations
 

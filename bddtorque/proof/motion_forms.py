@@ -27,7 +27,7 @@ def _concave(form: Any, order: Any, count: int, shift: float, least: float, lowe
         j = order[a]
         for b in range(a + 1):
             k = order[b]
-            rest = shift - form[j, j] if a == b else -0.5 * form[max(j, k), min(j, k)]
+            rest = shift - form[j, j] if a == b else -0.5 * form[j, k]
             for c in range(b):
                 rest -= lower[a, c] * lower[b, c]
             if a > b:
@@ -49,7 +49,7 @@ def _shift(form: Any, order: Any, count: int, lower: Any) -> float:
         for b in range(count):
             k = order[b]
             if k != j:
-                row += 0.5 * abs(form[max(j, k), min(j, k)])
+                row += 0.5 * abs(form[j, k])
         most = max(most, row)
         least = max(least, -CLOSE * form[j, j])
     shift = least
@@ -64,7 +64,7 @@ def _shift(form: Any, order: Any, count: int, lower: Any) -> float:
 def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes: Any, point: Any) -> float:
     """Return a bound of a quadratic form of variables from -1 to 1; `point` takes where it is large.
 
-    `form` (v, v) holds the coefficients of squares and, below the diagonal, of products. The others are room.
+    `form` (v, v) holds the coefficients of squares and of products, those twice. The others are room.
     """
     count = len(form)
     down, up = 0, count
@@ -91,7 +91,7 @@ def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes:
                 slope = 0.0
                 for k in range(count):
                     if k != j:
-                        slope += form[max(j, k), min(j, k)] * x[k]
+                        slope += form[j, k] * x[k]
                 slopes[a] = slope
                 if turn < ROUNDS - 1:
                     x[j] = min(max(0.5 * slope / (shift - form[j, j]), -1.0), 1.0)
@@ -160,7 +160,7 @@ def largest_motions(
             trial[count + j] = 1.0 if value >= 0.0 else -1.0
         for j in range(count):
             for k in range(j + 1):
-                form[j, k] = values[places[products[j, k]]] if products[j, k] >= 0 else 0.0
+                form[j, k] = form[k, j] = values[places[products[j, k]]] if products[j, k] >= 0 else 0.0
         if count:
             total += _largest_form(form, even, order, lower, x, slopes, trial)
         value = min(tops[candidate], total)

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.terms import (
     FIFTH_COSINES,
     FIFTH_SINES,
@@ -27,6 +27,7 @@ from bddtorque.dynamics.terms import (
     sample_grid,
 )
 from bddtorque.proof.arc_controls import POINTS
+from bddtorque.proof.sample_errors import NOTHING, sample_errors, turns_idly
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
 
@@ -37,8 +38,12 @@ Rows = dict[tuple[str, int, int], Floats]
 
 NEARLY_EVEN = 5e-4
 """Of its radius: a velocity whose middle is closer to 0 is taken to run from -x to x, a little further than it does."""
-NOTHING = 1e-12
-"""Relative to all of a torque: what is left out of a row, and counted, so that it depends on fewer positions."""
+ROUNDING = 2.0**-53
+"""How much of a result float64 may lose, once."""
+ROUNDINGS = 2.0**15
+"""How often it may lose that on the way to a bound, of all control points together: see `rounding_loss`."""
+FURTHEST_CONTROL = 1.51
+"""No control point of 1, a sine or a cosine is further out, over arcs of a quarter turn."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,8 @@ class MotionRows:
     coefficients, layout
         Of all rows one after the other; and (rows, d + 1) strides of the positions in each row, and where it begins.
     products, accelerations, still
-        Rows of what is multiplied with two velocities, (v, v) below the diagonal, with an acceleration, and with nothing,
-        (1,); -1 for none.
+        Rows of what is multiplied with two velocities, (v, v) below the diagonal, with an acceleration, and with
+        nothing, (1,); -1 for none.
     even
         Whether velocities run from -x to x: then any one sign may be chosen. Else the first of the v is the constant 1.
     factors
@@ -67,7 +72,7 @@ class MotionRows:
     total
         No torque is larger: all coefficients together.
     left_out
-        How much the torque may differ from what is given here.
+        How much the torque may differ from what is given here, and float64 may lose on the way to a bound.
     """
 
     positions: Integers
@@ -100,18 +105,17 @@ def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Flo
     if even:
         widest, speed = widest + np.abs(speed), 0.0 * speed
     turned = _absolute_angles(robot, low, high)
-    own = _moved(
-        _rows(robot, place, tuple(map(tuple, turned.tolist()))),
-        direction,
-        (speed, widest),
-        (middle[2 * n :], radius[2 * n :]),
-    )
+    reach = (np.abs(middle) + radius).tolist()
+    far = tuple(1.0 if joint.revolute else max(1.0, reach[j]) for j, joint in enumerate(robot.joints))
+    rows, errors = _rows(robot, place, tuple(map(tuple, turned.tolist())), far)
+    own, size, off = _moved(rows, errors, direction, (speed, widest), (middle[2 * n :], radius[2 * n :]))
     for j, joint in enumerate(robot.joints):
         if not joint.revolute:  # x = middle + radius · y
             m, r = middle[j], radius[j]
+            size *= far[j] ** 2
             about = np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]])
             own = {key: mix(_padded(about), each, j) for key, each in own.items()}
-    return _laid_out(own, turned, even) if own else None
+    return _laid_out(own, turned, even, (size, off)) if own else None
 
 
 def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
@@ -122,7 +126,7 @@ def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
     """
     chain, n = chain_of(robot), len(robot.joints)
     turned, side = np.eye(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    for k in range(2 if _turns_idly(chain) else 1, n):
+    for k in range(2 if turns_idly(chain) else 1, n):
         axis = chain.rotation[k][:, 2]
         whole = chain.revolute[k - 1] and chain.revolute[k] and high[k] - low[k] >= TURN
         if whole and chain.parent[k] == k - 1 and np.abs(axis[:2]).max() <= NOTHING:
@@ -139,13 +143,18 @@ def _padded(matrix: Floats) -> Floats:
 
 
 @lru_cache(maxsize=2)
-def _rows(robot: Robot, place: int, turned: tuple[tuple[int, ...], ...]) -> Rows:
-    """Return the coefficients of one torque, for motions in their own units and positions that `turned` turns back."""
+def _rows(
+    robot: Robot, place: int, turned: tuple[tuple[int, ...], ...], far: tuple[float, ...]
+) -> tuple[Rows, dict[tuple[str, int, int], float]]:
+    """Return the coefficients of one torque, and how far off they are, for motions in their own units.
+
+    Positions are those that `turned` turns back; `far` is how far they go.
+    """
     chain = chain_of(robot)
     turns = chain.revolute.tolist()
     grid, (sines, cosines) = sample_grid(turns), grid_turns(turns)
     shape = [POINTS if each else 3 for each in turns]
-    if _turns_idly(chain):
+    if turns_idly(chain):
         kept = grid[:, 0] == 0.0
         grid, sines, cosines, shape[0] = grid[kept], sines[kept], cosines[kept], 1
     points = np.stack(np.unravel_index(np.arange(len(grid)), shape))
@@ -158,14 +167,18 @@ def _rows(robot: Robot, place: int, turned: tuple[tuple[int, ...], ...]) -> Rows
             found["qd", max(motion), min(motion)] = values
         elif kind == "gravity" and joint == place:
             found["still", -1, -1] = values
-    return {key: _expanded(each[order].reshape(shape), turns) for key, each in found.items() if each.any()}
-
-
-def _turns_idly(chain: Chain) -> bool:
-    """Whether no torque depends on the first position: it turns about the vertical."""
-    axis, up = chain.rotation[0][:, 2], chain.base_acceleration
-    across = np.abs(np.cross(axis, up)).max()
-    return bool(chain.revolute[0] and across <= NOTHING * max(1.0, float(np.abs(up).max())))
+    errors, spread, expanding = {}, 1.0, 12.0 * len(shape) * ROUNDING
+    for points_, reach in zip(shape, far, strict=True):
+        # a polynomial is no further out between points; the magnitudes of a matrix of `_expanded` add up to so much
+        spread *= 1.0 if points_ == 1 else 2.0 * reach**2
+        expanding *= 1.0 if points_ == 1 else 6.2 * reach**2
+    for key, off in sample_errors(robot, far).items():
+        worst = off[place]
+        if key[0] == "qdd":  # the same coefficient of another torque may have been sampled
+            worst = max(worst, sample_errors(robot, far)["qdd", place, -1][key[1]])
+        errors[key] = (2.0 + spread) * worst + expanding * float(np.abs(found.get(key, 0.0)).max())
+    rows = {key: _expanded(each[order].reshape(shape), turns) for key, each in found.items() if each.any()}
+    return rows, errors
 
 
 def _expanded(values: Floats, turns: list[bool]) -> Floats:
@@ -185,39 +198,68 @@ def _expanded(values: Floats, turns: list[bool]) -> Floats:
     return values
 
 
-def _moved(rows: Rows, direction: int, velocities: tuple[Floats, Floats], accelerations: tuple[Floats, Floats]) -> Rows:
-    """Return the rows of motions from -1 to 1; ("qd", j, -1) is what a velocity alone is multiplied with."""
+def _moved(
+    rows: Rows,
+    errors: dict[tuple[str, int, int], float],
+    direction: int,
+    velocities: tuple[Floats, Floats],
+    accelerations: tuple[Floats, Floats],
+) -> tuple[Rows, float, float]:
+    """Return the rows of motions from -1 to 1, the magnitudes of all that they are summed from, and how far off it is.
+
+    ("qd", j, -1) is what a velocity alone is multiplied with.
+    """
     moved: dict[tuple[str, int, int], Floats] = {}
-
-    def add(key: tuple[str, int, int], factor: float, row: Floats) -> None:
-        if factor:
-            moved[key] = moved.get(key, 0.0) + direction * factor * row
-
+    size = off = 0.0
     middle, radius = velocities
-    for (kind, j, k), row in rows.items():
-        if kind == "still":
-            add(("still", -1, -1), 1.0, row)
-        elif kind == "qdd":
-            add(("still", -1, -1), accelerations[0][j], row)
-            add(("qdd", j, -1), accelerations[1][j], row)
-        else:
-            add(("still", -1, -1), middle[j] * middle[k], row)
-            add(("qd", j, -1), radius[j] * middle[k], row)
-            add(("qd", k, -1), radius[k] * middle[j], row)
-            add(("qd", j, k), radius[j] * radius[k], row)
-    return moved
+    for key, error in errors.items():
+        kind, j, k = key
+        parts = [(("still", -1, -1), 1.0)]
+        if kind == "qdd":
+            parts = [(("still", -1, -1), accelerations[0][j]), (key, accelerations[1][j])]
+        elif kind == "qd":
+            parts = [(("still", -1, -1), middle[j] * middle[k]), (key, radius[j] * radius[k])]
+            parts += [(("qd", j, -1), radius[j] * middle[k]), (("qd", k, -1), radius[k] * middle[j])]
+        for part, factor in parts:
+            off += abs(factor) * error
+            if factor and key in rows:
+                size += abs(factor) * float(np.abs(rows[key]).sum())
+                moved[part] = moved.get(part, 0.0) + direction * factor * rows[key]
+    return moved, size, off
 
 
-def _laid_out(rows: Rows, turned: Integers, even: bool) -> MotionRows:
+def rounding_loss(positions: int) -> float:
+    """Return how much float64 may lose from coefficients to a bound, relative to the magnitudes they are summed from.
+
+    With u = 2^-53, and s these magnitudes, control points of d positions and all rows together are below b = 1.51^d s.
+    Losses are counted in u·b, for at most 7 velocities and 36 rows, to the first order; the second is far below what is
+    left of ROUNDINGS:
+
+    - coefficients, each a sum of at most 36 products of three, and three products and sums for a sliding position: 64;
+    - control points: entries of matrices are off by 400 u at most (sines by 9 u), and are multiplied and added five
+      times; 7 positions, then 3 halvings, which are means: 10 · 406. Ends of halves are rounded, and are taken for
+      those of each other: 7 · 16;
+    - the bound by corners: 36 rows, added up; then 37 changes of a velocity, which change each slope by up to 2 rows,
+      37 · 3, and the sum by up to 2 slopes, 37 · (2 · 111 + 3). Together 8,400;
+    - or the bound of a form, of which this is the smaller: 28 products of three, added up, 32; 7 tangents, each off by
+      95 with its slope below 5 b, and their sum, below 78 b, 15 times: 1,900. Where Cholesky's factors are found a form
+      is concave but for u (v + 1) times its trace (Higham, theorem 10.3), 81, times 4 · 7 for how far velocities are
+      from where the tangent touches, or 8 times that where its diagonal dominates: 2,500.
+    """
+    return ROUNDINGS * ROUNDING * FURTHEST_CONTROL**positions
+
+
+def _laid_out(rows: Rows, turned: Integers, even: bool, losses: tuple[float, float]) -> MotionRows:
     """Return the rows one after the other, each with the positions it depends on."""
+    size, off = losses
     n, total = len(turned), sum(float(np.abs(each).sum()) for each in rows.values())
-    left_out, parts = 0.0, {}
+    left_out, parts = off, {}
     for key, full in rows.items():
         row = full
         for axis in range(n):
             others = row.take(range(1, row.shape[axis]), axis=axis)
-            if (off := float(np.abs(others).sum())) <= NOTHING * total:
-                left_out += off
+            if (rest := float(np.abs(others).sum())) <= NOTHING * total:
+                left_out += rest
                 row = row.take([0], axis=axis)
         if row.size > 1 or row.any():
             parts[key] = row
@@ -261,5 +303,5 @@ def _laid_out(rows: Rows, turned: Integers, even: bool) -> MotionRows:
         np.array(moving, np.int64),
         np.array(pushed, np.int64),
         total,
-        left_out,
+        left_out * (1 + 1e-9) + rounding_loss(d) * size,
     )

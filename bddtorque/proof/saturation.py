@@ -1,7 +1,7 @@
 """Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded.
 
 Proved by the range of the sum, as the errors are; where that is too wide, as those of recursions are, by boxes of
-positions: of the torque's waves (`torque_waves`), or of its control points (`torque_boxes`) for more joints.
+positions (`torque_boxes`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
-from bddtorque.proof import torque_boxes, torque_waves
 from bddtorque.proof.certificate import Saturation
+from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
@@ -45,8 +45,6 @@ SLACK, SLACK_UNITS = 0.002, 1.0
 """Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
 MOST_STEPS = 1.5e9
 """Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
-MOST_JOINTS_IN_WAVES = 6
-"""Waves are enough up to these, and their code is compiled in a third of the time, which the first model waits for."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
 STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
@@ -89,9 +87,7 @@ def _excluded(robot: Robot, formats: Formats, place: int, side: int, lowest: int
     words = {
         f"{name}{j}": own for name, kind in zip(names, formats.inputs, strict=True) for j, own in enumerate(kind, 1)
     }
-    of_waves = len(robot.members) <= MOST_JOINTS_IN_WAVES
-    search_of = torque_waves.torque_search if of_waves else torque_boxes.torque_search
-    search = search_of(robot, words, place, side * word.sign, {}, FEW_STARTS)
+    search = torque_search(robot, words, place, side * word.sign, {}, FEW_STARTS)
     if search is None:
         return False
     slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + SLACK_UNITS + _uneven_friction(robot, formats, place)

@@ -19,7 +19,6 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
-from bddtorque.proof.torque_waves import input_ends
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
@@ -33,8 +32,6 @@ _Box = tuple[list[float], list[float], float, int, int]
 
 UNKNOWN, POINT = -1, -2
 """In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
-MARGIN = 1e-6
-"""Relative to all coefficients together: far more than they are off, and than float64 loses on the way to a bound."""
 WIDEST = TURN / 4
 """Of an arc at first: control points of wider ones are too far out."""
 LEVELS = 4
@@ -64,7 +61,7 @@ class TorqueSearch:
         self.direction, self.boxes = direction, 0
         self._chain, self._place, self._own, self._low, self._high = chain_of(robot), place, own, low, high
         self._friction = _friction(robot, place, direction, low, high)
-        self._rest = self._friction + own.left_out + MARGIN * own.total
+        self._rest = self._friction + own.left_out
         self.steps = 0.5 * len(own.coefficients) + 2000.0
         self._angles = np.array([joint.revolute for joint in robot.joints])
         self._turning = self._angles[own.positions]
@@ -182,9 +179,11 @@ class TorqueSearch:
                 motions.append(self._points.motion)
             else:
                 self._look(box, aim, most, left, motions)
-        d = len(self._turning)
         low, high, bounds, axes, hints = zip(*left, strict=True)
-        made = [*(np.array(each).reshape(-1, d) for each in (low, high)), *map(np.array, (bounds, axes, hints))]
+        made = [
+            *(np.array(each).reshape(len(left), len(self._turning)) for each in (low, high)),
+            *map(np.array, (bounds, axes, hints)),
+        ]
         if (which := made[2] > aim).any():
             self._try_middles(made[0][which], made[1][which], np.array(motions)[which])
         return made
@@ -272,6 +271,21 @@ def torque_search(
     if own is None or not len(own.coefficients):
         return None
     return TorqueSearch(own, robot, place, direction, low, high, starts)
+
+
+def input_ends(words: Mapping[str, Format], within: Mapping[str, tuple[int, int]]) -> tuple[Floats, Floats]:
+    """Return the ends of all inputs at the joints, (3n,) each, a little wider than the words."""
+    ends = []
+    for name, word in words.items():
+        first, last = within.get(name, (word.lowest, word.highest))
+        if word.kind == "angle" and last - first + 1 == 1 << word.bits:
+            ends.append((-TURN / 2, TURN / 2))
+            continue
+        values = [word.sign * (word.centre + end * word.lsb) + word.offset for end in (first, last)]
+        slack = 1e-12 * max(map(abs, values))
+        ends.append((min(values) - slack, max(values) + slack))
+    low, high = np.array(ends).T
+    return low, high
 
 
 def _friction(robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> float:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.torque_boxes import input_ends, torque_search
 from bddtorque.proof.torque_range import Extent, TorqueRange
 from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach
-from bddtorque.proof.torque_waves import input_ends, torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval

@@ -67,7 +67,7 @@ class Bounded(Ring):
                 return self
             other = Bounded(other)
         value = self.value + other.value
-        return Bounded(value, (self.radius + other.radius) * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
+        return type(self)(value, (self.radius + other.radius) * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Bounded):
@@ -76,7 +76,16 @@ class Bounded(Ring):
             other = Bounded(other)
         value = self.value * other.value
         crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
-        return Bounded(value, crossed * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
+        return type(self)(value, crossed * (1 + 4 * ULP) + ULP * np.abs(value) + TINY)
+
+
+class Magnitude(Bounded):
+    """The magnitudes of some numbers, no less than any of them, and how far off each can be: nothing cancels."""
+
+    __slots__ = ()
+
+    def __neg__(self) -> Bounded:
+        return self
 
 
 @dataclass(frozen=True)

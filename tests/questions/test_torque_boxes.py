@@ -12,8 +12,8 @@ from compiled import Later
 from examples_tried import examples
 
 import bddtorque as bt
-from bddtorque.proof.arc_controls import arc_controls, halving
-from bddtorque.proof.motion_forms import _largest_form
+from bddtorque.proof.arc_controls import arc_controls, halvings
+from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.torque_boxes import TorqueSearch, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
@@ -107,13 +107,27 @@ def _form(rng: np.random.Generator, count: int, even: bool) -> np.ndarray:
     return own
 
 
+def _largest_form(form: np.ndarray, even: bool) -> tuple[float, np.ndarray]:
+    """Return the bound of a form, and where it is large: its coefficients are rows of one control point each."""
+    count = len(form)
+    rows = np.tril(np.arange(count**2).reshape(count, count) + 1) - 1
+    nothing, at = np.zeros(0, np.int64), np.zeros(count)
+    square = np.empty((count, count))
+    room = (square, square.copy(), *np.empty((3, count)), np.empty(count, np.int64), np.empty(count**2, np.int64))
+    layout, roles = np.arange(count**2).reshape(-1, 1), (rows, nothing, np.array([-1]))
+    top = np.array([math.inf])
+    bound, first = largest_motions(form.ravel(), np.array([0]), top, -math.inf, layout, roles, even, room, at)
+    assert first == 0
+    return bound, at
+
+
 @pytest.mark.parametrize("even", [True, False])
 def test_no_velocity_is_beyond_the_bound_of_a_form(even: bool) -> None:
     rng = np.random.default_rng(5)
     for _ in range(examples(200)):
         count = int(rng.integers(1, 6))
-        form, at = _form(rng, count, even), np.zeros(count)
-        bound = _largest_form(form, even, at)
+        form = _form(rng, count, even)
+        bound, at = _largest_form(form, even)
         points = np.concatenate(
             [np.array([*product((-1.0, 0.0, 1.0), repeat=count)]), rng.uniform(-1, 1, (300, count)), at[None]]
         )
@@ -129,20 +143,17 @@ def test_no_velocity_is_beyond_the_bound_of_a_form(even: bool) -> None:
 def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
     """-(a + b + c)² is never above 0, though its products are."""
     form = np.tril(np.full((3, 3), -2.0)) + np.eye(3)
-    assert 0.0 <= _largest_form(form, True, np.zeros(3)) < 1e-5
+    assert 0.0 <= _largest_form(form, True)[0] < 1e-5
 
 
 def test_halves_have_the_same_function() -> None:
-    whole, half, matrix = np.empty((5, 5)), np.empty((5, 5)), np.empty((5, 5))
     for centre, radius in ((0.3, 0.7), (-2.0, math.pi / 4), (1.0, 1e-3)):
-        arc_controls(math.cos(radius), math.sin(radius), math.cos(centre), math.sin(centre), whole)
-        for side in (-1, 1):
-            middle, r = centre + side * radius / 2, radius / 2
-            arc_controls(math.cos(r), math.sin(r), math.cos(middle), math.sin(middle), half)
-            halving(math.cos(radius), side > 0, matrix)
+        whole = arc_controls(centre - radius, centre + radius)
+        for side, matrix in zip((-1, 1), halvings(radius), strict=True):
+            end = centre + side * radius
+            half = arc_controls(*sorted((centre, end)))
             assert matrix.min() >= 0.0 and matrix.sum(axis=1) == pytest.approx(1.0, abs=1e-14)
             assert matrix @ whole == pytest.approx(half, abs=1e-13)
-            end = middle + side * r
             ends = [1.0, math.cos(end), math.sin(end), math.cos(2 * end), math.sin(2 * end)]
             assert half[4 if side > 0 else 0] == pytest.approx(ends, abs=1e-13)
 
