@@ -97,7 +97,7 @@ def corner_bounds(
     starts, lanes
         Where each row has the control points of a block, (blocks, rows), and from there its lanes, (rows, width).
     shares
-        (rows, 3): what a value adds to the bound, what its magnitude adds, and what its magnitude adds at most.
+        (rows, 2): what a value, and its magnitude, are multiplied with in the bound; none of them for products.
     products
         Rows of products of velocities, (v, v) below the diagonal; -1 for none.
     hint
@@ -126,19 +126,20 @@ def corner_bounds(
         for p in range(width):
             totals[p] = sizes[p] = 0.0
         for m in range(rows):
-            start, once, size, rest = starts[number, m], shares[m, 0], shares[m, 1], shares[m, 2]
+            start = starts[number, m]
             if lanes[m, width - 1] == width - 1:  # one after the other
                 for p in range(width):
-                    value = values[start + p]
-                    block[m, p] = value
-                    totals[p] += once * value + size * abs(value)
-                    sizes[p] += rest * abs(value)
+                    block[m, p] = values[start + p]
             else:
                 for p in range(width):
-                    value = values[start + lanes[m, p]]
-                    block[m, p] = value
-                    totals[p] += once * value + size * abs(value)
-                    sizes[p] += rest * abs(value)
+                    block[m, p] = values[start + lanes[m, p]]
+            once, size = shares[m, 0], shares[m, 1]
+            if once == size == 0.0:
+                for p in range(width):
+                    sizes[p] += abs(block[m, p])
+            else:
+                for p in range(width):
+                    totals[p] += once * block[m, p] + size * abs(block[m, p])
         cheap = -np.inf
         for p in range(width):
             cheap = max(cheap, totals[p] + sizes[p])

@@ -66,7 +66,7 @@ class MotionRows:
     factors
         (2, rows), which two motions a coefficient is multiplied with: velocities, accelerations, and 1.
     shares
-        (rows, 3): what a coefficient, and its magnitude, add to a bound, and what its magnitude may add.
+        (rows, 2): what a coefficient, and its magnitude, are multiplied with in a bound; 0 for two velocities.
     moving, pushed
         The joints whose velocities and whose accelerations matter, in the order of these rows.
     total
@@ -277,7 +277,7 @@ def _laid_out(rows: Rows, turned: Integers, even: bool, losses: tuple[float, flo
     pushed = sorted({j for kind, j, _ in keys if kind == "qdd"})
     places = [-1, *moving] if moving and not even else moving
     products = np.full((len(places), len(places)), -1, np.int64)
-    factors, shares = np.full((2, len(keys)), len(places) + len(pushed)), np.empty((len(keys), 3))
+    factors, shares = np.full((2, len(keys)), len(places) + len(pushed)), np.empty((len(keys), 2))
     for m, (kind, j, k) in enumerate(keys):
         if kind == "qd":
             factors[:, m] = places.index(j), places.index(k)
@@ -285,9 +285,7 @@ def _laid_out(rows: Rows, turned: Integers, even: bool, losses: tuple[float, flo
         elif kind == "qdd":
             factors[0, m] = len(places) + pushed.index(j)
         # a square of a velocity adds nothing or all of it
-        shares[m] = {"still": (1.0, 0.0, 0.0), "qdd": (0.0, 1.0, 0.0)}.get(
-            kind, (0.5, 0.5, 0.0) if j == k else (0.0, 0.0, 1.0)
-        )
+        shares[m] = {"still": (1.0, 0.0), "qdd": (0.0, 1.0)}.get(kind, (0.5, 0.5) if j == k else (0.0, 0.0))
     still = keys.index(("still", -1, -1)) if ("still", -1, -1) in parts else -1
     return MotionRows(
         positions,
