@@ -47,6 +47,7 @@ class BoxBounds:
             np.empty(width),
             np.empty(width),
             np.empty(count),
+            np.empty(rows, np.int64),
         )
         self._form_room = (
             np.empty((count, count)),

@@ -116,10 +116,12 @@ def corner_bounds(
     float
         The largest bound of the others.
     """
-    block, slopes, totals, sizes, sums, most, x = room
+    block, slopes, totals, sizes, sums, most, x, here = room
     found, tops = made
     rows, width = lanes.shape
     count, skipped = 0, -np.inf
+    for m in range(rows):
+        here[m] = -1
     for number in range(max(hint, 0), len(starts) if hint < 0 else hint + 1):
         if number == -hint - 1:
             continue
@@ -127,12 +129,15 @@ def corner_bounds(
             totals[p] = sizes[p] = 0.0
         for m in range(rows):
             start = starts[number, m]
-            if lanes[m, width - 1] == width - 1:  # one after the other
+            if start == here[m]:  # the same as in the block before
+                pass
+            elif lanes[m, width - 1] == width - 1:  # one after the other
                 for p in range(width):
                     block[m, p] = values[start + p]
             else:
                 for p in range(width):
                     block[m, p] = values[start + lanes[m, p]]
+            here[m] = start
             once, size = shares[m, 0], shares[m, 1]
             if once == size == 0.0:
                 for p in range(width):
