@@ -115,7 +115,7 @@ def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Flo
             size *= far[j] ** 2
             about = np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]])
             own = {key: mix(_padded(about), each, j) for key, each in own.items()}
-    return _laid_out(own, turned, even, (size, off)) if own else None
+    return _laid_out(own, turned, even, size, off) if own else None
 
 
 def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
@@ -249,9 +249,11 @@ def rounding_loss(positions: int) -> float:
     return ROUNDINGS * ROUNDING * FURTHEST_CONTROL**positions
 
 
-def _laid_out(rows: Rows, turned: Integers, even: bool, losses: tuple[float, float]) -> MotionRows:
-    """Return the rows one after the other, each with the positions it depends on."""
-    size, off = losses
+def _laid_out(rows: Rows, turned: Integers, even: bool, summed: float, off: float) -> MotionRows:
+    """Return the rows one after the other, each with the positions it depends on.
+
+    They are summed from magnitudes `summed`, and the torque may be `off` from them by so much.
+    """
     n, total = len(turned), sum(float(np.abs(each).sum()) for each in rows.values())
     left_out, parts = off, {}
     for key, full in rows.items():
@@ -301,5 +303,5 @@ def _laid_out(rows: Rows, turned: Integers, even: bool, losses: tuple[float, flo
         np.array(moving, np.int64),
         np.array(pushed, np.int64),
         total,
-        left_out * (1 + 1e-9) + rounding_loss(d) * size,
+        left_out * (1 + 1e-9) + rounding_loss(d) * summed,
     )
