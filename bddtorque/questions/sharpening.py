@@ -20,11 +20,11 @@ from bddtorque.words.formats import limit_run
 
 def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:
     """Return a closer bracket of the largest sum (see `largest_sum`) than is known of it, and what was done."""
-    waves = None if asked.word is None else bound_torque(model, asked, direction * asked.word.sign, work)
-    if waves is None or asked.word is None:  # more boxes of words are all there is
+    extreme = None if asked.word is None else bound_torque(model, asked, direction * asked.word.sign, work)
+    if extreme is None or asked.word is None:  # more boxes of words are all there is
         again = largest_sum(asked, direction, work)
         return again, boxes_looked_at(again.boxes)
-    start = np.array([waves.state[name] for name in asked.names], dtype=np.int64)
+    start = np.array([extreme.state[name] for name in asked.names], dtype=np.int64)
     if any(name in asked.within for name in asked.names):  # the nearest words may be just beyond
         ends = np.array([asked.ends(wire) for wire in asked.inputs], dtype=np.int64).reshape(-1, 2).T
         size = np.array([1 << wire.bits if wire.wraps else 0 for wire in asked.inputs])
@@ -34,8 +34,8 @@ def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: 
     if found > known.found:
         state = asked.wrapped(best[None])[0].tolist()
         known = replace(known, found=found, state=dict(zip(asked.names, state, strict=True)))
-    done = f"{boxes_looked_at(known.boxes)}, and {waves.boxes:,} of the torque itself"
-    return _bounded(model, asked, direction, known, waves.bound), done
+    done = f"{boxes_looked_at(known.boxes)}, and {extreme.boxes:,} of the torque itself"
+    return _bounded(model, asked, direction, known, extreme.bound), done
 
 
 def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Bracket:
@@ -91,9 +91,9 @@ def excludes_saturation(model: Model, asked: Subject, direction: int, work: Work
     error = model.certificate.outputs[asked.place].bound * (1 + 1e-9)
     end = asked.output.high - error if direction > 0 else asked.output.low + error
     enough = word.sign * (word.centre + end * word.lsb) + word.offset
-    waves = bound_torque(model, asked, direction * word.sign, work, enough)
-    if waves is None:
+    extreme = bound_torque(model, asked, direction * word.sign, work, enough)
+    if extreme is None:
         return ""
-    units = word.units(waves.bound)
+    units = word.units(extreme.bound)
     excluded = units < end if direction > 0 else units > end
-    return f"{waves.boxes:,} boxes of the torque itself looked at" if excluded else ""
+    return f"{extreme.boxes:,} boxes of the torque itself looked at" if excluded else ""

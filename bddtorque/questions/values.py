@@ -26,7 +26,7 @@ MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 PATIENCE = 0.1
 """Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded."""
-WAVES = 0.8
+OF_BOXES = 0.8
 """Share of the rest for excluding saturation by the torque itself."""
 
 
@@ -178,7 +178,7 @@ def _beyond(model: Model, asked: Subject, direction: int, work: Work) -> Counts:
     found = counted(first)
     if found.low == found.high or work.stopped:
         return found
-    own = work.part(WAVES)
+    own = work.part(OF_BOXES)
     none = excludes_saturation(model, asked, direction, own)
     if none:
         return Counts(0, 0, "branch and bound", none)
