@@ -19,6 +19,7 @@ from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.terms import FIFTH_COSINES, FIFTH_SINES, sample_coefficients
 from bddtorque.proof.arc_controls import arc_controls, halvings
+from bddtorque.proof.control_points import corner_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import FURTHEST_CONTROL, motion_rows, rounding_loss
 from bddtorque.proof.sample_errors import sample_errors
@@ -225,6 +226,28 @@ def test_no_velocity_is_beyond_the_bound_of_a_form(even: bool) -> None:
         assert values.max() <= bound + rounding_loss(0) * size
         if (np.linalg.eigvalsh(0.5 * (form + form.T)) <= 0).all():  # a hill has one top
             assert bound <= values.max() + 0.2 * size
+
+
+def test_bounds_by_corners_are_the_best_corners() -> None:
+    """Squares at 1 or nothing, accelerations at their magnitudes, products of velocities at the best of all corners."""
+    rng = np.random.default_rng(6)
+    for _ in range(examples(60)):
+        count = int(rng.integers(1, 6))
+        form = _form(rng, count, True) * (rng.random((count, count)) < 0.8)
+        values = np.append(form[np.tril_indices(count)], rng.normal(size=2))  # then an acceleration, and what is still
+        rows = np.full((count, count), -1)
+        rows[np.tril_indices(count)] = np.arange(len(values) - 2)
+        shares = np.zeros((len(values), 2))
+        shares[np.diag(rows)], shares[-2], shares[-1] = 0.5, (0.0, 1.0), (1.0, 0.0)
+        room = (np.empty((len(values), 1)), np.empty((count, 1)), *np.empty((4, 1)), np.empty(count))
+        made = np.empty(1, np.int64), np.empty(1)
+        starts, lanes = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64)
+        here = np.empty(len(values), np.int64)
+        assert corner_bounds(values, starts, lanes, shares, rows, 0, -math.inf, (*room, here), made)[0] == 1
+        off = np.tril(form, -1)
+        best = max(float(np.array(x) @ off @ np.array(x)) for x in product((-1.0, 1.0), repeat=count))
+        least = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1] + best
+        assert made[1][0] == pytest.approx(least, abs=1e-12)
 
 
 def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
