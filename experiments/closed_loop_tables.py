@@ -17,10 +17,10 @@ import matplotlib
 import numpy as np
 from papers.closed_loop import FAST, SLOW, Experiment, Run, simulate
 from papers.closed_loop_words import WordsLoop
+from papers.hamilton_equations import HAMILTON
 from reporting import Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -113,7 +113,7 @@ def converged(model: bt.Model, states: int) -> list[Check]:
     compiled, checks = model.torque_words(*words), []
     for method in METHODS:
         machine, count = (
-            SpeculativeMachine(model.robot, method),
+            SpeculativeMachine(model.robot, method, HAMILTON),
             iterations_to_exact(HAMILTON, method, ["revolute"] * 3),
         )
         tau = machine.step(*(np.repeat(rows, count, axis=0) for rows in values))[count - 1 :: count]

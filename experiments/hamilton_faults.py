@@ -11,6 +11,7 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 from papers.faults import Fault, FaultyLoop, closure
+from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import place_costs
 from papers.timetables import (
     conventional_on_three,
@@ -22,7 +23,6 @@ from papers.timetables import (
 from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_methods import NEW
 from bddtorque.schedule.scheduling import list_schedule
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 from papers.gantt import draw_gantt
+from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import place_costs, total
+from papers.speculation_steps import time_steps
 from papers.timetables import (
     conventional_on_three,
     new_on_four,
@@ -24,7 +26,6 @@ from reporting import Check, arguments, at_most, finish, save_figure, show_table
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -34,7 +35,6 @@ from bddtorque.machines.hamilton.speculation_methods import (
     NEWBOX,
     SERIAL,
     iterations_to_exact,
-    time_steps,
 )
 from bddtorque.schedule.scheduling import Schedule, list_schedule, longest_path
 
@@ -149,7 +149,7 @@ def ages(checks: list[Check], most: int) -> list[dict[str, object]]:
     robot = bt.load_robot("puma560")
     random = np.random.default_rng(1)
     for method in (BINDER_HERZOG, NEWBOX, NEW, FIRST_ORDER):
-        machine = SpeculativeMachine(robot, method)
+        machine = SpeculativeMachine(robot, method, HAMILTON)
         q, qd, qdd = random.normal(size=(3, 4, 6))
         machine.start(q[:3], qd[:3], qdd[:3])
         tau = machine.step(*(np.repeat(each[3:], 30, axis=0) for each in (q, qd, qdd)))

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from papers.lathrop_wiring import wires_by_group
 from papers.matrix_vector_processor import MICROPROGRAMS, initiation_steps
+from papers.single_device import one_node, one_tier
 from reporting import EQUAL, Check, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
@@ -26,7 +27,7 @@ from bddtorque.machines.lathrop.linear_program import (
 )
 from bddtorque.machines.lathrop.logarithmic_program import INWARD_COMBINATION, OUTWARD_COMBINATION, logarithmic_program
 from bddtorque.machines.lathrop.prefix import sklansky
-from bddtorque.machines.lathrop.systolic import Pipeline, one_node, one_tier, own_processor, pipeline, simulate
+from bddtorque.machines.lathrop.systolic import Pipeline, own_processor, pipeline, simulate
 from bddtorque.machines.lathrop.vector_program import Times
 
 INTERVAL = int(Times().sum(1, 3))

@@ -20,7 +20,7 @@ from bddtorque.base.jit import jitable, njit
 from bddtorque.dynamics.chain import Chain, serial_chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
+from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_machine import Scratch, control_iteration, scratch_for, store_for
 from bddtorque.machines.hamilton.speculation_methods import SERIAL, Method
 from bddtorque.machines.hamilton.speculation_program import (
@@ -33,6 +33,7 @@ from bddtorque.machines.hamilton.speculation_program import (
     readings_of,
 )
 from bddtorque.robots.robot import Robot
+from papers.hamilton_equations import HAMILTON
 
 LONGEST_SUBSTEP = 1e-3
 """s, of the integration of the plant."""

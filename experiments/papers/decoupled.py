@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
+from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine, compute, read_torques, set_motion
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, Reading
+from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, SERIAL, Reading
 from bddtorque.machines.hamilton.speculation_program import Floats
 from bddtorque.robots.robot import Robot
+from papers.hamilton_equations import HAMILTON
 
 MotionAt = Callable[[float], tuple[Floats, Floats, Floats]]
 """Positions, rates and accelerations (n,) at a time in s."""
@@ -51,7 +52,7 @@ def decoupled_torques(
         raise BddTorqueError(f"rounds: robot '{robot.name}' needs {n} lengths above 0 s, got {list(rounds)}")
     machine, serial = (
         SpeculativeMachine(robot, BINDER_HERZOG, recursion),
-        SpeculativeMachine(robot, recursion=recursion),
+        SpeculativeMachine(robot, SERIAL, recursion),
     )
     machine.start(*motion(0.0))
     current, published = machine.store[Reading.CURRENT], machine.store[Reading.PREVIOUS]

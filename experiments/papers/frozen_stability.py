@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
+from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import Method, iterations_to_exact
 from bddtorque.robots.robot import Robot
+from papers.hamilton_equations import HAMILTON
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, Recursion
+from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import SERIAL, Method, iterations_to_exact
 from bddtorque.machines.hamilton.speculation_program import Floats
 from bddtorque.robots.robot import Robot
+from papers.hamilton_equations import HAMILTON
 
 FEWEST_LEFT_OUT = 8
 """Samples at the beginning that are never compared."""

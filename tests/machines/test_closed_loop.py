@@ -16,6 +16,7 @@ from papers.closed_loop import (
     plant_of,
     simulate,
 )
+from papers.hamilton_equations import HAMILTON
 from papers.open_loop import quintic, torque_errors
 from strategies import robots, seeds
 
@@ -142,7 +143,7 @@ def test_the_compiled_loop_is_the_machine_and_the_plant_step_by_step(method, lat
     """The loop in Numba, replayed in Python: control law, predictions, switch, latency, every torque and position."""
     period, experiment = 2e-3, Experiment(duration=0.3, switch=0.1, latency=latency)
     run = simulate(B, method, period, experiment)
-    machine, plant = SpeculativeMachine(B, method), plant_of(B, period)
+    machine, plant = SpeculativeMachine(B, method, HAMILTON), plant_of(B, period)
     size = np.array(experiment.task.amplitude)
     q, qd, error, applied = np.zeros(3), size.copy(), np.zeros(3), []
     for k, t in enumerate(run.time):

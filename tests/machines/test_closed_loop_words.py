@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from papers.closed_loop import Experiment, move_plant, plant_of, simulate
 from papers.closed_loop_words import WordsLoop
+from papers.hamilton_equations import HAMILTON
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP
+from bddtorque.machines.hamilton.speculation_equations import LATHROP
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import METHODS, SERIAL, iterations_to_exact
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
 from papers.faults import Fault, FaultyLoop, closure
+from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import place_costs
 from papers.timetables import (
     Timetable,
@@ -23,7 +24,6 @@ from papers.timetables import (
 from strategies import seeds
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, places
 from bddtorque.robots import load_robot
 

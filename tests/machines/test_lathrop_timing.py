@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracle import random_states
 from papers.lathrop_wiring import wires_by_group
+from papers.summation_orders import best_summation
 
 import bddtorque as bt
 from bddtorque.machines.lathrop.lathrop_torques import float_state
@@ -20,15 +21,7 @@ from bddtorque.machines.lathrop.logarithmic_program import (
     logarithmic_program,
 )
 from bddtorque.machines.lathrop.prefix import sklansky
-from bddtorque.machines.lathrop.vector_program import (
-    Times,
-    availability,
-    best_summation,
-    duration,
-    inputs_of,
-    processors_by_group,
-    run,
-)
+from bddtorque.machines.lathrop.vector_program import Times, availability, duration, inputs_of, processors_by_group, run
 
 RATIOS = [Times(1, 1), Times(2, 1), Times(1, 2), Times(5, 1), Times(1, 5)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import (
     HAMILTON_PRICES,
     Operations,
@@ -14,7 +15,7 @@ from papers.speculation_costs import (
 )
 from papers.timetables import new_on_four, processor_a_link, single_processor, tasks_of
 
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP, Op, cross, into, out, read
+from bddtorque.machines.hamilton.speculation_equations import LATHROP, Op, cross, into, out, read
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, SERIAL
 from bddtorque.schedule.scheduling import list_schedule
 

@@ -8,13 +8,12 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
+from papers.hamilton_equations import AS_PRINTED, HAMILTON
 from strategies import relative_error, robots, seeds
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.machines.hamilton.speculation_equations import (
-    AS_PRINTED,
-    HAMILTON,
     LATHROP,
     LATHROP_GRAVITY_APART,
     Expression,
@@ -89,7 +88,7 @@ def test_the_two_angular_accelerations_differ_in_space_where_own_operands_are_ol
         robot = load_robot(name)
         q, qd, qdd = random_states(robot, 5, 1)
         for method in METHODS:
-            machine = SpeculativeMachine(robot, method)
+            machine = SpeculativeMachine(robot, method, HAMILTON)
             machine.start(q[:3], qd[:3], qdd[:3])
             machine.step(q, qd, qdd)
             same = np.allclose(machine.store[0, :, wd], machine.store[0, :, al], rtol=0, atol=1e-12)
@@ -131,4 +130,4 @@ def test_operands_are_read_off_the_equations() -> None:
 
 def test_sliding_joints_are_refused_where_there_are_no_equations_for_them() -> None:
     with pytest.raises(BddTorqueError, match="'Hamilton': joints must be revolute, got prismatic"):
-        SpeculativeMachine(load_robot("stanford"))
+        SpeculativeMachine(load_robot("stanford"), SERIAL, HAMILTON)

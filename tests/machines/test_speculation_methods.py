@@ -8,10 +8,12 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import random_states
+from papers.hamilton_equations import HAMILTON
+from papers.speculation_steps import blocks, levels, time_steps, variable_steps
 from strategies import random_robot, robots, seeds
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_equations import HAMILTON, LATHROP, Operand
+from bddtorque.machines.hamilton.speculation_equations import LATHROP, Operand
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -24,12 +26,8 @@ from bddtorque.machines.hamilton.speculation_methods import (
     Method,
     Reading,
     ages,
-    blocks,
     iterations_to_exact,
-    levels,
     mixed,
-    time_steps,
-    variable_steps,
 )
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Robot
@@ -95,7 +93,7 @@ def test_ages_grow_along_the_chain() -> None:
     n, q = 3, np.array([0.3, 0.5, 0.7])
     assert max(ages(HAMILTON, BINDER_HERZOG, ["revolute"] * n).values()) == 2 * n - 2
     for j in range(n):
-        machine = SpeculativeMachine(robot, BINDER_HERZOG)
+        machine = SpeculativeMachine(robot, BINDER_HERZOG, HAMILTON)
         rows, impulse = np.tile(q, (8, 1)), np.zeros((8, n))
         impulse[0, j] = 1.0
         arrivals = np.abs(machine.step(rows, np.zeros((8, n)), impulse)) > 1e-12
@@ -128,7 +126,7 @@ def test_where_all_is_old_the_order_of_computation_does_not_matter(seed: int) ->
 
     robot = load_robot("planar3r_b")
     q, qd, qdd = random_states(robot, 4, seed)
-    usual, shuffled = SpeculativeMachine(robot, NEW), SpeculativeMachine(robot, NEW)
+    usual, shuffled = SpeculativeMachine(robot, NEW, HAMILTON), SpeculativeMachine(robot, NEW, HAMILTON)
     for machine in (usual, shuffled):
         machine.start(q[:3], qd[:3], qdd[:3])
     usual.step(q[3], qd[3], qdd[3])
@@ -145,7 +143,7 @@ def test_first_order_extrapolates_motions_that_change_evenly() -> None:
     """At rest, with an even ramp of accelerations, every variable is linear in time: first order is then exact."""
     robot = load_robot("planar3r_a")
     q, ramp = np.tile([0.2, 0.4, -0.3], (30, 1)), np.outer(np.arange(30), [1.0, -2.0, 0.5])
-    machine, exact = SpeculativeMachine(robot, FIRST_ORDER), SpeculativeMachine(robot, SERIAL)
+    machine, exact = (SpeculativeMachine(robot, each, HAMILTON) for each in (FIRST_ORDER, SERIAL))
     error = np.abs(machine.step(q, 0 * q, ramp) - exact.step(q, 0 * q, ramp)).max(axis=1)
     assert error[0] > 1.0 and error[9:].max() < 1e-9
 
@@ -153,8 +151,8 @@ def test_first_order_extrapolates_motions_that_change_evenly() -> None:
 def test_output_prediction_extrapolates_the_torques() -> None:
     robot = load_robot("planar3r_a")
     q, qd, qdd = random_states(robot, 12, 5)
-    plain = SpeculativeMachine(robot, BINDER_HERZOG)
-    predicted = SpeculativeMachine(robot, BINDER_HERZOG.with_output_prediction())
+    plain = SpeculativeMachine(robot, BINDER_HERZOG, HAMILTON)
+    predicted = SpeculativeMachine(robot, BINDER_HERZOG.with_output_prediction(), HAMILTON)
     for machine in (plain, predicted):
         machine.start(q[:3], qd[:3], qdd[:3])
     before = plain.last

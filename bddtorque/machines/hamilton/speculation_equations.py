@@ -5,9 +5,9 @@ control iteration or that of an earlier one. So the equations are data here, not
 (`speculation_machine`), one counter prices them (`speculation_costs`), and the dependencies that decide schedules, ages
 and recovery from faults are read off the same expressions (`speculation_methods`, `faults`).
 
-Two recursions are given: `HAMILTON`, HAM Table 1 as corrected in docs/papers_misprints.md (rotational joints), and
-`LATHROP`, LAT Table 2 (rotational and translational joints). Frames are those of the robot: R_i turns from link i to
-link i-1, the joint axis is b_i = [0, 0, 1] in link i, and O_i is the origin of joint i+1, a point of link i.
+`LATHROP` is LAT Table 2 (rotational and translational joints); HAM Table 1, for rotational joints, is in
+experiments/papers/hamilton_equations.py. Frames are those of the robot: R_i turns from link i to link i-1, the joint
+axis is b_i = [0, 0, 1] in link i, and O_i is the origin of joint i+1, a point of link i.
 """
 
 from __future__ import annotations
@@ -179,48 +179,9 @@ class Recursion:
         return replace(self, name=name, equations=changed)
 
 
-def _swung(arm: Expression, w: Expression, wd: Expression) -> Expression:
+def swung(arm: Expression, w: Expression, wd: Expression) -> Expression:
     """Return ẇ × r + w × (w × r), the acceleration of a point at r of a turning body beyond that of its origin."""
     return cross(wd, arm) + cross(w, cross(w, arm))
-
-
-def _hamilton() -> Equations:
-    """Return HAM Table 1, corrected: `ac` starts from ae_{i-1} (print: ac_{i-1}), r_{i+1,ci} points back from O_i."""
-    w, wd = read("w"), read("wd")
-    turning, accelerating = axis_times("rate"), axis_times("acceleration")
-    f_next = out(read("f", 1))
-    return {
-        "w": into(read("w", -1)) + turning,
-        "wd": into(read("wd", -1)) + cross(into(read("w", -1)), turning) + accelerating,
-        "al": into(read("al", -1)) + cross(w, turning) + accelerating,
-        "ae": into(read("ae", -1)) + _swung(constant("to_next"), w, wd),
-        "ac": into(read("ae", -1)) + _swung(constant("to_centre"), w, wd),
-        "f": out(read("f", 1)) + (scale(read("ac", boxed=False), "mass") - scale(constant("gravity"), "mass")),
-        "t": out(read("t", 1))
-        + (
-            cross(f_next, constant("back_to_centre"))
-            + (inertia(read("al", boxed=False)) + cross(w, inertia(w)) - cross(read("f"), constant("to_centre")))
-        ),
-    }
-
-
-HAMILTON = Recursion(
-    "Hamilton",
-    outward=("w", "wd", "al", "ae", "ac"),
-    inward=("f", "t"),
-    equations={"revolute": _hamilton()},
-    force="f",
-    moment="t",
-)
-"""HAM Table 1, corrected: w angular velocity, wd and al its derivative twice (they differ with old data only), ae and
-ac accelerations of O_i and of the centre of mass without gravity, f and t force and moment at joint i. SI units."""
-
-AS_PRINTED = HAMILTON.with_equation(
-    "ac",
-    into(read("ac", -1)) + _swung(constant("to_centre"), read("w"), read("wd")),
-    "Hamilton as printed",
-)
-"""HAM Table 1 with the printed ac_{i-1} in `ac`: wrong by as much as the torque itself."""
 
 
 def _lathrop(kind: Kind, *, gravity_apart: bool) -> Equations:
@@ -231,9 +192,9 @@ def _lathrop(kind: Kind, *, gravity_apart: bool) -> Equations:
     """
     w, wd, pdd = read("w"), read("wd"), read("pdd")
     turning, accelerating = axis_times("rate"), axis_times("acceleration")
-    p = into(read("pdd", -1)) + _swung(constant("to_next"), w, wd)
+    p = into(read("pdd", -1)) + swung(constant("to_next"), w, wd)
     rotational = kind == "revolute"
-    rdd = _swung(constant("back_to_centre"), w, wd) + pdd
+    rdd = swung(constant("back_to_centre"), w, wd) + pdd
     force = scale(rdd, "mass")
     f_next = out(read("f", 1))
     return {

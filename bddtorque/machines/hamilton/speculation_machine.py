@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import jitable, njit
-from bddtorque.machines.hamilton.speculation_equations import CONSTANTS, HAMILTON, SCALARS, Op, Recursion
+from bddtorque.machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Op, Recursion
 from bddtorque.machines.hamilton.speculation_methods import SERIAL, Method, Reading
 from bddtorque.machines.hamilton.speculation_program import (
     Arm,
@@ -190,10 +190,10 @@ def run_states(
 class SpeculativeMachine:
     """A recursion run with a method on a robot, one control iteration a call.
 
-    Joints must be revolute for `HAMILTON`, and may be any for `LATHROP`.
+    Joints must be of kinds that the recursion has equations for: any, for `LATHROP`.
     """
 
-    def __init__(self, robot: Robot, method: Method = SERIAL, recursion: Recursion = HAMILTON) -> None:
+    def __init__(self, robot: Robot, method: Method, recursion: Recursion) -> None:
         for joint in robot.joints:
             recursion.of(joint.kind)
         self.robot, self.method, self.recursion = robot, method, recursion

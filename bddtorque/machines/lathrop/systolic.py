@@ -26,21 +26,6 @@ def own_processor(operation: Operation) -> str:
     return operation.result
 
 
-def one_node(operation: Operation) -> str:
-    """Return the processor that does this step for every link: one node with feedback, the single device."""
-    return f"{operation.place.split()[0]} {operation.step}"
-
-
-def one_tier(nodes: int) -> Naming:
-    """Return the processors of one tier of so many nodes with feedback, which do every tier and every leaf."""
-
-    def name(operation: Operation) -> str:
-        sweep, *_, number = operation.place.split()
-        return f"{sweep} node {(int(number) - 1) % nodes + 1} {operation.step}"
-
-    return name
-
-
 @dataclass(frozen=True)
 class Pipeline:
     """A program with a processor and a start for every operation; times are whole numbers of steps."""
