@@ -33,9 +33,24 @@ def test_a_range_wide_enough_cannot_saturate():
     assert "cannot saturate (proved" in str(model.certificate)
 
 
-@pytest.mark.parametrize("accuracy", ["faithful", "paper", 2.0])
+SMALL, LEAST, UNEVEN = (
+    [[-100.0, 100.0], [-60.0, 60.0]],
+    [[-148.0, 148.0], [-66.0, 66.0]],
+    [[-100.0, 300.0], [-300.0, 50.0]],
+)
+
+
 @pytest.mark.parametrize(
-    "torque", [[[-100.0, 100.0], [-60.0, 60.0]], [[-148.0, 148.0], [-66.0, 66.0]], [[-100.0, 300.0], [-300.0, 50.0]]]
+    ("torque", "accuracy"),
+    [
+        *((torque, "faithful") for torque in (SMALL, LEAST, UNEVEN)),
+        *((LEAST, accuracy) for accuracy in ("paper", 2.0)),
+        *(
+            pytest.param(each, other, marks=pytest.mark.everything)
+            for each in (SMALL, UNEVEN)
+            for other in ("paper", 2.0)
+        ),
+    ],
 )
 def test_a_range_too_small_is_shown_to_saturate(accuracy, torque):
     model = arm_with(torque=torque, bits=6, accuracy=accuracy)

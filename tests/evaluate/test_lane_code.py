@@ -36,7 +36,7 @@ def test_rows_are_taken_apart_and_put_together(joints: int) -> None:
     assert sorted(rows.tolist()) == given.reshape(lanes, joints).tolist()
 
 
-@pytest.mark.parametrize("bytes_of_vector", [16, 32])
+@pytest.mark.parametrize("bytes_of_vector", [16, pytest.param(32, marks=pytest.mark.everything)])
 def test_shorter_vectors_give_the_same_words(monkeypatch: pytest.MonkeyPatch, bytes_of_vector: int) -> None:
     """As on processors without AVX-512, or without AVX; words out of range and angles beyond limits are counted."""
     monkeypatch.setattr(

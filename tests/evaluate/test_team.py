@@ -64,8 +64,14 @@ def test_the_words_and_counts_of_every_evaluator(form, spread, eight_cores):
         assert np.array_equal(many.torque(*values), model.torque(*values))
 
 
-@pytest.mark.parametrize("grain", ["wire", "operation"])
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize(
+    ("plan", "grain"),
+    [
+        *((plan, "operation") for plan in PLANS),
+        ("terms", "wire"),
+        *(pytest.param(plan, "wire", marks=pytest.mark.everything) for plan in PLANS if plan != "terms"),
+    ],
+)
 def test_any_schedule_is_run_even_where_one_thread_goes_as_far_as_it_can_in_every_list(plan, grain):
     """A meeting that is missing would have values of the state before read: states differ in all words."""
     model = arm(workers=1, **PLANS[plan])

@@ -109,7 +109,7 @@ def test_mujoco_tracks(example, tmp_path, capsys):
 )
 def test_an_example_runs_as_a_script_from_anywhere(name, tmp_path):
     script = FOLDER / f"{name}.py"
-    ran = subprocess.run([sys.executable, "-W", "error", script, "--bits", "6", "--duration", "1.5"], cwd=tmp_path,
+    ran = subprocess.run([sys.executable, "-W", "error", script, "--bits", "6", "--duration", "0.2"], cwd=tmp_path,
                          capture_output=True, text=True, check=False)  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
     assert {"computed_torque": "float on words", "computed_torque_njit": "torque error proved"}[name] in ran.stdout

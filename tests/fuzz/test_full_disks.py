@@ -185,7 +185,7 @@ def test_a_limit_of_the_system_is_a_full_disk(arm: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "lines"),
     [
-        ("file", 20),
+        pytest.param("file", 20, marks=pytest.mark.everything),
         pytest.param("folder", 100, marks=pytest.mark.everything),
         pytest.param("new_folder", 50, marks=pytest.mark.everything),
         ("cache", 50),

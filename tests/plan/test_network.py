@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import pytest
@@ -38,10 +39,10 @@ def test_sums_may_be_longer_than_the_stack_is_deep(source):
     tracer = Tracer()
     a, u = tracer.input("a"), tracer.input("u")
     total = 0.0
-    for k in range(1500):
-        total = total + (1.0 + k / 4096) / 1500 * (tracer.cos(a) * u if k % 2 else tracer.sin(a))
+    for k in range(1100):
+        total = total + (1.0 + k / 4096) / 1100 * (tracer.cos(a) * u if k % 2 else tracer.sin(a))
     graph = tracer.graph([total], ["y"])
-    assert len(graph.nodes) > 2500
+    assert len(graph.nodes) > 2 * sys.getrecursionlimit()
     plan = assert_keeps_its_bound(graph, source)
     if source == "recursive":  # equal monomials are added up before anything is laid out
         assert len(plan.outputs[0].parts) == 3

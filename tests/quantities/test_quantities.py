@@ -154,7 +154,9 @@ def test_words_are_within_the_certificate_of_pinocchio(compiled, quantity, targe
     check_against_pinocchio(model, 300)
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize(
+    "quantity", [pytest.param(each, marks=[LARGE] * (each in ("bias", "mass_matrix"))) for each in QUANTITIES]
+)
 def test_of_an_arm_with_a_sliding_joint(compiled, quantity):
     gains = {"gains": {"kp": 40.0, "kv": 9.0}} if quantity == "law" else {}
     model = bt.compile("stanford", quantity=quantity, target="float", bits=12, cache=None, torque="auto", **gains)
