@@ -16,8 +16,7 @@ import numpy.typing as npt
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
 from bddtorque.base.plain import real, vector
-from bddtorque.base.shown_tables import html_table
-from bddtorque.base.sizes import counted, parse_size
+from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.diagrams.bdd import Diagram
@@ -28,6 +27,7 @@ from bddtorque.evaluate.runners import Runnable
 from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
+from bddtorque.model.shown_model import html_of, main_figures, one_line_of
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
 from bddtorque.model.word_arm import word_arm
 from bddtorque.plan.float_plan import AnyPlan, plan_in_words
@@ -394,68 +394,13 @@ class Model:
 
     def summary(self) -> dict[str, Any]:
         """Return the main figures as a dict: bits, blocks, rows, nodes, bytes, bounds."""
-        of_robot = not isinstance(self.source, FunctionSource)
-        certificate = self.certificate
-        proved: dict[str, Any] = {"bound": list(certificate.bounds)}
-        if not of_robot:
-            proved = {"bound": certificate.bound, "relative_to": certificate.relative_to}
-        kind = {"robot": self.name} if of_robot else {"function": self.name}
-        if isinstance(self.source, QuantitySource):
-            kind["quantity"] = self.quantity
-        return {
-            **kind,
-            "source": self.plan.source,
-            "target": self.plan.target,
-            "bits": self.source.bits,
-            **self.plan.counts(),
-            "nodes": sum(diagram.node_count for diagram in self.diagrams),
-            "table_bytes": sum(table.values.nbytes for table in self.tables),
-            "diagram_bytes": sum(diagram.bytes for diagram in self.diagrams),
-            **proved,
-            "faithful": certificate.faithful,
-            "digest": self.digest,
-        }
+        return main_figures(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
 
     def __repr__(self) -> str:
-        source = self.source
-        bits = "/".join(map(str, dict.fromkeys(word.bits for word in source.outputs.values())))
-        what = f"model of {self.name}"
-        if isinstance(source, QuantitySource):
-            what = f"{source.spec.quantity} of {self.name}"
-        if isinstance(source, FunctionSource):
-            words = ", ".join(f"{name} {word.bits}" for name, word in source.words.items())
-            what = f"function {self.name}({words} bits)"
-        bound = max(self.certificate.bounds)
-        return f"<bddtorque {what}: {bits} bits, {counted(len(self.tables), 'blocks')}, bound {bound:.3f} units>"
+        return one_line_of(self.source, self.tables, self.certificate)
 
     def _repr_html_(self) -> str:
-        source = self.source
-        head: tuple[str, ...]
-        columns: list[tuple[Format, ...]]
-        if isinstance(source, RobotSource):
-            head = ("joint", "position", "velocity", "acceleration", "torque")
-            columns = list(zip(*source.formats.inputs, source.formats.tau, strict=True))
-        elif isinstance(source, QuantitySource):
-            head, columns = ("output", "value"), [(word,) for word in source.outputs.values()]
-        else:
-            head, columns = ("output", *source.input_names, "value"), [(*source.inputs, source.output)]
-        rows = [
-            (
-                proved.name,
-                *(f"{word.bits} bits, {word.lsb:.4g} {word.unit}" for word in words),
-                f"{proved.bound:.4f}",
-                f"{proved.bound_si:.4g} {proved.unit}",
-                proved.saturation,
-            )
-            for proved, words in zip(self.certificate.outputs, columns, strict=True)
-        ]
-        nodes = sum(diagram.node_count for diagram in self.diagrams)
-        made = (
-            f"Source {self.plan.source}, target {self.plan.target}, {len(self.tables)} tables, {nodes:,} diagram "
-            f"nodes, digest {self.digest[:12]}…"
-        )
-        title = f"{self.name}, compiled by bddtorque"
-        return html_table(title, (*head, "bound, units", "bound", "saturates"), rows, [made])
+        return html_of(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
 
 
 def to_bytes(model: Model, package: str = __version__) -> bytes:
