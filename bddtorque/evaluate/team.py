@@ -25,9 +25,10 @@ from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.diagrams.forms import BIT_FORMS
 from bddtorque.evaluate import team_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
+from bddtorque.evaluate.list_building import processor_lists
 from bddtorque.evaluate.machine import program_book, run_program
 from bddtorque.evaluate.pointers import array_at, entry
-from bddtorque.evaluate.processor_lists import LINE, ProcessorLists, processor_lists
+from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
 from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_kinds, plan_places
 from bddtorque.evaluate.single import (
     COUNTED,
