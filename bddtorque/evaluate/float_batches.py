@@ -23,9 +23,9 @@ from bddtorque.evaluate.ieee_code import vector_lanes
 from bddtorque.evaluate.lane_code import emitted_in_lanes
 from bddtorque.evaluate.pointers import address_of, array_at
 from bddtorque.evaluate.runners import Runner, Spread
-from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words.formats import TURN
 from bddtorque.words.joints import Formats, JointFormats
-from bddtorque.words.kernels import ANGLE, pack, quantise_value
+from bddtorque.words.kernels import has_word, pack, quantise_value
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -87,7 +87,7 @@ def _one_by_one(floats: Any, integers: Any, first: int, last: int, packed: Any, 
     """Quantise some values, and count those that are out of range; return whether all have a word."""
     for k in range(first, last):
         joint = k % len(counts)
-        if not np.isfinite(floats[k]) or (packed[joint, ANGLE] != 0.0 and abs(floats[k]) > LARGEST_TURNS * TURN):
+        if not has_word(floats[k], packed, joint):
             return False
         integers[k], outside = quantise_value(floats[k], packed, joint)
         counts[joint] += outside

@@ -23,20 +23,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from bddtorque.base.jit import inlined, uncounted
+from bddtorque.base.jit import uncounted
 from bddtorque.evaluate.machine import wrapped
 from bddtorque.evaluate.pointers import (
     address_of,
     array_at,
     as_rows,
-    given_rows,
     run_at,
     run_tiles_at,
     space_of,
 )
 from bddtorque.words import Formats
-from bddtorque.words.formats import LARGEST_TURNS, TURN, limits
-from bddtorque.words.kernels import ANGLE, dequantise_value, pack, quantise_value
+from bddtorque.words.formats import limits
+from bddtorque.words.kernels import ANGLE, dequantise_value, has_word, pack, quantise_value
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)
 """What stands where in `places`: the address of a plan's `states`, and where its table lies; of plans that take many
@@ -122,25 +121,7 @@ def plan_single(
     return single_calls(*_plan_calls(), common, stops, plan, held)
 
 
-@inlined
-def run_plan(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any) -> None:
-    """Run states (N, n) of the plan at `places`, one after another."""
-    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
-    run_at(places[RUN], q, qd, qdd, tau, table, counts)
-
-
-@inlined
-def _tell_of_clamped(places: Any, counts: Any) -> None:
-    """Raise OverflowError if a word that is no angle was ever clamped."""
-    joints = places[JOINTS]
-    slides = array_at(places[Q], (joints, 8), np.float64)
-    for joint in range(joints):
-        if counts[1, joint] | counts[2, joint] or (counts[0, joint] and slides[joint, ANGLE] == 0.0):
-            raise OverflowError(CLAMPED)
-
-
-@inlined
-def words_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+def _run_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
     """Run one state of words."""
     joints = places[JOINTS]
     if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
@@ -154,52 +135,60 @@ def words_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
             word = wrapped(word, bits)
         if (word < low or word > high) if low <= high else (word < low and word > high):
             counts[place, joint] += 1
-    run_plan(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), places, counts)
+    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
+    run_at(places[RUN], as_rows(q), as_rows(qd), as_rows(qdd), as_rows(tau), table, counts)
     if places[STOPS] == WARNS:
-        _tell_of_clamped(places, counts)
+        slides = array_at(places[Q], (joints, 8), np.float64)
+        for joint in range(joints):
+            if counts[1, joint] | counts[2, joint] or (counts[0, joint] and slides[joint, ANGLE] == 0.0):
+                raise OverflowError(CLAMPED)
 
 
-@inlined
-def floats_by(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+def _run_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
     """Run one state of floats through the words; nothing is counted unless all of it can be done."""
     joints = places[JOINTS]
     if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
         raise ValueError(LEFT)
-    words = array_at(space_of(4 * joints), (4, joints), np.int64)
+    words = array_at(space_of(4 * joints), (4, 1, joints), np.int64)
     outside = array_at(space_of(3 * joints), (3, joints), np.int64)
     for place in range(3):
         packed = array_at(places[Q + place], (joints, 8), np.float64)
         for joint in range(joints):
             value = q[joint] if place == 0 else qd[joint] if place == 1 else qdd[joint]
-            if not np.isfinite(value) or (packed[joint, ANGLE] != 0.0 and abs(value) > LARGEST_TURNS * TURN):
+            if not has_word(value, packed, joint):
                 raise ValueError(LEFT)
             word, beyond = quantise_value(value, packed, joint)
             if beyond and (places[STOPS] == RAISES or (places[STOPS] == WARNS and packed[joint, ANGLE] == 0.0)):
                 raise ValueError(LEFT)
-            words[place, joint], outside[place, joint] = word, beyond
+            words[place, 0, joint], outside[place, joint] = word, beyond
     counts = array_at(places[COUNTS], (3, joints), np.int64)
     for place in range(3):
         for joint in range(joints):
             counts[place, joint] += outside[place, joint]
+    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
     # words count nothing themselves: what they would count was counted as a float, and is thrown away with `outside`
-    run_plan(given_rows(words[0]), given_rows(words[1]), given_rows(words[2]), as_rows(words[3]), places, outside)
+    run_at(places[RUN], words[0], words[1], words[2], words[3], table, outside)
     packed = array_at(places[TAU], (joints, 8), np.float64)
     for joint in range(joints):
-        tau[joint] = dequantise_value(words[3, joint], packed, joint)
+        tau[joint] = dequantise_value(words[3, 0, joint], packed, joint)
 
 
-def _plan_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    words_by(q, qd, qdd, tau, places)
-
-
-def _plan_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    floats_by(q, qd, qdd, tau, places)
+run_words: Any = numba.njit(**OPTIONS)(_run_words)
+run_floats: Any = numba.njit(**OPTIONS)(_run_floats)
+"""For other calls to be made of."""
 
 
 @cache
 def _plan_calls() -> tuple[One, One]:
     """Return the calls of any plan; compiled once, then kept on disk."""
-    return numba.njit(WORDS, **OPTIONS)(_plan_words), numba.njit(FLOATS, **OPTIONS)(_plan_floats)
+    return for_arrays(run_words, WORDS), for_arrays(run_floats, FLOATS)
+
+
+def for_arrays(function: Any, signature: Any) -> One:
+    """Return a function compiled for arguments of these types, and for no others."""
+    function.compile(signature)
+    function.disable_compile()
+    return function  # type: ignore[no-any-return]
 
 
 def _plan_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, rows: Any) -> int:
@@ -238,12 +227,13 @@ def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, ro
             )
         if rest:
             skipped = WORD_BYTES * joints * whole
-            run_plan(
+            run_at(
+                places[RUN],
                 array_at(q0 + skipped, (rest, joints), np.int64),
                 array_at(qd0 + skipped, (rest, joints), np.int64),
                 array_at(qdd0 + skipped, (rest, joints), np.int64),
                 array_at(tau0 + skipped, (rest, joints), np.int64),
-                places,
+                table,
                 counts,
             )
         return 0
@@ -268,7 +258,7 @@ def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, ro
                 words[0, k, joint] = q[whole + k, joint]
                 words[1, k, joint] = qd[whole + k, joint]
                 words[2, k, joint] = qdd[whole + k, joint]
-        run_plan(words[0], words[1], words[2], words[3], places, counts)
+        run_at(places[RUN], words[0], words[1], words[2], words[3], table, counts)
         for joint in range(joints):
             for k in range(rest):
                 tau[whole + k, joint] = words[3, k, joint]

@@ -40,9 +40,9 @@ from bddtorque.evaluate.single import (
     One,
     Single,
     batch_call,
-    floats_by,
+    run_floats,
+    run_words,
     single_calls,
-    words_by,
 )
 from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
 
@@ -185,13 +185,13 @@ def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Inte
 def _team_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
     if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
         raise ValueError(LEFT)
-    words_by(q, qd, qdd, tau, places)
+    run_words(q, qd, qdd, tau, places)
 
 
 def _team_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
     if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
         raise ValueError(LEFT)
-    floats_by(q, qd, qdd, tau, places)
+    run_floats(q, qd, qdd, tau, places)
 
 
 @cache

@@ -7,6 +7,7 @@ formats.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ from bddtorque.words.rounding import half_up_shift as _half_up_shift
 
 ANGLE, HALF, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(8)
 """Columns of a packed format; HALF is 2^(bits-1), the others are the fields of `Format`."""
+_LARGEST_ANGLE, _LARGEST = LARGEST_TURNS * TURN, sys.float_info.max
 Packed = npt.NDArray[np.float64]
 """Formats of n joints as numbers, shape (n, 8)."""
 
@@ -41,6 +43,12 @@ def pack(formats: Iterable[Format]) -> Packed:
         for each in formats
     ]
     return np.array(rows, dtype=np.float64).reshape(len(rows), 8)
+
+
+@njit
+def has_word(x: float, packed: Packed, joint: int) -> bool:
+    """Whether a value has a word: it is finite, and an angle is within so many turns."""
+    return abs(x) <= (_LARGEST_ANGLE if packed[joint, ANGLE] != 0.0 else _LARGEST)
 
 
 @njit
@@ -72,7 +80,7 @@ def dequantise_value(word: int, packed: Packed, joint: int) -> float:
 @njit
 def quantise_finite(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
     """Return the word of one value, and whether it was out of range; refuse what has no word."""
-    if not np.isfinite(x) or (packed[joint, ANGLE] != 0.0 and abs(x) > LARGEST_TURNS * TURN):
+    if not has_word(x, packed, joint):
         raise ValueError("a value to be quantised must be finite, and an angle within 2^24 turns")
     return quantise_value(x, packed, joint)
 
