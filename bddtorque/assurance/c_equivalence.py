@@ -21,6 +21,7 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -40,12 +41,13 @@ from bddtorque.assurance.bit_vectors import (
 from bddtorque.assurance.c_execution import CExecution, Word, plain_source
 from bddtorque.assurance.split_sums import Rounding, SplitSums, spelled_out
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.exporter import chip_of
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
 from bddtorque.plan.bound import BlockFacts, word_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.words.integer_range import Range
+from bddtorque.words.integer_range import Range, word_range
 
 LIMIT_MS = 20_000
 """For one question; all that are answered take a second or two."""
@@ -59,8 +61,21 @@ class ProvedWire:
     proved: bool
 
 
-def prove_c(model: Model, folder: str | Path, told: Callable[[ProvedWire], None] | None = None) -> list[ProvedWire]:
+def prove_c(
+    model: Model, folder: str | Path, told: Callable[[ProvedWire], None] | None = None, chip: str | None = None
+) -> list[ProvedWire]:
     """Prove the C that `export_c` wrote to a folder equal to the plan of the model, wire by wire.
+
+    Parameters
+    ----------
+    model
+        The model, for target ``"integer"`` or ``"tables"``.
+    folder
+        Where its C is.
+    told
+        Told of every wire.
+    chip
+        The chip that `export_c` was given, if any: on one of 8 bits an ``int`` has 16 bits.
 
     Raises
     ------
@@ -78,7 +93,8 @@ def prove_c(model: Model, folder: str | Path, told: Callable[[ProvedWire], None]
     header, text = sources[0].with_suffix(".h").read_text(), sources[0].read_text()
     parser = _imported("pycparser")
     tree = parser.CParser().parse(plain_source(header, text), str(sources[0]))
-    return _Equivalence(model, plan, tree, told).prove(f"{sources[0].stem}_torque_words")
+    int_bits = 16 if chip_of(model, chip).register < 16 else 32
+    return _Equivalence(model, plan, tree, int_bits, told).prove(f"{sources[0].stem}_torque_words")
 
 
 def _imported(name: str) -> Any:
@@ -89,17 +105,19 @@ def _imported(name: str) -> Any:
 
 
 class _Equivalence:
-    def __init__(self, model: Model, plan: Plan, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
+    def __init__(
+        self, model: Model, plan: Plan, tree: Any, int_bits: int, told: Callable[[ProvedWire], None] | None
+    ) -> None:
         self.model, self.plan = model, plan
         self.bitwuzla = _imported("bitwuzla")
         self.told = told
-        self.execution = CExecution(tree)
+        self.execution = CExecution(tree, int_bits)
         self.execution.declared = self._declared
         for k, block in enumerate(plan.blocks):
             self.execution.calls[f"block_{k}"] = self._table_call(k)
             if isinstance(block, ProductBlock) and not block.signed:
                 self.execution.calls[f"limbs_{k}"] = self._limbs_call(block)
-        for name in ("signed32", "floor32", "floor64"):
+        for name in ("signed32", "floor32", "high16", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
         self.whole: dict[int, tuple[Word, Range]] = {}
@@ -118,6 +136,9 @@ class _Equivalence:
         self.owed: list[str] = []
         """Conditions that contracts of helpers need, of the variable that is declared next."""
         self.found: list[ProvedWire] = []
+        for name in ("product16", "scaled16"):
+            if name in self.execution.functions and self._multiplies(name):
+                self.execution.calls[name] = partial(self._product16, name)
 
     def prove(self, function: str) -> list[ProvedWire]:
         """Return what was proved, in the order of the code."""
@@ -154,12 +175,13 @@ class _Equivalence:
             output = self.plan.outputs[int(place[2])]
             whole = Range(output.constant, output.constant)
             reach = sum((self.ranges[wire] * factor for wire, factor in output.parts), start=whole)
-            ends = reach.rounded(output.shift)
+            ends, owed = reach.rounded(output.shift), [*self.owed]
             if self._is_rounded(word, sums, output, ends, clamp=False):  # it may be clamped later
                 symbol = f"whole_{place[2]}"
                 self.declarations.append(f"(declare-const {symbol} (_ BitVec {word.bits}))")
                 self.whole[int(place[2])] = (Word(symbol, word.bits, word.signed), ends)
                 return self.whole[int(place[2])][0]
+            self.owed[:] = owed
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
             return spelled_out(word, sums)
         k = int(place[1])
@@ -278,11 +300,28 @@ class _Equivalence:
             inside = arguments[0].as_type(*kind)
             short = f"rounded_{len(self.sums)}"
             result: Word = body(name, [Word(short, *kind), *arguments[1:]])
-            unit = arguments[1].value if len(arguments) > 1 else 1
+            unit = arguments[1].value if len(arguments) > 1 else 1 << 16 if name == "high16" else 1
             self.sums.append(Rounding(short, inside, result.term, unit or 1))
             return result
 
         return call
+
+    def _multiplies(self, name: str) -> bool:
+        """Whether a helper gives the product of all words of 16 bits whose product it has room for."""
+        left, right = Word("left", 16, True), Word("right", 16, True)
+        body: Word = self.execution.run(name, [left, right])
+        exact = f"(bvmul {wide(left)} {wide(right)})"
+        free = [f"(declare-const {each.term} (_ BitVec 16))" for each in (left, right)]
+        same = f"(= {wide(body.as_type(body.bits, True))} {exact})"
+        return self._holds(f"(=> {within(exact, word_range(body.bits))} {same})", free)
+
+    def _product16(self, name: str, arguments: Sequence[Word]) -> Word:
+        """Return a product of two words of 16 bits; that all of them are, is left to be shown."""
+        left, right = (each.as_type(32, True) for each in arguments)
+        found = Word(f"(bvmul {left.term} {right.term})", 32, True)
+        for each in (left, right, *([found] if name == "scaled16" else [])):
+            self.owed.append(within(wide(each), word_range(16)))
+        return found
 
     def _looked_up(self, block: int, indices: Sequence[str]) -> str:
         """Return the word of a table at some indices, each in the low bits of a term."""

@@ -1,8 +1,8 @@
 """Exported C as bit-vectors: what its integer code computes, as terms of SMT-LIB.
 
-Only what exported code is made of is understood, and everything else refused: integers of 32 and 64 bits with C's own
-conversions (an `int` has 32 bits), assignments, calls, `if`, and loops whose number of turns is a constant. Signed
-numbers wrap here; that C's do not overflow is for others to show (docs/assurance.md, Frama-C).
+Only what exported code is made of is understood, and everything else refused: integers of 8 to 64 bits with C's own
+conversions (an `int` has 32 bits, or 16 on chips of 8 bits), assignments, calls, `if`, and loops whose number of turns
+is a constant. Signed numbers wrap here; that C's do not overflow is for others to show (docs/assurance.md, Frama-C).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bddtorque.base.errors import BddTorqueError
 
 MOST_TURNS = 4096
 TYPES = {
-    "int8_t": (8, True), "int16_t": (16, True), "int32_t": (32, True), "int64_t": (64, True), "int": (32, True),
+    "int8_t": (8, True), "int16_t": (16, True), "int32_t": (32, True), "int64_t": (64, True),
     "uint8_t": (8, False), "uint16_t": (16, False), "uint32_t": (32, False), "uint64_t": (64, False),
 }  # fmt: skip
 
@@ -49,11 +49,6 @@ def constant(value: int, bits: int, signed: bool) -> Word:
     return Word(f"(_ bv{inside} {bits})", bits, signed, number)
 
 
-def truth(condition: str) -> Word:
-    """Return 1 or 0, an `int`, for a condition."""
-    return Word(f"(ite {condition} (_ bv1 32) (_ bv0 32))", 32, True)
-
-
 def is_set(word: Word) -> str:
     """Return the condition that a number is not 0."""
     return f"(distinct {word.term} (_ bv0 {word.bits}))"
@@ -79,26 +74,32 @@ def plain_source(header: str, text: str) -> str:
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\] = \{[^{}]*\};", "];", text)
     text = text.replace("BDDTORQUE_INLINE", "static inline").replace("BDDTORQUE_ROM", "").replace("BDDTORQUE_RARE", "")
-    for name, suffix in (("UINT32_C", "u"), ("INT32_C", ""), ("UINT64_C", "ull"), ("INT64_C", "ll")):
+    for name, suffix in (("UINT32_C", "ul"), ("INT32_C", "l"), ("UINT64_C", "ull"), ("INT64_C", "ll")):
         text = re.sub(rf"\b{name}\((\d+)\)", rf"\g<1>{suffix}", text)
     for name, size in sizes.items():
         text = re.sub(rf"\b{name}\b", size, text)
     types = "".join(
         f"typedef {'' if signed else 'unsigned '}{'long long' if bits == 64 else 'int'} {name};\n"
         for name, (bits, signed) in TYPES.items()
-        if name != "int"
     )
-    return types + text
+    return f"{types}typedef int int_fast16_t;\ntypedef unsigned int uint_fast16_t;\n{text}"
 
 
 class CExecution:
     """Runs functions of a C file on terms.
 
     `calls` answers calls by the name of the function instead of running it; `declared` is told of every variable that
-    the outermost function declares with a value, and may put another in its place.
+    the outermost function declares with a value, and may put another in its place. An `int` has `int_bits`.
     """
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: Any, int_bits: int) -> None:
+        self.int_bits = int_bits
+        self.types = {
+            **TYPES,
+            "int": (int_bits, True),
+            "int_fast16_t": (int_bits, True),
+            "uint_fast16_t": (int_bits, False),
+        }
         self.functions = {each.decl.name: each for each in tree.ext if type(each).__name__ == "FuncDef"}
         self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
         self.declared: Callable[[str, Word], Word] = lambda name, word: word
@@ -112,9 +113,9 @@ class CExecution:
         scope: dict[str, Any] = {}
         parameters = function.decl.type.args.params
         for parameter, argument in zip(parameters, arguments, strict=True):
-            kind = _type_of(parameter.type)
+            kind = self._type_of(parameter.type)
             scope[parameter.name] = argument if kind is None else argument.as_type(*kind)
-        returned = _type_of(function.decl.type.type)
+        returned = self._type_of(function.decl.type.type)
         self.depth += 1
         result = self._block(function.body, scope)
         self.depth -= 1
@@ -138,7 +139,7 @@ class CExecution:
             case "Assignment":
                 self._assign(node, scope)
             case "UnaryOp" if node.op in ("p++", "++"):
-                scope[node.expr.name] = self._binary("+", scope[node.expr.name], constant(1, 32, True))
+                scope[node.expr.name] = self._binary("+", scope[node.expr.name], self._int(1))
             case "Cast" if node.to_type.type.type.names == ["void"]:
                 if type(node.expr).__name__ != "ID":  # which says that an argument is not used
                     self._call(node.expr, scope)
@@ -151,7 +152,7 @@ class CExecution:
         return None
 
     def _declare(self, node: Any, scope: dict[str, Any]) -> None:
-        kind = _type_of(node.type)
+        kind = self._type_of(node.type)
         if type(node.type).__name__ == "ArrayDecl":
             scope[node.name] = [None] * int(node.type.dim.value)
         elif kind is None:  # a pointer
@@ -223,23 +224,23 @@ class CExecution:
     def _word(self, node: Any, scope: dict[str, Any]) -> Word:
         match type(node).__name__:
             case "Constant":
-                return _literal(node.value)
+                return self._literal(node.value)
             case "ID":
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
-                kind = _type_of(node.to_type.type)
+                kind = self._type_of(node.to_type.type)
                 if kind is not None:
                     return self._word(node.expr, scope).as_type(*kind)
             case "BinaryOp":
                 return self._binary(node.op, self._word(node.left, scope), self._word(node.right, scope))
             case "UnaryOp" if node.op in ("-", "~"):
-                word = _promoted(self._word(node.expr, scope))
+                word = self._promoted(self._word(node.expr, scope))
                 if word.value is not None:
                     return constant(-word.value if node.op == "-" else ~word.value, word.bits, word.signed)
                 return Word(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
             case "TernaryOp":
                 condition = is_set(self._word(node.cond, scope))
-                yes, no = _joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
+                yes, no = self._joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
                 return chosen(condition, yes, no)
             case "ArrayRef":
                 index = self._word(node.subscript, scope).value
@@ -259,7 +260,7 @@ class CExecution:
         parts: dict[tuple[str, int], list[Any]] = {}
         """By array and first index: the rest of the array, which the function may write to."""
         for each, parameter in zip(given, parameters, strict=False):
-            if _type_of(parameter.type) is not None:
+            if self._type_of(parameter.type) is not None:
                 arguments.append(self._word(each, scope))
             elif type(each).__name__ == "UnaryOp" and each.op == "&" and type(each.expr).__name__ == "ArrayRef":
                 array, first = each.expr.name.name, self._word(each.expr.subscript, scope).value
@@ -275,37 +276,70 @@ class CExecution:
             scope[array][first:] = part
         return result
 
-    @staticmethod
-    def _binary(op: str, left: Word, right: Word) -> Word:
+    def _binary(self, op: str, left: Word, right: Word) -> Word:
         if op in ("<<", ">>"):  # each side is promoted by itself
-            return _shifted(op, _promoted(left), right)
-        a, b = _joined(left, right)
+            return _shifted(op, self._promoted(left), right)
+        a, b = self._joined(left, right)
         kind = (a.bits, a.signed)
         if a.value is not None and b.value is not None:
-            return _computed(op, a, b)
+            return self._computed(op, a, b)
         known = {"+": "bvadd", "-": "bvsub", "*": "bvmul", "&": "bvand", "|": "bvor", "^": "bvxor"}
         if op in known:
             return Word(f"({known[op]} {a.term} {b.term})", *kind)
         ordered = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
         if op in ordered:
-            return truth(f"(bv{'s' if a.signed else 'u'}{ordered[op]} {a.term} {b.term})")
+            return self._truth(f"(bv{'s' if a.signed else 'u'}{ordered[op]} {a.term} {b.term})")
         if op in ("==", "!="):
-            return truth(f"({'=' if op == '==' else 'distinct'} {a.term} {b.term})")
+            return self._truth(f"({'=' if op == '==' else 'distinct'} {a.term} {b.term})")
         if op == "/":
             return Word(f"(bv{'s' if a.signed else 'u'}div {a.term} {b.term})", *kind)
         raise BddTorqueError(f"C: the operator {op} is not understood")
 
+    def _computed(self, op: str, a: Word, b: Word) -> Word:
+        assert a.value is not None and b.value is not None
+        if op in ("<", "<=", ">", ">=", "==", "!="):
+            held = {"<": a.value < b.value, "<=": a.value <= b.value, ">": a.value > b.value, ">=": a.value >= b.value}
+            return self._int(int(held.get(op, (a.value == b.value) == (op == "=="))))
+        values = {"+": a.value + b.value, "-": a.value - b.value, "*": a.value * b.value}
+        values |= {"&": a.value & b.value, "|": a.value | b.value, "^": a.value ^ b.value}
+        if op not in values:
+            raise BddTorqueError(f"C: the operator {op} between constants is not understood")
+        return constant(values[op], a.bits, a.signed)
 
-def _computed(op: str, a: Word, b: Word) -> Word:
-    assert a.value is not None and b.value is not None
-    if op in ("<", "<=", ">", ">=", "==", "!="):
-        held = {"<": a.value < b.value, "<=": a.value <= b.value, ">": a.value > b.value, ">=": a.value >= b.value}
-        return constant(int(held.get(op, (a.value == b.value) == (op == "=="))), 32, True)
-    values = {"+": a.value + b.value, "-": a.value - b.value, "*": a.value * b.value}
-    values |= {"&": a.value & b.value, "|": a.value | b.value, "^": a.value ^ b.value}
-    if op not in values:
-        raise BddTorqueError(f"C: the operator {op} between constants is not understood")
-    return constant(values[op], a.bits, a.signed)
+    def _int(self, value: int) -> Word:
+        return constant(value, self.int_bits, True)
+
+    def _truth(self, condition: str) -> Word:
+        """Return 1 or 0, an `int`, for a condition."""
+        return Word(f"(ite {condition} {self._int(1).term} {self._int(0).term})", self.int_bits, True)
+
+    def _promoted(self, word: Word) -> Word:
+        return word.as_type(self.int_bits, True) if word.bits < self.int_bits else word
+
+    def _joined(self, left: Word, right: Word) -> tuple[Word, Word]:
+        """Return both in the type that C computes with."""
+        left, right = self._promoted(left), self._promoted(right)
+        bits = max(left.bits, right.bits)
+        signed = all(each.signed for each in (left, right) if each.bits == bits)
+        return left.as_type(bits, signed), right.as_type(bits, signed)
+
+    def _literal(self, text: str) -> Word:
+        match = re.fullmatch(r"(\d+|0x[0-9a-fA-F]+)([uUlL]*)", text)
+        if match is None:
+            raise BddTorqueError(f"C: the constant {text} is not understood")
+        value, suffix = int(match[1], 0), match[2].lower()
+        signed = "u" not in suffix
+        least = 64 if "ll" in suffix else 32 if "l" in suffix else self.int_bits
+        return constant(value, next(bits for bits in (least, 32, 64) if value >> (bits - signed) == 0), signed)
+
+    def _type_of(self, node: Any) -> tuple[int, bool] | None:
+        """Return bits and sign of a type; nothing for arrays and pointers."""
+        if type(node).__name__ != "TypeDecl":
+            return None
+        (name,) = node.type.names
+        if name not in self.types:
+            raise BddTorqueError(f"C: the type {name} is not understood")
+        return self.types[name]
 
 
 def _shifted(op: str, word: Word, by: Word) -> Word:
@@ -315,35 +349,3 @@ def _shifted(op: str, word: Word, by: Word) -> Word:
         return constant(word.value << by.value if op == "<<" else word.value >> by.value, word.bits, word.signed)
     kind = "bvshl" if op == "<<" else "bvashr" if word.signed else "bvlshr"
     return Word(f"({kind} {word.term} (_ bv{by.value} {word.bits}))", word.bits, word.signed)
-
-
-def _promoted(word: Word) -> Word:
-    return word.as_type(32, True) if word.bits < 32 else word
-
-
-def _joined(left: Word, right: Word) -> tuple[Word, Word]:
-    """Return both in the type that C computes with."""
-    left, right = _promoted(left), _promoted(right)
-    bits = max(left.bits, right.bits)
-    signed = all(each.signed for each in (left, right) if each.bits == bits)
-    return left.as_type(bits, signed), right.as_type(bits, signed)
-
-
-def _literal(text: str) -> Word:
-    match = re.fullmatch(r"(\d+|0x[0-9a-fA-F]+)([uUlL]*)", text)
-    if match is None:
-        raise BddTorqueError(f"C: the constant {text} is not understood")
-    value, suffix = int(match[1], 0), match[2].lower()
-    signed = "u" not in suffix
-    bits = 64 if "ll" in suffix or value >= 1 << (31 if signed else 32) else 32
-    return constant(value, bits, signed)
-
-
-def _type_of(node: Any) -> tuple[int, bool] | None:
-    """Return bits and sign of a type; nothing for arrays and pointers."""
-    if type(node).__name__ != "TypeDecl":
-        return None
-    (name,) = node.type.names
-    if name not in TYPES:
-        raise BddTorqueError(f"C: the type {name} is not understood")
-    return TYPES[name]

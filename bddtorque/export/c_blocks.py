@@ -72,9 +72,12 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
             f"tables take {size:,} bytes in this form, but at most {MOST_BYTES:,} can be exported: try another form"
         )
     if chip.largest_tables and size > chip.largest_tables:
+        fewer = "compile with fewer bits"
+        if model.plan.target == "tables":
+            fewer = "compile with less 'memory', or with target = 'integer'"
         raise BddTorqueError(
             f"tables take {size:,} bytes, but the compiler of chip '{chip.name}' reads at most {chip.largest_tables:,} "
-            "from flash: ask for less memory, or compile with target = 'integer'"
+            f"from flash: {fewer}"
         )
     return codes
 

@@ -108,8 +108,11 @@ def test_what_is_refused():
     with pytest.raises(BddTorqueError, match="words of 18 bits do not fit --io 16: use --io 32"):
         c_files(arm(18, target="float"), io=16)
     big = arm(8, products="blocks", block_bits=16)
-    with pytest.raises(BddTorqueError, match=r"the compiler of chip 'avr' reads at most 65,536 from flash"):
+    read = "the compiler of chip 'avr' reads at most 65,536 from flash"
+    with pytest.raises(BddTorqueError, match=f"{read}: compile with less 'memory', or with target = 'integer'$"):
         c_files(big, chip="avr", form="dense")
+    with pytest.raises(BddTorqueError, match=f"tables take 262,144 bytes, but {read}: compile with fewer bits$"):
+        c_files(arm(16, target="integer", chip="avr"))
 
 
 def test_flash_folds_the_sine_table(tmp_path):
