@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import Any
@@ -19,11 +20,12 @@ from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.terms import FIFTH_COSINES, FIFTH_SINES, sample_coefficients
 from bddtorque.proof.arc_controls import arc_controls, halvings
+from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.control_points import corner_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import FURTHEST_CONTROL, motion_rows, rounding_loss
 from bddtorque.proof.sample_errors import sample_errors
-from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch, torque_search
+from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch, input_ends, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
 from bddtorque.questions.torque_bounds import MOST_BOXES, bound_torque
@@ -149,6 +151,16 @@ def test_what_is_lost_is_little(name: str) -> None:
         assert own.left_out > of_samples + rounding_loss(len(own.positions)) * own.total * 0.999
 
 
+def test_ends_of_inputs_hold_all_words() -> None:
+    words = ARMS["scara"].source.words
+    within = {"q1": (-100, 37), "qd2": (-5, 3)}
+    low, high = input_ends(words, within)
+    for k, (name, word) in enumerate(words.items()):
+        for end in within.get(name, (word.lowest, word.highest)):
+            value = word.sign * (Fraction(word.centre) + end * Fraction(word.lsb)) + Fraction(word.offset)
+            assert low[k] < value < high[k] or (low[k], high[k]) == (-math.pi, math.pi)
+
+
 def _search(robot: bt.Robot, place: int, direction: int, low: np.ndarray, high: np.ndarray) -> TorqueSearch:
     own = motion_rows(robot, place, direction, low, high)
     assert own is not None
@@ -181,6 +193,41 @@ def test_boxes_are_sound(name: str) -> None:
             assert (point >= low - 1e-9).all() and (point <= high + 1e-9).all()
             at = direction * bt.inverse_dynamics(robot, *np.split(point, 3))[place]
             assert max(most, at) <= direction * search.bound and search.boxes <= boxes
+
+
+@pytest.mark.parametrize("name", ["stanford", "ur5"])
+def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
+    """What is not looked at, since it is below the aim, counts as well."""
+    robot = bt.load_robot(name)
+    n = len(robot.joints)
+    high = np.repeat([math.pi, 2.0, 5.0], n)
+    search = _search(robot, 1, 1, -high, high)
+    low, top = (each[7].tolist() for each in search._open[:2])
+    points = BoxBounds(search._own, search._turning.tolist(), 2)
+    points.take(low, top)
+    closest, at = points.bound(0, -math.inf, -1)
+    middle = np.zeros((50, 3 * n))
+    middle[:, n:] = np.random.default_rng(1).choice([-1.0, 1.0], (50, 2 * n)) * high[n:]
+    middle[:, search._own.positions] = np.random.default_rng(2).uniform(low, top, (50, len(low)))
+    middle[:, :n] = middle[:, :n] @ search._own.turned.T
+    least = bt.inverse_dynamics(robot, *np.split(middle, 3, axis=1))[:, 1].max()
+    assert least <= closest
+    for aim in (0.5, 0.9, 0.99, 1.0, 1.0001, 1.01, 1.5, 10.0):
+        for hint in (-1, at, 0):
+            bound, _ = points.bound(0, aim * closest, hint)
+            assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_velocities_that_are_almost_even_reach_their_ends(direction: int) -> None:
+    """From -1 to 1.0008, as words do that have one more below 0 than above, the other way round."""
+    robot = bt.load_robot("planar2r")
+    ends = np.array([[0.3, 1.0, -1.0, -1.0, 0.0, 0.0], [0.3, 1.0, 1.0008, 1.0008, 0.0, 0.0]])
+    search = _search(robot, 0, direction, *ends)
+    assert search.run(0.0, None, 100, lambda _: True)
+    states = np.array([*product(*ends.T)])
+    tau = bt.inverse_dynamics(robot, *np.split(states, 3, axis=1))[:, 0]
+    assert (direction * tau).max() <= direction * search.bound <= (direction * tau).max() + 0.3 * np.ptp(tau)
 
 
 def _form(rng: np.random.Generator, count: int, even: bool) -> np.ndarray:
