@@ -101,9 +101,8 @@ class BoxBounds:
                     order = (-tops).argsort(kind="stable")
                     points, tops = points[order], tops[order]
                 value, first = largest_motions(
-                    values, points, tops, floor, own.layout, self._roles, own.even, self._form_room, self._trial
+                    values, points, tops, own.layout, self._roles, own.even, self._form_room, self._trial
                 )
-                skipped = max(skipped, value)
                 if value > best:
                     best, at = value, int(points[first])
                     self.motion, self._trial = self._trial, self.motion

@@ -114,11 +114,9 @@ def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes:
 
 @uncounted
 def largest_motions(
-    values: Any, points: Any, tops: Any, aim: float, layout: Any, roles: Any, even: bool, room: Any, motion: Any
+    values: Any, points: Any, tops: Any, layout: Any, roles: Any, even: bool, room: Any, motion: Any
 ) -> tuple[float, int]:
-    """Return a bound of the torque of all motions at some control points, no closer than `aim`, and which one has it.
-
-    The first one's own bound is above `aim`.
+    """Return a bound of the torque of all motions at some control points, and which one has it.
 
     Parameters
     ----------
@@ -140,10 +138,9 @@ def largest_motions(
     products, accelerations, still = roles
     form, lower, x, slopes, trial, order, places = room
     count, axes = len(products), layout.shape[1] - 1
-    best, at, skipped = -np.inf, -1, -np.inf
+    best, at = -np.inf, -1
     for candidate in range(len(points)):
-        if tops[candidate] <= max(aim, best):
-            skipped = tops[candidate]
+        if tops[candidate] <= best:
             break
         for m in range(len(layout)):
             place, rest = layout[m, axes], points[candidate]
@@ -168,4 +165,4 @@ def largest_motions(
             best, at = value, candidate
             for j in range(len(trial)):
                 motion[j] = trial[j]
-    return max(best, skipped), at
+    return best, at

@@ -251,7 +251,7 @@ def _largest_form(form: np.ndarray, even: bool) -> tuple[float, np.ndarray]:
     room = (square, square.copy(), *np.empty((3, count)), np.empty(count, np.int64), np.empty(count**2, np.int64))
     layout, roles = np.arange(count**2).reshape(-1, 1), (rows, nothing, np.array([-1]))
     top = np.array([math.inf])
-    bound, first = largest_motions(form.ravel(), np.array([0]), top, -math.inf, layout, roles, even, room, at)
+    bound, first = largest_motions(form.ravel(), np.array([0]), top, layout, roles, even, room, at)
     assert first == 0
     return bound, at
 
