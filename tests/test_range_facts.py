@@ -18,7 +18,7 @@ import bddtorque as bt
 from bddtorque.compiler.torque_ranges import range_notes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.proof import torque_extents
-from bddtorque.proof.certificate import Parts, ProvedBound
+from bddtorque.proof.proved_bound import Parts, ProvedBound
 from bddtorque.proof.torque_extents import torque_ranges
 from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.robots import load_robot

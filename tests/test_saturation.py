@@ -7,7 +7,7 @@ from compiled import arm, found_errors, some_words
 import bddtorque as bt
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.proof.certificate import Parts, ProvedBound
+from bddtorque.proof.proved_bound import Parts, ProvedBound
 
 NEEDED = (152.5383, 69.1211)
 """N·m; the largest torques of planar2r (F36, F37)."""

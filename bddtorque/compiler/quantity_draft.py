@@ -22,7 +22,7 @@ from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.planner.float_planner import LawTerm
-from bddtorque.proof.certificate import QUANTITY
+from bddtorque.proof.proved_bound import QUANTITY
 from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec

@@ -13,7 +13,7 @@ from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.proof.certificate import Parts, ProvedBound
+from bddtorque.proof.proved_bound import Parts, ProvedBound
 from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.words import Format
 

@@ -8,22 +8,29 @@ the last bit.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from html import escape
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.plain import choice, listed, of_type, real, table, whole
 from bddtorque.base.shown_tables import html_table
+from bddtorque.proof.proved_bound import (
+    FUNCTION_KEYS,
+    QUANTITY,
+    QUANTITY_KEYS,
+    ROBOT,
+    ROBOT_KEYS,
+    SATURATIONS,
+    Parts,
+    ProvedBound,
+    Saturation,
+)
 from bddtorque.proof.torque_range import TorqueRange, effective_bits
 
 T = TypeVar("T")
-Saturation = Literal["cannot", "can", "not excluded"]
-SATURATIONS = ("cannot", "can", "not excluded")
-ROBOT, QUANTITY = "robot", "quantity"
 RELATIVE_TO = {
     "traced": "the real-number function that was traced, at the exact values of the input words, π exact",
     "float": "the float64 value that the function returned at the values of the input words",
@@ -31,154 +38,8 @@ RELATIVE_TO = {
     "samples": "the interpolant of the samples, at the exact values of the input words",
 }
 """What the words of a compiled function are compared with, by the kind of its source."""
-_SHARED_KEYS = ("low", "high", "saturation", "witness")
-_ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *_SHARED_KEYS)
-_QUANTITY_KEYS = ("output", *_ROBOT_KEYS[1:])
-_FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *_SHARED_KEYS)
-
 NAME_WIDTH = 24
 """Characters that the names of rows take."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Where the error of one output can come from, in units of its last bit; all rounded up.
-
-    Attributes
-    ----------
-    dropped
-        Terms that were left out because they are too small to matter.
-    constants
-        Constants rounded to the grid of the words.
-    tables
-        Table entries rounded to nearest; the largest error over all entries is computed, not estimated. For the
-        target ``"float"``: the sines.
-    products
-        Products of words, rounded by a shift.
-    sums
-        Sums inside the plan, exact and rounded once each.
-    final_rounding
-        Rounding to the output word.
-    arithmetic
-        Errors of float64 and of the Fourier step behind the tables. For the target ``"float"``: also the errors of
-        its own operations.
-    """
-
-    dropped: float
-    constants: float
-    tables: float
-    products: float
-    sums: float
-    final_rounding: float
-    arithmetic: float
-
-    @property
-    def total(self) -> float:
-        """The sum of all parts, rounded up."""
-        return math.fsum(getattr(self, part.name) for part in fields(self)) * (1 + 1e-15)
-
-    def to_plain(self) -> dict[str, float]:
-        """Return plain data for JSON."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
-
-@dataclass(frozen=True)
-class ProvedBound:
-    """What is proved about one output: a torque, or the value of a function.
-
-    Attributes
-    ----------
-    name
-        Name of the joint, or of the output word.
-    unit
-        N·m, N, or the unit of the function's output.
-    lsb
-        The value of one unit of the last bit, in `unit`.
-    parts
-        The bound by parts, in units of the last bit.
-    low, high
-        A sound range of the compiled value before it is clamped, in `unit`.
-    saturation
-        Whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), or
-        ``"not excluded"``.
-    witness
-        Input words that saturate (for a robot q, qd and qdd), or None.
-    relative_to
-        What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
-        `RELATIVE_TO`.
-    assumed
-        Your stated error of a function's own values, in units; not proved.
-    spread
-        How far samples of the same words lie from their mean at most, in `unit`; not part of the bound.
-    effort
-        The unit of the motor's effort (``"mA"`` or ``"count"``) and how many of it make one `unit`; None if the spec
-        has no drive. It follows from the spec and is not part of what is proved.
-    """
-
-    name: str
-    unit: str
-    lsb: float
-    parts: Parts
-    low: float
-    high: float
-    saturation: Saturation
-    witness: tuple[Any, ...] | None = None
-    relative_to: str = ROBOT
-    assumed: float = 0.0
-    spread: float = 0.0
-    effort: tuple[str, float] | None = field(default=None, compare=False)
-
-    @property
-    def bound_drive(self) -> float | None:
-        """The bound in the unit of the motor's effort, mA or driver counts; None if that is unknown."""
-        return None if self.effort is None else self.bound_si * self.effort[1] * (1 + 1e-15)
-
-    @property
-    def joint(self) -> str:
-        """The name; that of the joint, if this is a torque."""
-        return self.name
-
-    @property
-    def bound(self) -> float:
-        """The bound on the error, in units of the last bit: what is proved plus what was assumed."""
-        total = self.parts.total
-        return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
-
-    @property
-    def bound_si(self) -> float:
-        """The bound on the error, in `unit`."""
-        return self.bound * self.lsb * (1 + 1e-15)
-
-    @property
-    def largest(self) -> float:
-        """The largest magnitude of the value that is not excluded, in `unit`."""
-        return max(abs(self.low), abs(self.high))
-
-    @property
-    def faithful(self) -> bool:
-        """Whether every word is less than one unit from the true value."""
-        return self.bound < 1.0
-
-    def about_saturation(self, known: TorqueRange | None = None) -> str:
-        """Return a clause that says whether the word can saturate, and a range in which it could not."""
-        low, high = self.low, self.high
-        if known is not None:  # the words may be off by their bound
-            low, high = max(low, known.extent.low - self.bound_si), min(high, known.extent.high + self.bound_si)
-        reach = f"{low:.5g} to {high:.5g} {self.unit}".rstrip()
-        if self.saturation == "cannot":
-            return f"cannot saturate (proved: within {reach})"
-        if self.saturation == "can":
-            return f"CAN saturate (witness words {self.witness}); a range of {reach} would be wide enough"
-        return f"saturation not excluded; a range of {reach} would be wide enough"
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON; robots and functions have different keys."""
-        keys = {ROBOT: _ROBOT_KEYS, QUANTITY: _QUANTITY_KEYS}.get(self.relative_to, _FUNCTION_KEYS)
-        plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
-        plain["parts"] = self.parts.to_plain()
-        if self.witness is not None:
-            plain["witness"] = [list(words) if isinstance(words, tuple) else words for words in self.witness]
-        return plain
 
 
 class _OfOnlyOutput(Generic[T]):
@@ -394,8 +255,8 @@ def _function_text(output: ProvedBound) -> str:
 def certificate_from_plain(plain: object, kind: str, where: str = "certificate") -> Certificate:
     """Return the certificate that `Certificate.to_plain` wrote for a kind of source; every field is checked."""
     if kind not in (ROBOT, QUANTITY):
-        return Certificate((_output(plain, _FUNCTION_KEYS, where),))
-    key, keys = ("torques", _ROBOT_KEYS) if kind == ROBOT else ("outputs", _QUANTITY_KEYS)
+        return Certificate((_output(plain, FUNCTION_KEYS, where),))
+    key, keys = ("torques", ROBOT_KEYS) if kind == ROBOT else ("outputs", QUANTITY_KEYS)
     given = listed(table(plain, (key,), where)[key], where)
     outputs = tuple(_output(each, keys, f"{where}, {key.removesuffix('s')} {k}") for k, each in enumerate(given, 1))
     if not outputs:
@@ -405,7 +266,7 @@ def certificate_from_plain(plain: object, kind: str, where: str = "certificate")
 
 def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
     given = table(plain, keys, where)
-    of_robot, of_function = keys is _ROBOT_KEYS, keys is _FUNCTION_KEYS
+    of_robot, of_function = keys is ROBOT_KEYS, keys is FUNCTION_KEYS
     choice(given["saturation"], SATURATIONS, f"{where}, saturation")
     if of_function:
         choice(given["relative_to"], tuple(RELATIVE_TO), f"{where}, relative_to")

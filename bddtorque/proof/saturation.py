@@ -20,7 +20,7 @@ from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.table import Table
-from bddtorque.proof.certificate import Saturation
+from bddtorque.proof.proved_bound import Saturation
 from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.proved_bound import ProvedBound
 from bddtorque.proof.torque_boxes import input_ends, torque_search
 from bddtorque.proof.torque_range import Extent, TorqueRange
 from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bddtorque.model.model import Model
-from bddtorque.proof.certificate import ProvedBound
+from bddtorque.proof.proved_bound import ProvedBound
 from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table

@@ -9,7 +9,8 @@ from bddtorque.base.sizes import bits_text
 from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.proof.certificate import QUANTITY, RELATIVE_TO, ROBOT, Certificate, Parts, ProvedBound
+from bddtorque.proof.certificate import RELATIVE_TO, Certificate
+from bddtorque.proof.proved_bound import QUANTITY, ROBOT, Parts, ProvedBound
 from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 

@@ -20,7 +20,8 @@ from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table
-from bddtorque.proof.certificate import Certificate, Parts
+from bddtorque.proof.certificate import Certificate
+from bddtorque.proof.proved_bound import Parts
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.words import JointFormats

@@ -1,0 +1,158 @@
+"""What is proved of one output: its bound, the parts of it, and whether it can saturate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from bddtorque.proof.torque_range import TorqueRange
+
+Saturation = Literal["cannot", "can", "not excluded"]
+SATURATIONS = ("cannot", "can", "not excluded")
+ROBOT, QUANTITY = "robot", "quantity"
+SHARED_KEYS = ("low", "high", "saturation", "witness")
+ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *SHARED_KEYS)
+QUANTITY_KEYS = ("output", *ROBOT_KEYS[1:])
+FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *SHARED_KEYS)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the error of one output can come from, in units of its last bit; all rounded up.
+
+    Attributes
+    ----------
+    dropped
+        Terms that were left out because they are too small to matter.
+    constants
+        Constants rounded to the grid of the words.
+    tables
+        Table entries rounded to nearest; the largest error over all entries is computed, not estimated. For the
+        target ``"float"``: the sines.
+    products
+        Products of words, rounded by a shift.
+    sums
+        Sums inside the plan, exact and rounded once each.
+    final_rounding
+        Rounding to the output word.
+    arithmetic
+        Errors of float64 and of the Fourier step behind the tables. For the target ``"float"``: also the errors of
+        its own operations.
+    """
+
+    dropped: float
+    constants: float
+    tables: float
+    products: float
+    sums: float
+    final_rounding: float
+    arithmetic: float
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts, rounded up."""
+        return math.fsum(getattr(self, part.name) for part in fields(self)) * (1 + 1e-15)
+
+    def to_plain(self) -> dict[str, float]:
+        """Return plain data for JSON."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass(frozen=True)
+class ProvedBound:
+    """What is proved about one output: a torque, or the value of a function.
+
+    Attributes
+    ----------
+    name
+        Name of the joint, or of the output word.
+    unit
+        N·m, N, or the unit of the function's output.
+    lsb
+        The value of one unit of the last bit, in `unit`.
+    parts
+        The bound by parts, in units of the last bit.
+    low, high
+        A sound range of the compiled value before it is clamped, in `unit`.
+    saturation
+        Whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), or
+        ``"not excluded"``.
+    witness
+        Input words that saturate (for a robot q, qd and qdd), or None.
+    relative_to
+        What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
+        `RELATIVE_TO`.
+    assumed
+        Your stated error of a function's own values, in units; not proved.
+    spread
+        How far samples of the same words lie from their mean at most, in `unit`; not part of the bound.
+    effort
+        The unit of the motor's effort (``"mA"`` or ``"count"``) and how many of it make one `unit`; None if the spec
+        has no drive. It follows from the spec and is not part of what is proved.
+    """
+
+    name: str
+    unit: str
+    lsb: float
+    parts: Parts
+    low: float
+    high: float
+    saturation: Saturation
+    witness: tuple[Any, ...] | None = None
+    relative_to: str = ROBOT
+    assumed: float = 0.0
+    spread: float = 0.0
+    effort: tuple[str, float] | None = field(default=None, compare=False)
+
+    @property
+    def bound_drive(self) -> float | None:
+        """The bound in the unit of the motor's effort, mA or driver counts; None if that is unknown."""
+        return None if self.effort is None else self.bound_si * self.effort[1] * (1 + 1e-15)
+
+    @property
+    def joint(self) -> str:
+        """The name; that of the joint, if this is a torque."""
+        return self.name
+
+    @property
+    def bound(self) -> float:
+        """The bound on the error, in units of the last bit: what is proved plus what was assumed."""
+        total = self.parts.total
+        return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
+
+    @property
+    def bound_si(self) -> float:
+        """The bound on the error, in `unit`."""
+        return self.bound * self.lsb * (1 + 1e-15)
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude of the value that is not excluded, in `unit`."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def faithful(self) -> bool:
+        """Whether every word is less than one unit from the true value."""
+        return self.bound < 1.0
+
+    def about_saturation(self, known: TorqueRange | None = None) -> str:
+        """Return a clause that says whether the word can saturate, and a range in which it could not."""
+        low, high = self.low, self.high
+        if known is not None:  # the words may be off by their bound
+            low, high = max(low, known.extent.low - self.bound_si), min(high, known.extent.high + self.bound_si)
+        reach = f"{low:.5g} to {high:.5g} {self.unit}".rstrip()
+        if self.saturation == "cannot":
+            return f"cannot saturate (proved: within {reach})"
+        if self.saturation == "can":
+            return f"CAN saturate (witness words {self.witness}); a range of {reach} would be wide enough"
+        return f"saturation not excluded; a range of {reach} would be wide enough"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON; robots and functions have different keys."""
+        keys = {ROBOT: ROBOT_KEYS, QUANTITY: QUANTITY_KEYS}.get(self.relative_to, FUNCTION_KEYS)
+        plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
+        plain["parts"] = self.parts.to_plain()
+        if self.witness is not None:
+            plain["witness"] = [list(words) if isinstance(words, tuple) else words for words in self.witness]
+        return plain
