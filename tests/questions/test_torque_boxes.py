@@ -213,7 +213,7 @@ def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     least = bt.inverse_dynamics(robot, *np.split(middle, 3, axis=1))[:, 1].max()
     assert least <= closest
     for aim in (0.5, 0.9, 0.99, 1.0, 1.0001, 1.01, 1.5, 10.0):
-        for hint in (-1, at, 0):
+        for hint in (-1, at, 0, 5 ** len(low) - 1):
             bound, _ = points.bound(0, aim * closest, hint)
             assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
 
