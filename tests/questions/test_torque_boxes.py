@@ -290,11 +290,14 @@ def test_bounds_by_corners_are_the_best_corners() -> None:
         made = np.empty(1, np.int64), np.empty(1)
         starts, lanes = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64)
         here = np.empty(len(values), np.int64)
-        assert corner_bounds(values, starts, lanes, shares, rows, 0, -math.inf, (*room, here), made)[0] == 1
+        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, -math.inf, (*room, here), made)
+        assert (found, skipped) == (1, -math.inf)
         off = np.tril(form, -1)
         best = max(float(np.array(x) @ off @ np.array(x)) for x in product((-1.0, 1.0), repeat=count))
         least = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1] + best
         assert made[1][0] == pytest.approx(least, abs=1e-12)
+        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, least + 1e-9, (*room, here), made)
+        assert found == 0 and skipped == pytest.approx(least, abs=1e-9)
 
 
 def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
