@@ -80,6 +80,23 @@ def test_coefficients_are_the_torque(name: str) -> None:
         assert 0.0 <= direction * (search.bound - tau[place]) <= 1e-6 * search._own.total
 
 
+@pytest.mark.parametrize("name", ["planar3r_b", "ur5"])
+def test_coefficients_of_sums_of_angles_are_the_torque(name: str) -> None:
+    """Joints that go all around are searched by sums of angles where axes are parallel; boxes here are points."""
+    robot = bt.load_robot(name)
+    n = len(robot.joints)
+    x = np.random.default_rng(3).uniform(-1, 1, 3 * n)
+    tau = bt.inverse_dynamics(robot, *np.split(x, 3))
+    ends = [np.append(np.full(n, side * math.pi), x[n:]) for side in (-1, 1)]
+    for place in range(n):
+        own = motion_rows(robot, place, 1, *ends)
+        assert own is not None and (place or (own.turned != np.eye(n)).any())
+        points = BoxBounds(own, [True] * len(own.positions), 1)
+        at = np.linalg.solve(own.turned, x[:n])[own.positions].tolist()
+        points.take(at, at)
+        assert points.bound(0, -math.inf, -1)[0] == pytest.approx(tau[place], abs=1e-8 * own.total)
+
+
 @pytest.mark.parametrize("name", ["stanford", "planar3r_b"])
 def test_samples_are_off_by_no_more_than_is_counted(name: str) -> None:
     robot = bt.load_robot(name)
