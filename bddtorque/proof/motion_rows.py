@@ -27,7 +27,7 @@ from bddtorque.dynamics.terms import (
     sample_grid,
 )
 from bddtorque.proof.arc_controls import POINTS
-from bddtorque.proof.sample_errors import NOTHING, sample_errors, turns_idly
+from bddtorque.proof.sample_errors import NOTHING, ROUNDING, rounding_loss, sample_errors, turns_idly
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
 
@@ -38,12 +38,6 @@ Rows = dict[tuple[str, int, int], Floats]
 
 NEARLY_EVEN = 5e-4
 """Of its radius: a velocity whose middle is closer to 0 is taken to run from -x to x, a little further than it does."""
-ROUNDING = 2.0**-53
-"""How much of a result float64 may lose, once."""
-ROUNDINGS = 2.0**15
-"""How often it may lose that on the way to a bound, of all control points together: see `rounding_loss`."""
-FURTHEST_CONTROL = 1.51
-"""No control point of 1, a sine or a cosine is further out, over arcs of a quarter turn."""
 
 
 @dataclass(frozen=True)
@@ -226,27 +220,6 @@ def _moved(
                 size += abs(factor) * float(np.abs(rows[key]).sum())
                 moved[part] = moved.get(part, 0.0) + direction * factor * rows[key]
     return moved, size, off
-
-
-def rounding_loss(positions: int) -> float:
-    """Return how much float64 may lose from coefficients to a bound, relative to the magnitudes they are summed from.
-
-    With u = 2^-53, and s these magnitudes, control points of d positions and all rows together are below b = 1.51^d s.
-    Losses are counted in u·b, for at most 7 velocities and 36 rows, to the first order; the second is far below what is
-    left of ROUNDINGS:
-
-    - coefficients, each a sum of at most 36 products of three, and three products and sums for a sliding position: 64;
-    - control points: entries of matrices are off by 400 u at most (sines by 9 u), and are multiplied and added five
-      times; 7 positions, then 3 halvings, which are means: 10 · 406. Ends of halves are rounded, and are taken for
-      those of each other: 7 · 16;
-    - the bound by corners: 36 rows, added up; then 37 changes of a velocity, which change each slope by up to 2 rows,
-      37 · 3, and the sum by up to 2 slopes, 37 · (2 · 111 + 3). Together 8,400;
-    - or the bound of a form, of which this is the smaller: 28 products of three, added up, 32; 7 tangents, each off by
-      95 with its slope below 5 b, and their sum, below 78 b, 15 times: 1,900. Where Cholesky's factors are found a form
-      is concave but for u (v + 1) times its trace (Higham, theorem 10.3), 81, times 4 · 7 for how far velocities are
-      from where the tangent touches, or 8 times that where its diagonal dominates: 2,500.
-    """
-    return ROUNDINGS * ROUNDING * FURTHEST_CONTROL**positions
 
 
 def _laid_out(rows: Rows, turned: Integers, even: bool, summed: float, off: float) -> MotionRows:

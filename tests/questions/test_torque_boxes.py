@@ -23,8 +23,8 @@ from bddtorque.proof.arc_controls import arc_controls, halvings
 from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.control_points import corner_bounds
 from bddtorque.proof.motion_forms import largest_motions
-from bddtorque.proof.motion_rows import FURTHEST_CONTROL, motion_rows, rounding_loss
-from bddtorque.proof.sample_errors import sample_errors
+from bddtorque.proof.motion_rows import motion_rows
+from bddtorque.proof.sample_errors import FURTHEST_CONTROL, rounding_loss, sample_errors
 from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch, input_ends, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
