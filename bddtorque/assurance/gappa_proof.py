@@ -7,6 +7,7 @@ certificate's *arithmetic* before floats, which is proved elsewhere (docs/assura
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from os import PathLike
 
@@ -24,7 +25,6 @@ from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.words.bounded import ROOM
 from bddtorque.work import NoProgress, Progress, step
 
 
@@ -40,7 +40,7 @@ class GappaBound:
     @property
     def total(self) -> float:
         """What Gappa's bound and the distance to the true function amount to."""
-        return (self.gappa + self.arithmetic) * ROOM
+        return math.nextafter(self.gappa + self.arithmetic, math.inf)
 
     @property
     def holds(self) -> bool:
@@ -145,7 +145,12 @@ def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemma
 
 def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, ...]:
     return tuple(
-        GappaBound(output.name, float(ends.magnitude) * ROOM, arithmetic + dropped, output.parts.total)
+        GappaBound(
+            output.name,
+            math.nextafter(float(ends.magnitude), math.inf),
+            math.nextafter(arithmetic + dropped, math.inf) if dropped else arithmetic,
+            output.parts.total,
+        )
         for output, ends, arithmetic, dropped in zip(
             model.certificate.outputs, found, draft.arithmetic, draft.dropped or (0.0,) * len(found), strict=True
         )

@@ -1,6 +1,7 @@
 """Gappa proves the bounds of models, and does not prove what is false."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from sample_robots import LIMIT, joint
 
 import bddtorque as bt
 from bddtorque.assurance import gappa_proof
-from bddtorque.assurance.gappa_proof import GappaProof, prove_with_gappa
+from bddtorque.assurance.gappa_proof import GappaBound, GappaProof, prove_with_gappa
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around
 from bddtorque.assurance.turns import circle, turn_lemma
 from bddtorque.cli import main
@@ -117,6 +118,12 @@ def test_a_certificate_that_says_less_is_refused() -> None:
     small = replace(first, parts=replace(first.parts, arithmetic=first.parts.arithmetic / 2))
     proof = prove_with_gappa(replace(model, certificate=replace(model.certificate, outputs=(small, *rest))))
     assert [check.name for check in proof.checks if not check.passed] == [first.name]
+
+
+def test_a_bound_is_rounded_up_by_no_more_than_a_float() -> None:
+    """Where rounded constants are all, Gappa reaches what the file states, to the last digits."""
+    bound = GappaBound("j0", 0.5009285278106, 1.5e-12, math.nextafter(0.5009285278106 + 1.5e-12, 1))
+    assert bound.holds and Fraction(bound.total) >= Fraction(bound.gappa) + Fraction(bound.arithmetic)
 
 
 def test_another_table_is_refused() -> None:
