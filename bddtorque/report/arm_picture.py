@@ -32,7 +32,9 @@ LETTER, LINE = 3.3, 6.0
 """Half the width of a letter of a label, half the height of the label."""
 CLEAR = 3.0
 """Between a label and everything else; where nothing is left for that, labels go where most is left."""
-PLACES = tuple((turn * math.pi / 8, far) for far in (1.0, 1.5) for turn in (-2, -6, 2, 6, 0, 8, -4, 4, -1, -7, -3, -5))
+PLACES = tuple(
+    (turn * math.pi / 8, far) for far in (1.0, 1.5, 2.0, 2.5) for turn in (-2, -6, 2, 6, 0, 8, -4, 4, -1, -7, -3, -5)
+)
 """Where labels are tried around a joint: directions, clockwise from the right, and how far."""
 
 

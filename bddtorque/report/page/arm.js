@@ -14,7 +14,7 @@ const LINE = 6;
 const CLEAR = 3;
 const ABOVE = 1e4; // joints are drawn over links, and the axes of the tip over joints
 const TURNS = [-2, -6, 2, 6, 0, 8, -4, 4, -1, -7, -3, -5].map((turn) => (turn * Math.PI) / 8);
-const PLACES = [1, 1.5].flatMap((far) => TURNS.map((turn) => [turn, far]));
+const PLACES = [1, 1.5, 2, 2.5].flatMap((far) => TURNS.map((turn) => [turn, far]));
 
 class ArmDrawing {
   constructor(svg, robot, view) {
