@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.ready-base
 READY := $(VENV)/.ready
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)  # one more than cores: tests wait for what they start
+PYTEST := $(BIN)/python -m pytest -n $(strip $(WORKERS)) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests would compile every module again
 
 .DEFAULT_GOAL := help
