@@ -87,7 +87,7 @@ def counted_cost(model: Model) -> TargetCost:
     plan = model.plan
     if isinstance(plan, FloatPlan):
         return _of_floats(plan)
-    size, native = sum(table.values.nbytes for table in model.tables), plan.target == "integer"
+    size, native = sum(table.stored_bytes for table in model.tables), plan.target == "integer"
     found = sum(look_ups(plan, native).values())
     return TargetCost(plan.target, True, found, additions(plan), _products(plan) if native else 0, size, size)
 

@@ -38,7 +38,7 @@ def main_figures(
         "bits": source.bits,
         **plan.counts(),
         "nodes": sum(diagram.node_count for diagram in diagrams),
-        "table_bytes": sum(table.values.nbytes for table in tables),
+        "table_bytes": sum(table.stored_bytes for table in tables),
         "diagram_bytes": sum(diagram.bytes for diagram in diagrams),
         **proved,
         "faithful": certificate.faithful,

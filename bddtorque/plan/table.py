@@ -122,6 +122,16 @@ class Table(FrozenArrays):
         """The lowest and the highest entry."""
         return Range(int(self.values.min()), int(self.values.max()))
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the entries in the smallest whole-number type of C that holds them, as exported code stores them."""
+        low, high = self.range
+        for size in (1, 2, 4):
+            half = 1 << (8 * size - 1)
+            if (low >= 0 and high < 2 * half) or (-half <= low and high < half):
+                return size * len(self.values)
+        return 8 * len(self.values)
+
     def index(self, words: Iterable[Any]) -> Any:
         """Return the places of integers or int64 arrays, one an input word; bits above the input widths are ignored."""
         index: Any = 0

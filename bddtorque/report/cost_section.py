@@ -57,7 +57,7 @@ def _own_cost(model: Model) -> Markup:
     counts = model.plan.counts()
     named = {"lookups": "look-ups", "products": "products", "sums": "sums", "sines": "sines", "fused": "multiply-adds"}
     done = ", ".join(counted(counts[key], name) for key, name in named.items() if counts.get(key))
-    size = f"{sum(words.values.nbytes for words in model.tables) / 1000:,.1f} kB"
+    size = f"{sum(words.stored_bytes for words in model.tables) / 1000:,.1f} kB"
     return element("p", f"One evaluation, target {model.plan.target}: {done or 'no operation'}; tables of {size}.")
 
 

@@ -66,7 +66,7 @@ def cost_of(model: Model, file_bytes: int) -> ModelCost:
     compiled, floats = (statistics.median(own[1:]) / STATES * 1e9 for own in seconds)  # the first warms up
     return ModelCost(
         file_bytes,
-        sum(table.values.nbytes for table in model.tables),
+        sum(table.stored_bytes for table in model.tables),
         sum(diagram.node_count for diagram in model.diagrams),
         evaluator.form,
         compiled,

@@ -10,7 +10,7 @@ import pytest
 from c_programs import SANITIZERS, WARNINGS, compiled, needs_compiler
 from compiled import arm
 from examples_tried import EVERY
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bddtorque as bt
@@ -19,6 +19,7 @@ from bddtorque.export.c_measuring import Measured, find_compiler, stack_of
 from bddtorque.export.c_names import LONGEST_NAME, prefix_of, safe_name, safe_names
 from bddtorque.export.c_text import comment, constant_array
 from bddtorque.export.exporter import c_files
+from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 
 EVIL = [
@@ -259,3 +260,16 @@ def test_options_that_make_no_sense(options, said, tmp_path):
     with pytest.raises(BddTorqueError, match=re.escape(said)):
         bt.export_c(arm(3, workers=1), tmp_path / "c", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+@given(st.lists(st.integers(-(2**31), 2**32 - 1) | st.integers(-300, 70_000), min_size=4, max_size=4))
+def test_a_model_states_the_bytes_of_tables_that_are_exported(values):
+    assume(min(values) >= -(2**31) and (min(values) >= 0 or max(values) < 2**31))
+    table = Table(np.array(values), (2,), 40, signed=True)
+    assert table.stored_bytes == constant_array("t", table.values).bytes
+
+
+@pytest.mark.parametrize("options", [{}, {"bits": 12}, {"target": "integer"}], ids=str)
+def test_compile_info_and_export_state_the_same_bytes(options, tmp_path):
+    model = arm(**options)
+    assert bt.export_c(model, tmp_path / "arm.c").table_bytes == model.summary()["table_bytes"]

@@ -136,7 +136,7 @@ def test_costs_of_forms_are_those_of_the_forms():
     assert f"{sum(each.form.bytes for each in chosen):,} bytes" in costs.whole_text
     targets = costs.all("table")[0].all("tbody")[0].all("tr")
     assert [row.all("th")[0].text for row in targets] == ["tables *", "integer", "float"]
-    assert f"{sum(table.values.nbytes for table in model.tables) / 1000:,.1f} kB" in targets[0].whole_text
+    assert f"{sum(table.stored_bytes for table in model.tables) / 1000:,.1f} kB" in targets[0].whole_text
 
 
 def drawn(robot: bt.Robot, q: Sequence[float]) -> tuple[list[tuple[str, float, float]], list[list[float]]]:

@@ -25,7 +25,7 @@ def widened(found, bits):
 def test_sizes_are_those_of_the_file(model, found):
     cost = found.cost
     assert cost.file_bytes == len(to_bytes(model))
-    assert cost.table_bytes == sum(table.values.nbytes for table in model.tables)
+    assert cost.table_bytes == sum(table.stored_bytes for table in model.tables)
     assert cost.nodes == model.summary()["nodes"]
     assert cost.form == model.evaluator().form
     assert cost.nanoseconds > 0
