@@ -20,6 +20,7 @@ import numpy.typing as npt
 from .balls import Ball
 from .boxes import stays_below
 from .effort import work
+from .few_axes import along, enclosed_on_few_axes
 from .fields import Field
 from .sliders import as_motions
 from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
@@ -134,7 +135,7 @@ def _by_amplitudes(terms: Mapping[Monomial, Ball], box: Box) -> Span:
 
 
 def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
-    """Return a range by finer and finer grids, until one is enough or none can be; weak waves are left out at first."""
+    """Return a range by points of a few positions where those of all are too many, then by finer and finer grids."""
     waves: dict[Monomial, Waves] = {}
     off = 0.0
     for monomial, ball in terms.items():
@@ -142,7 +143,11 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
         off += own * max(map(abs, box.span(monomial)))
     room = min(abs(end) for end in (*wanted, wanted[1] - wanted[0]) if math.isfinite(end))
     short, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
-    best = _by_waves(short, off + left_out, box, wanted)
+    best = -math.inf, math.inf
+    if math.prod(_points(short, FINER[0])) * len(short) > AT_ONCE:
+        best = enclosed_on_few_axes(short, off + left_out, box, wanted)
+    if not _within(best, wanted):
+        best = _common(best, _by_waves(short, off + left_out, box, wanted))
     if left_out and not _within(best, wanted):
         best = _common(best, _by_waves(waves, off, box, wanted))
     return best
@@ -153,7 +158,7 @@ def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) 
     shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
     best = -math.inf, math.inf
     for factor in FINER:
-        points = [factor * (count // 2) if count > 1 else 1 for count in shape]
+        points = _points(waves, factor)
         if math.prod(points) > MOST_POINTS:
             break
         fall = 1 / math.prod(math.cos(math.pi * (count // 2) / n) for count, n in zip(shape, points, strict=True)) - 1
@@ -163,6 +168,12 @@ def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) 
         if _within(best, wanted) or not _within((low - off, high + off), wanted) or math.prod(points) == 1:
             break
     return best
+
+
+def _points(waves: dict[Monomial, Waves], factor: int) -> list[int]:
+    """Return how many points a fine grid has along each axis."""
+    shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
+    return [factor * (count // 2) if count > 1 else 1 for count in shape]
 
 
 def _shortened(waves: dict[Monomial, Waves], box: Box, allowed: float) -> tuple[dict[Monomial, Waves], float]:
@@ -231,14 +242,7 @@ def _slices(
 def _values(waves: Waves, points: list[int], done: int) -> npt.NDArray[Any]:
     """Return a sum of waves on the fine grid, along all axes but the one that is done."""
     for axis, n in enumerate(points):
-        count = waves.shape[axis] if waves.ndim else 1
-        if axis == done or count == 1:
-            continue
-        degree = count // 2
-        front = np.moveaxis(waves, axis, -1)
-        padded = np.zeros((*front.shape[:-1], n), dtype=waves.dtype)
-        padded[..., : degree + 1] = front[..., : degree + 1]
-        padded[..., -degree:] = front[..., -degree:]
-        waves = np.moveaxis(np.fft.ifft(padded, axis=-1) * n, -1, axis)
+        if axis != done:
+            waves = along(waves, axis, n)
     found: npt.NDArray[Any] = waves.real.astype(np.float64 if waves.dtype == np.complex128 else np.float32)
     return found
