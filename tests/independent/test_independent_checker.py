@@ -155,6 +155,13 @@ def test_seven_joints_with_gravity_across_the_first(target):
     assert content(bt.compile(robot, bits=10, workers=1, target=target, cache=None, **options)) == STEPS
 
 
+@pytest.mark.everything
+def test_the_panda_on_a_wall_in_integers():
+    """Gravity across the first axis: the sum of all amplitudes is 24 % more than the file's bound leaves."""
+    robot = replace(bt.load_robot("panda"), gravity=(9.81, 0.0, 0.0))
+    assert content(bt.compile(robot, bits=12, workers=1, target="integer", cache=None)) == STEPS
+
+
 def waving(q, p, v):
     return 3.0 * np.cos(q + p) * v * v + np.sin(2 * q) - v
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from compiled import arm, random_words, reference
 from examples_tried import examples
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bddtorque.independent import peaks
 from bddtorque.independent.balls import Ball, ball_of, sine_and_cosine
 from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
+from bddtorque.independent.few_axes import enclosed_on_few_axes
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.float_plan import float_plan_of
 from bddtorque.independent.float_running import run_floats
@@ -148,6 +149,34 @@ def test_a_fine_grid_is_closer_than_amplitudes():
     reached = float((np.abs(plain) + moved).max())
     assert reached - 1e-3 <= largest(field_of(terms), BOX, 1.01 * reached) <= 1.01 * reached
     assert max(map(abs, enclosed(field_of(terms), BOX, ANYTHING))) > 1.05 * reached
+
+
+@settings(max_examples=examples(60))
+@given(waves)
+def test_a_few_positions_at_points_hold_every_value(terms):
+    plain, moved = sampled(terms)
+    wave_sums = {monomial: peaks._waves(ball)[0] for monomial, ball in field_of(terms).terms.items()}
+    assume(any(each.size > 1 for each in wave_sums.values()))
+    by_amplitudes = sum(float(np.abs(each).sum()) for each in wave_sums.values())
+    hopeless = (plain.min(), plain.min())  # so that all positions are held in the end
+    low, high = enclosed_on_few_axes(wave_sums, 0.0, BOX, hopeless)
+    room = 1e-9 * (1 + by_amplitudes)
+    assert low <= (plain - moved).min() + room and high >= (plain + moved).max() - room
+    # 1/cos²(π/12) of what varies on points that are dense enough, and no motion is worse than at its ends
+    assert max(-low, high) <= (np.abs(plain) + moved).max() + 0.08 * by_amplitudes + room
+    assert enclosed_on_few_axes(wave_sums, 1.0, BOX, hopeless) == pytest.approx((low - 1.0, high + 1.0))
+
+
+def test_one_position_at_points_is_closer_than_amplitudes(monkeypatch):
+    """Waves of the first position whose weights are a sine and a cosine of the second: never both at once."""
+    terms = [(1.0, 1, 1, False, 1), (1.0, 1, -1, False, 1), (1.0, 2, 1, True, 2), (-1.0, 2, -1, True, 2)]
+    plain, moved = sampled(terms)
+    reached = float((np.abs(plain) + moved).max())
+    found = field_of(terms)
+    assert max(map(abs, enclosed(found, BOX, ANYTHING))) > 1.25 * reached
+    monkeypatch.setattr(peaks, "AT_ONCE", 0)
+    monkeypatch.setattr(peaks, "_by_waves", lambda *args: ANYTHING)  # no grid of all positions
+    assert reached <= largest(found, BOX, 1.06 * reached) <= 1.06 * reached
 
 
 @settings(max_examples=examples(40))
