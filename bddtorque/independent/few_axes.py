@@ -81,8 +81,8 @@ def _range(waves: Mapping[Monomial, Waves], points: Mapping[int, int], box: Box)
         reach = reach + size.sum(axis=others, keepdims=True) * (most * (1 + ADDED))
     reach = reach + amplitudes * DOUBLE * (4 + math.log2(math.prod(points.values())))
     low, high = by_monomials(means, box)
-    least, most = by_monomials(varying, box)
-    apart = max(float(np.max(reach - least)), float(np.max(most + reach)))
+    below, above = by_monomials(varying, box)
+    apart = max(float(np.max(reach - below)), float(np.max(above + reach)))
     return (float(np.min(low - reach)), float(np.max(high + reach))), apart
 
 

@@ -57,13 +57,13 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
     best = -math.inf, math.inf
     for terms, about in ways:
         best = _common(best, _by_amplitudes(terms, about))
-        if _within(best, wanted):
+        if within(best, wanted):
             return best
     if box.sliders:
         ways.insert(0, (as_motions(field.terms, box.sliders), box))
     for terms, about in ways:
         best = _common(best, _by_grids(terms, about, wanted))
-        if _within(best, wanted):
+        if within(best, wanted):
             break
     return best
 
@@ -91,7 +91,8 @@ def _ways(field: Field, box: Box) -> list[tuple[Mapping[Monomial, Ball], Box]]:
     return ways if seen is None else [*ways, (moved(field.terms, seen[0], Ball), seen[1])]
 
 
-def _within(found: Span, wanted: Span) -> bool:
+def within(found: Span, wanted: Span) -> bool:
+    """Whether a range is as close as it was hoped to be."""
     return wanted[0] <= found[0] and found[1] <= wanted[1]
 
 
@@ -146,9 +147,9 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
     best = -math.inf, math.inf
     if math.prod(_points(short, FINER[0])) * len(short) > AT_ONCE:
         best = enclosed_on_few_axes(short, off + left_out, box, wanted)
-    if not _within(best, wanted):
+    if not within(best, wanted):
         best = _common(best, _by_waves(short, off + left_out, box, wanted))
-    if left_out and not _within(best, wanted):
+    if left_out and not within(best, wanted):
         best = _common(best, _by_waves(waves, off, box, wanted))
     return best
 
@@ -165,7 +166,7 @@ def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) 
         (low, high), varying = _on_grid(waves, points, box, wanted)
         beyond = off + varying * fall * (1 + 1e-9)
         best = _common(best, (low - beyond, high + beyond))
-        if _within(best, wanted) or not _within((low - off, high + off), wanted) or math.prod(points) == 1:
+        if within(best, wanted) or not within((low - off, high + off), wanted) or math.prod(points) == 1:
             break
     return best
 

@@ -21,13 +21,15 @@ from .formats import box_of
 from .harmonics import WaveAlgebra, Waves
 from .nearby import SURE, compare_nearby
 from .passes import outputs_of
-from .peaks import enclosed, enclosed_by_boxes, largest, noise
+from .peaks import enclosed, enclosed_by_boxes, largest, noise, within
 from .plan import Block, Wire
 from .spans import Box, Span
 from .subjects import RUBBING, TIP, Subject
 
-MOST_NUMBERS = 60_000_000
-"""Grid points times monomials that are worked through: beyond, circuits of floats are compared (`nearby`)."""
+LARGE = 60_000_000
+"""Grid points times monomials: beyond so many, circuits of floats are compared first (`nearby`), which is faster."""
+MOST_NUMBERS = 150_000_000
+"""Grid points times monomials that are worked through: eight turning joints in one torque take 120 million."""
 TRUE = -1_000_000
 """Less the number of an output: where its true value is kept."""
 AT_ONCE = 1_000_000
@@ -76,14 +78,20 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Spans, asked: Spans, limits
         for each in shape.values()
     ]
     size = sum(each for each, _ in sizes)
-    if size > MOST_NUMBERS:
-        require(
-            plan.target == "float",
-            f"not proved, nor shown to be wrong: a plan in words is compared with the dynamics on a grid, which needs "
-            f"{size:,} numbers here, more than {MOST_NUMBERS:,}; target 'float' needs none",
-            "dynamics",
-        )
-        return _compare_nearby(plan, subject, angles, asked)
+    if size > LARGE and plan.target == "float":
+        try:
+            near = _compare_nearby(plan, subject, angles, asked)
+            if size > MOST_NUMBERS or all(within(near.truths[j], span) for j, span in asked.items()):
+                return near
+        except RefusedError:  # it may leave terms out, which a grid can show
+            if size > MOST_NUMBERS:
+                raise
+    require(
+        size <= MOST_NUMBERS,
+        f"not proved, nor shown to be wrong: a plan in words is compared with the dynamics on a grid, which needs "
+        f"{size:,} numbers here, more than {MOST_NUMBERS:,}; target 'float' needs none",
+        "dynamics",
+    )
     # the axis that most depends on
     axis = max(joints, key=lambda axis: sum(each for each, degrees in sizes if degrees[axis]))
     slices = range(grid.points[axis]) if size > AT_ONCE else (None,)

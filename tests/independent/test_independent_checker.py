@@ -162,6 +162,13 @@ def test_the_panda_on_a_wall_in_integers():
     assert content(bt.compile(robot, bits=12, workers=1, target="integer", cache=None)) == STEPS
 
 
+@pytest.mark.everything
+def test_eight_joints_in_integers():
+    robot = random_robot(["revolute"] * 8, ["tilted"] * 8, 5, rotors=False)
+    options = {"velocity": 1.5, "acceleration": 4.0, "accuracy": 2.0}
+    assert content(bt.compile(robot, bits=12, workers=1, target="integer", cache=None, **options)) == STEPS
+
+
 def waving(q, p, v):
     return 3.0 * np.cos(q + p) * v * v + np.sin(2 * q) - v
 

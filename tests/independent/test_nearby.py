@@ -132,10 +132,22 @@ def compiled(robot: object, quantity: str, options: dict[str, object]) -> bytes:
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_grid_proves_is_proved_without_one(case, monkeypatch):
     data = compiled(*case)
-    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(truth, "LARGE", 0)
     found = check_bytes(data)
     assert all(each.passed for each in found), found[-1]
     assert "probability of at most 2^-100" in next(each.detail for each in found if each.name == "dynamics")
+
+
+def test_a_grid_that_fits_shows_what_constants_nearby_cannot(monkeypatch):
+    """A stated range that is narrower than the operations give: that of `auto`, where nothing saturates."""
+    data = compiled("planar2r", "torque", {})
+    assert "cannot" in check_bytes(data)[-1].detail
+    monkeypatch.setattr(truth, "LARGE", 0)
+    found = check_bytes(data)
+    assert all(each.passed for each in found), found[-1]
+    assert "positions of a grid" in next(each.detail for each in found if each.name == "dynamics")
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    assert check_bytes(data)[-1].name == "certificate"
 
 
 @pytest.mark.parametrize("target", ["integer", "tables"])
@@ -151,6 +163,7 @@ def test_words_beyond_a_grid_are_said_to_be_unproved(target, monkeypatch):
 @pytest.mark.parametrize("kind", ["constant", "sine", "add", "outputs"])
 def test_another_function_is_refused_without_a_grid(kind, monkeypatch):
     header, arrays = taken_apart(compiled(*CASES[0]))
+    monkeypatch.setattr(truth, "LARGE", 0)
     monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
     wires = header["plan"]["wires"]
     places = [k for k, wire in enumerate(wires) if wire["kind"] == kind]
