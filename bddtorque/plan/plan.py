@@ -97,6 +97,15 @@ class BasePlan(Generic[AnyWire, AnyOutput]):
 
 
 @dataclass(frozen=True)
+class CentredProduct:
+    """factor·(left + centre)·(right + centre), left and right being the words of a product that is a summand."""
+
+    wire: int  # of the product
+    factor: Fraction  # of left·right, in units of the sum
+    centres: tuple[Fraction, Fraction]  # of left and right, in units of their words
+
+
+@dataclass(frozen=True)
 class ExactSum:
     """What a sum stands for before its factors are rounded to integers, in its units."""
 
@@ -104,6 +113,7 @@ class ExactSum:
     constant: Fraction  # what is added to them
     dropped: tuple[tuple[Fraction, Fraction], ...] = ()  # factor and largest magnitude of each term that is left out
     names: tuple[str, ...] = ()  # what these are, for people
+    centred: tuple[CentredProduct, ...] = ()  # what was multiplied out, and is in `parts` and `constant`
 
 
 @dataclass(frozen=True, repr=False)
