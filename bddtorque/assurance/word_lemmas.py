@@ -82,10 +82,15 @@ class WordLemmas:
 
     def prove(self) -> list[Ends]:
         """Return what every output word can be off, in units, clamping aside."""
+        read = {
+            i for each in (*self.plan.wires, *self.plan.outputs) if not isinstance(each, Lookup) for i in each.sources
+        }
         for k, wire in enumerate(self.plan.wires):  # also those whose factors were rounded to 0
             match wire:
                 case Input():
-                    self._state_input(k, wire)
+                    self._state_word(k, wire.name)
+                case AngleSum() if k in read:
+                    self._state_word(k, f"angles of {wire.name}, whose sum wraps")
                 case Lookup():
                     self._state_table(k, wire)
                 case Product():
@@ -134,9 +139,10 @@ class WordLemmas:
             return (self.word(k),)
         return (self.word(k), self.units[k][0] if k in self.units else self.ideal(k), self.error(k))
 
-    def _state_input(self, k: int, wire: Input) -> None:
+    def _state_word(self, k: int, name: str) -> None:
         self.exact_wires.add(k)
-        self.prover.state(self.word(k), Ends(Fraction(wire.lowest), Fraction(wire.highest)), f"input {wire.name}")
+        words = self.plan.range_of(k)
+        self.prover.state(self.word(k), Ends(Fraction(words.low), Fraction(words.high)), f"input {name}")
 
     def _state_table(self, k: int, wire: Lookup) -> None:
         block, fact, prover = self.plan.blocks[wire.block], self.facts[wire.block], self.prover
