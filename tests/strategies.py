@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bddtorque.base.plain import matrix, vector
-from bddtorque.robots.parts import ZERO, Frame, Joint, Kind, Link
+from bddtorque.robots.parts import ZERO, Follower, Frame, Joint, Kind, Link
 from bddtorque.robots.robot import Robot
 
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
@@ -101,6 +101,28 @@ def random_robot(
         tip=tip,
         payload=random_body("payload", random) if payload else None,
     )
+
+
+def random_tree(kinds: list[str], parents: list[int], follows: list[int], seed: int, noise: float) -> Robot:
+    """Return a tree; `parents` are taken modulo what is there, joints with `follows` above 0 follow the first."""
+    random = np.random.default_rng(seed)
+    joints, links, followers = [], [], []
+    for i, kind in enumerate(kinds):
+        R, p = placement(GEOMETRIES[seed % len(GEOMETRIES)], random)
+        R = R + noise * random.uniform(-1, 1, (3, 3)) * (R != 0)
+        parent = parents[i] % (i + 1) - 1
+        made = Joint(
+            f"j{i}", kind, tuple(map(tuple, R.tolist())), tuple(p.tolist()), rotor_inertia=random.uniform(0, 1),
+            parent=f"j{parent}" if parent >= 0 else "",
+        )  # fmt: skip
+        body = random_body(f"l{i}", random)
+        if i and follows[i] and kind == kinds[0]:
+            followers.append(Follower(made, body, "j0", float(follows[i]), float(random.uniform(-1, 1))))
+        else:
+            joints.append(made)
+            links.append(body)
+    gravity = tuple(random.uniform(-10, 10, 3).tolist())
+    return Robot("tree", tuple(joints), tuple(links), gravity, followers=tuple(followers))
 
 
 @st.composite

@@ -62,6 +62,11 @@ class FloatLemmas:
                     self._state_law(k, wire)
                 case Number():
                     self.same[k] = wire.word
+                    word = self.plan.wires[wire.word]
+                    if isinstance(word, AngleSum):
+                        self._state_word(
+                            wire.word, word_range(word.bits), f"input angles of {word.name}, whose sum wraps"
+                        )
                     if wire.word in self.exact:
                         self.exact.add(k)
                 case Sine():

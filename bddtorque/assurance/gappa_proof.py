@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 
 import numpy as np
@@ -40,7 +41,7 @@ class GappaBound:
     @property
     def total(self) -> float:
         """What Gappa's bound and the distance to the true function amount to."""
-        return math.nextafter(self.gappa + self.arithmetic, math.inf)
+        return _rounded_up(Fraction(self.gappa) + Fraction(self.arithmetic))
 
     @property
     def holds(self) -> bool:
@@ -147,14 +148,20 @@ def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, 
     return tuple(
         GappaBound(
             output.name,
-            math.nextafter(float(ends.magnitude), math.inf),
-            math.nextafter(arithmetic + dropped, math.inf) if dropped else arithmetic,
+            _rounded_up(ends.magnitude),
+            _rounded_up(Fraction(arithmetic) + Fraction(dropped)),
             output.parts.total,
         )
         for output, ends, arithmetic, dropped in zip(
             model.certificate.outputs, found, draft.arithmetic, draft.dropped or (0.0,) * len(found), strict=True
         )
     )
+
+
+def _rounded_up(value: Fraction) -> float:
+    """Return the smallest float that is no smaller: an output without any error has none here either."""
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
 def _count(prover: Prover) -> str:

@@ -1,10 +1,31 @@
-"""The lemma of a turn: |cos φ·x + sin φ·y| ≤ √(x² + y²), for ranges and for errors."""
+"""The lemma of a turn: |cos φ·x + sin φ·y| ≤ √(x² + y²), for ranges and for errors; which tables have such angles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from bddtorque.assurance.lemmas import Hint, Lemma
+from bddtorque.graph.graph import Op, kept
+from bddtorque.plan.blocks import FunctionBlock
+from bddtorque.plan.bound import Angle, turning_of
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Lookup
+
+
+def angle_of(plan: Plan, lookup: Lookup) -> tuple[Angle, bool] | None:
+    """Return the angle that a table gives the sine (True) or cosine (False) of, or None if it is neither.
+
+    Beside the angles that `turning_of` knows, that is any function of the words: the tables of cos(2·q) and of sin(2·q)
+    read the same words and have the same function inside.
+    """
+    block, known = plan.blocks[lookup.block], turning_of(plan, lookup)
+    if known is not None or not isinstance(block, FunctionBlock):
+        return known
+    (output,), nodes = block.graph.outputs, block.graph.nodes
+    node = nodes[output >> 1]
+    if output & 1 or node.op not in (Op.SINE, Op.COSINE):
+        return None
+    return (lookup.wires, block.arguments, kept(nodes, [node.left], ["angle"])), node.op is Op.SINE
 
 
 def turn_lemma(name: str, units: Sequence[str], vector: Sequence[str], premises: Sequence[str]) -> tuple[Lemma, str]:

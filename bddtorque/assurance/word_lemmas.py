@@ -7,6 +7,8 @@ the sine or cosine of an angle, `u{k}` is this sine or cosine, and t{k} = u{k}/l
     product   a = floor(l·r/2^s + 1/2)                 t = t_l·t_r/2^s
     sum       a = floor((Σ f_i·a_i + c)/2^s + 1/2)     t = Σ ρ_i·t_i + γ + d, factors ρ_i as before their rounding
 
+A plan multiplies (x + p)·(y + q) out; its range is that of the product, which Gappa is told as another way to write t.
+
 Premises: the ranges of inputs and of table entries, the largest distance of an entry of each table from its exact
 value, that c² + s² = 1 for the cosine and the sine of one angle, and how large the terms d that are left out can be.
 """
@@ -17,11 +19,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from bddtorque.assurance.centred_products import factors_of, grouped, remainder
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number, total
-from bddtorque.assurance.turns import circle, turn_lemma
+from bddtorque.assurance.turns import angle_of, circle, turn_lemma
 from bddtorque.plan.blocks import RealBlock
-from bddtorque.plan.bound import Angle, BlockFacts, turning_of
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.bound import Angle, BlockFacts
+from bddtorque.plan.plan import CentredProduct, Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 HALF = "1b-1"
@@ -44,13 +47,17 @@ _Pair = tuple[dict[int, _Turned], dict[int, _Turned]]
 
 @dataclass(frozen=True)
 class _Form:
-    """A sum before it is rounded: factors and constant, as they are and as they are meant; and what is left out."""
+    """A sum before it is rounded: factors and constant, as they are and as they are meant; and what is left out.
+
+    `centred` are products that were multiplied out.
+    """
 
     factors: dict[int, Fraction]
     meant: dict[int, Fraction]
     constant: Fraction = Fraction(0)
     meant_constant: Fraction = Fraction(0)
     dropped: Sequence[str] = ()
+    centred: Sequence[CentredProduct] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -75,10 +82,15 @@ class WordLemmas:
 
     def prove(self) -> list[Ends]:
         """Return what every output word can be off, in units, clamping aside."""
+        read = {
+            i for each in (*self.plan.wires, *self.plan.outputs) if not isinstance(each, Lookup) for i in each.sources
+        }
         for k, wire in enumerate(self.plan.wires):  # also those whose factors were rounded to 0
             match wire:
                 case Input():
-                    self._state_input(k, wire)
+                    self._state_word(k, wire.name)
+                case AngleSum() if k in read:
+                    self._state_word(k, f"angles of {wire.name}, whose sum wraps")
                 case Lookup():
                     self._state_table(k, wire)
                 case Product():
@@ -127,9 +139,10 @@ class WordLemmas:
             return (self.word(k),)
         return (self.word(k), self.units[k][0] if k in self.units else self.ideal(k), self.error(k))
 
-    def _state_input(self, k: int, wire: Input) -> None:
+    def _state_word(self, k: int, name: str) -> None:
         self.exact_wires.add(k)
-        self.prover.state(self.word(k), Ends(Fraction(wire.lowest), Fraction(wire.highest)), f"input {wire.name}")
+        words = self.plan.range_of(k)
+        self.prover.state(self.word(k), Ends(Fraction(words.low), Fraction(words.high)), f"input {name}")
 
     def _state_table(self, k: int, wire: Lookup) -> None:
         block, fact, prover = self.plan.blocks[wire.block], self.facts[wire.block], self.prover
@@ -138,7 +151,7 @@ class WordLemmas:
         if not fact.error:
             self.exact_wires.add(k)
             return
-        angle = turning_of(self.plan, wire)
+        angle = angle_of(self.plan, wire)
         if angle is not None:
             self.units[k] = (f"u{k}", 1 / lsb, *angle)
             prover.state(f"u{k}", around(1), f"a sine or cosine, {wire.name}")
@@ -190,26 +203,30 @@ class WordLemmas:
         factors = _joined((part, factor * step) for part, factor in wire.parts)
         exact = self.plan.exact.get(k)
         constant = exact.constant if exact else wire.constant * step
-        form = _Form(factors, self._meant(k, wire), wire.constant * step, constant, self._dropped(k, name))
+        centred = exact.centred if exact else ()
+        form = _Form(factors, self._meant(k, wire), wire.constant * step, constant, self._dropped(k, name), centred)
         while len(form.meant) > MOST_PARTS:  # Gappa takes much longer for long sums
             form = self._shorter(form, name, about)
         self._linear(k, name, about, form, rounded=bool(wire.shift))
 
     def _shorter(self, form: _Form, name: str, about: str) -> _Form:
-        """Return a form whose summands are groups of those given: turned ones by their angle, the others in turn."""
+        """Return a form whose summands are groups of those given: turned ones by their angle, the others in turn.
+
+        What a product was multiplied out to stays together.
+        """
         groups = [[*cosine, *sine] for cosine, sine in self._pairs(form.meant, errors=False)]
         paired = {i for group in groups for i in group}
         others = [i for i in form.meant if i not in paired]
-        groups += [others[n : n + MOST_PARTS] for n in range(0, len(others), MOST_PARTS)]
+        groups += grouped(self.plan, others, form.centred, MOST_PARTS)
         joined = []
         for group in groups:
             self.groups += 1
             place = len(self.plan.wires) + self.groups
             factors, meant = ({i: side[i] for i in group if i in side} for side in (form.factors, form.meant))
-            part = _Form(factors, meant)
+            part = _Form(factors, meant, centred=[each for each in form.centred if each.wire in group])
             self._linear(place, f"{name}_{self.groups}", f"part of {about}", part, rounded=False)
             joined.append((place, Fraction(1)))
-        return replace(form, factors=dict(joined), meant=dict(joined))
+        return replace(form, factors=dict(joined), meant=dict(joined), centred=())
 
     def _linear(self, k: int, name: str, about: str, form: _Form, rounded: bool) -> None:
         """Prove range and error of a sum, which is `k` from now on."""
@@ -219,9 +236,17 @@ class WordLemmas:
         words = total([*terms, number(form.constant), *half])
         definitions = [(self.word(k), f"floor({words})" if rounded else words)]
         known = {fact for i in {*factors, *meant} for fact in self._known(i)}
-        if {*factors, *meant} <= self.exact_wires and not rounded and form.is_exact:
+        is_exact = {*factors, *meant} <= self.exact_wires and not rounded and form.is_exact
+        if is_exact:
             self.exact_wires.add(k)
-            self.prover.prove(Lemma(f"sum_{name}", about, tuple(sorted(known)), (self.word(k),), tuple(definitions)))
+        hints = []
+        for facts, made, hint in self._range_hints(k, name, form):
+            known |= facts
+            definitions[:0] = [each for each in made if each not in definitions]
+            hints.append(hint)
+        if is_exact:
+            lemma = Lemma(f"sum_{name}", about, tuple(sorted(known)), (self.word(k),), tuple(definitions), tuple(hints))
+            self.prover.prove(lemma)
             return
         ideals = [f"{number(f)} * {self.ideal(i)}" for i, f in meant.items()]
         known |= {*dropped}
@@ -236,13 +261,9 @@ class WordLemmas:
             off.append(f"({number(form.constant)} - {number(form.meant_constant)})")
         off += [*(f"(0 - {each})" for each in dropped), *half]
         plain = [f"{number(f)} * {self.error(i)}" for i, f in factors.items() if i not in self.exact_wires]
-        hints = [Hint(f"{words} - {self.ideal(k)}", total([*plain, *off]))]
+        hints.insert(0, Hint(f"{words} - {self.ideal(k)}", total([*plain, *off])))
         for facts, hint in self._turned_errors(k, name, words, factors, off):
             known |= facts
-            hints.append(hint)
-        for facts, made, hint in self._turned_range(k, name, meant, [number(form.meant_constant), *dropped]):
-            known |= facts
-            definitions[:0] = made
             hints.append(hint)
         hints.append(Hint(self.word(k), f"{self.ideal(k)} + {self.error(k)}"))
         goals = (self.word(k), self.ideal(k), self.error(k))
@@ -328,27 +349,39 @@ class WordLemmas:
             ]
             yield facts | {*rests.values()}, Hint(f"{words} - {self.ideal(k)}", total([*joined, *terms, *off]))
 
-    def _turned_range(
-        self, k: int, name: str, meant: dict[int, Fraction], rest: Sequence[str]
-    ) -> Iterator[tuple[set[str], list[tuple[str, str]], Hint]]:
-        """Yield what a sum stands for with its turned parts joined likewise, facts and definitions that it takes."""
+    def _range_hints(self, k: int, name: str, form: _Form) -> Iterator[tuple[set[str], list[tuple[str, str]], Hint]]:
+        """Yield other ways to write what a sum stands for, with the facts and definitions that they take.
+
+        Turned parts are joined by Cauchy and Schwarz, and products are as they were before they were multiplied out.
+        """
         joined: list[str] = []
         facts: set[str] = set()
         ways: dict[int, _Turned] = {}
-        for n, pair in enumerate(self._pairs(meant, errors=False)):
-            fact, turned = self._turn(f"turned_range_{name}_{n}", pair, meant, errors=False)
+        for n, pair in enumerate(self._pairs(form.meant, errors=False)):
+            fact, turned = self._turn(f"turned_range_{name}_{n}", pair, form.meant, errors=False)
             facts.add(fact)
             joined.append(turned)
             ways |= {**pair[0], **pair[1]}
-        if ways:
-            terms = [f"{number(f)} * {self.ideal(i)}" for i, f in meant.items() if i not in ways]
-            made = [(self.ideal(i), self._ideal_product(i)) for i, way in ways.items() if way.other is not None]
-            yield facts, made, Hint(self.ideal(k), total([*joined, *terms, *rest]))
+        parts = {i: f for i, f in form.meant.items() if i not in ways}
+        centred = tuple(each for each in form.centred if each.wire in parts)
+        for products in dict.fromkeys([(), centred]):
+            if not ways and not products:  # as it is defined
+                continue
+            rest, constant = remainder(self.plan, parts, form.meant_constant, products)
+            terms = [*joined, *(f"{number(f)} * {self.ideal(i)}" for i, f in rest.items())]
+            for each in products:
+                left, right, _ = factors_of(self.plan, each)
+                facts |= {*self._known(left), *self._known(right)}
+                p, q = (f"({self.ideal(i)} + {number(c)})" for i, c in zip((left, right), each.centres, strict=True))
+                terms.append(f"{number(each.factor)} * ({p} * {q})")
+            multiplied = [i for i, way in ways.items() if way.other is not None] + [each.wire for each in products]
+            made = [(self.ideal(i), self._ideal_product(i)) for i in dict.fromkeys(multiplied)]
+            yield facts, made, Hint(self.ideal(k), total([*terms, number(constant), *form.dropped]))
 
     def _ideal_product(self, k: int) -> str:
         wire = self.plan.wires[k]
         assert isinstance(wire, Product)
-        return f"{self.ideal(wire.left)} * {self.ideal(wire.right)} * {number(Fraction(1, 1 << wire.shift))}"
+        return f"({self.ideal(wire.left)} * {self.ideal(wire.right)} * {number(Fraction(1, 1 << wire.shift))})"
 
 
 def _joined(parts: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:

@@ -19,7 +19,7 @@ from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.laws.samples import check_reach
 from bddtorque.model.quantity_words import difference_names, input_arrays, law_gains, output_arrays
 from bddtorque.model.source import QuantitySource, RobotSource
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.planner.float_planner import LawTerm
 from bddtorque.proof.proved_bound import QUANTITY
@@ -197,4 +197,7 @@ def _with_differences(plan: AnyPlan, differences: Mapping[str, tuple[str, str]])
             places[old] = len(wires)
             wires.append(wire.moved(places))
     outputs = tuple(output.moved(places) for output in plan.outputs)
-    return replace(plan, wires=tuple(wires), outputs=outputs)  # type: ignore[arg-type]
+    moved = replace(plan, wires=tuple(wires), outputs=outputs)  # type: ignore[arg-type]
+    if isinstance(moved, FloatPlan):
+        return moved
+    return replace(moved, exact={places.get(key, key): each.moved(places) for key, each in moved.exact.items()})

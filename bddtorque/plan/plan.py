@@ -7,8 +7,8 @@ rounding may cost. It knows nothing of robots.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -97,6 +97,19 @@ class BasePlan(Generic[AnyWire, AnyOutput]):
 
 
 @dataclass(frozen=True)
+class CentredProduct:
+    """factor·(left + centre)·(right + centre), left and right being the words of a product that is a summand."""
+
+    wire: int  # of the product
+    factor: Fraction  # of left·right, in units of the sum
+    centres: tuple[Fraction, Fraction]  # of left and right, in units of their words
+
+    def moved(self, places: Mapping[int, int]) -> CentredProduct:
+        """Return it with its wire at another place."""
+        return replace(self, wire=places[self.wire])
+
+
+@dataclass(frozen=True)
 class ExactSum:
     """What a sum stands for before its factors are rounded to integers, in its units."""
 
@@ -104,6 +117,12 @@ class ExactSum:
     constant: Fraction  # what is added to them
     dropped: tuple[tuple[Fraction, Fraction], ...] = ()  # factor and largest magnitude of each term that is left out
     names: tuple[str, ...] = ()  # what these are, for people
+    centred: tuple[CentredProduct, ...] = ()  # what was multiplied out, and is in `parts` and `constant`
+
+    def moved(self, places: Mapping[int, int]) -> ExactSum:
+        """Return it with its wires at other places."""
+        parts = tuple((places[wire], factor) for wire, factor in self.parts)
+        return replace(self, parts=parts, centred=tuple(product.moved(places) for product in self.centred))
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from bddtorque.graph.graph import Graph, Op
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.plan import ExactSum, Plan
-from bddtorque.plan.wires import AngleSum, Output, Sum
+from bddtorque.plan.plan import CentredProduct, ExactSum, Plan
+from bddtorque.plan.wires import AngleSum, Output, Product, Sum
 from bddtorque.planner.angles import Combination
 from bddtorque.planner.builder import PlanBuilder, Target
 from bddtorque.planner.network import Form, Monomial, Network, TableValue
@@ -93,7 +93,7 @@ class Layout(PlanBuilder):
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
             signed = {monomial: coefficient * each.sign for monomial, coefficient in form.items()}
             signed[()] = signed.get((), Fraction(0)) - each.centre
-            total, _, _ = self._joined(-1 - k, signed, each.lsb, each.name)
+            total, _, _ = self._joined(-1 - k, signed, each.lsb, each.name, each.sign)
             whole = (total.parts, total.constant, total.constant_error, total.shift)
             outputs.append(Output(each.name, *whole, each.low, each.high, each.lsb, total.dropped))
         wires, blocks = self.with_shared_tables()
@@ -166,8 +166,11 @@ class Layout(PlanBuilder):
             self.offset[wire] = offset
         return wire
 
-    def _joined(self, key: int, form: Form, lsb: Fraction, name: str) -> tuple[Sum, Fraction, Fraction]:
-        """Return a form as a sum in units of `lsb`, a bound on its error, and what is left out of it, in values."""
+    def _joined(self, key: int, form: Form, lsb: Fraction, name: str, sign: int = 1) -> tuple[Sum, Fraction, Fraction]:
+        """Return a form as a sum in units of `lsb`, a bound on its error, and what is left out of it, in values.
+
+        `sign` is what the network's own form was multiplied with.
+        """
         parts: list[Part] = []
         dropped_terms: list[tuple[Fraction, Fraction]] = []
         names: list[str] = []
@@ -195,7 +198,8 @@ class Layout(PlanBuilder):
         off, left_out = (abs(rest), Fraction(0)) if kept else (Fraction(0), rest * lsb)
         meant = constant if kept else Fraction(whole, 1 << shift)
         ratios = tuple((part.wire, part.ratio) for part in parts)
-        self.exact[key] = ExactSum(ratios, meant, tuple(dropped_terms), tuple(names))
+        centred = tuple(self._centred(key, {part.monomial: part.wire for part in parts}, sign / lsb))
+        self.exact[key] = ExactSum(ratios, meant, tuple(dropped_terms), tuple(names), centred)
         exact = Range(whole, whole)
         for part, factor in zip(parts, factors, strict=True):
             off += abs(part.ratio - Fraction(factor, 1 << shift)) * part.most
@@ -205,6 +209,17 @@ class Layout(PlanBuilder):
         low, high = exact.rounded(shift)
         charged = _rounded_up(off), _rounded_up(dropped)
         return Sum(name, joined, whole, shift, low, high, lsb, *charged), error, left_out
+
+    def _centred(self, key: int, wires: Mapping[Monomial, int], scale: Fraction) -> Iterator[CentredProduct]:
+        """Yield the products of a sum as they were before they were multiplied out, of those that are not left out."""
+        for ((left, left_centre), (right, right_centre)), coefficient in self.network.centred[key].items():
+            place = wires.get((left, right))
+            if place is not None:
+                wire = self.wires[place]
+                assert isinstance(wire, Product)
+                units = self.lsb[wire.left], self.lsb[wire.right]
+                centres = left_centre / units[0], right_centre / units[1]
+                yield CentredProduct(place, coefficient * units[0] * units[1] * scale, centres)
 
     def _name(self, word: int | str) -> str:
         """Return what people call a word of the network."""

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeVar
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.graph.graph import Graph, Op, kept
@@ -31,6 +32,11 @@ Monomial = tuple[int | str, ...]
 """A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
 Form = dict[Monomial, Fraction]
 """A sum of monomials with exact coefficients."""
+Centred = dict[tuple[tuple[int | str, Fraction], tuple[int | str, Fraction]], Fraction]
+"""Products (word + number)·(word + number) as the graph takes them, before they are multiplied out, with coefficients.
+Ranges come from these: (x + c)² is not negative, and in x² + 2c·x that cannot be seen any more."""
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class Network:
     sums: dict[int, Form] = field(default_factory=dict)  # by node number
     outputs: list[Form] = field(default_factory=list)  # one form an output
     order: list[int] = field(default_factory=list)  # the node numbers of both, operands before readers
+    centred: dict[int, Centred] = field(default_factory=dict)  # of sums by node number, of outputs as −1, −2, ...
 
     @cached_property
     def ranges(self) -> list[Interval]:
@@ -102,12 +109,15 @@ class NetworkReader:
         self.words = self.must_be_words()
         self.result = Network(graph, arguments)
         self.forms: dict[int, Form] = {}
+        self.centred: dict[int, Centred] = {}
 
     def network(self) -> Network:
         """Read every node that the outputs need, in order: each as a sum of monomials over words."""
         for index in self._needed():
             self.forms[index] = self._read(index)
         self.result.outputs += [self._form(reference) for reference in self.graph.outputs]
+        for k, reference in enumerate(self.graph.outputs):
+            self.result.centred[-1 - k] = self._centred(reference)
         return self.result
 
     def _needed(self) -> list[int]:
@@ -172,6 +182,10 @@ class NetworkReader:
         form = self.forms[reference >> 1]
         return {monomial: -coefficient for monomial, coefficient in form.items()} if reference & 1 else form
 
+    def _centred(self, reference: int) -> Centred:
+        products = self.centred.get(reference >> 1, {})
+        return {pair: -coefficient for pair, coefficient in products.items()} if reference & 1 else products
+
     def _read(self, index: int) -> Form:
         """Return a node as a sum of monomials, from those of its operands; what must be a word becomes one."""
         node = self.graph.nodes[index]
@@ -186,13 +200,29 @@ class NetworkReader:
             return {(index,): Fraction(1)}
         if node.op is Op.SUM:
             form = _added(self._form(node.left), self._form(node.right))
+            centred = _added(self._centred(node.left), self._centred(node.right))
         else:
             form = _multiplied(self._form(node.left), self._form(node.right))
+            centred = self._product(node.left, node.right)
         if index in self.words and any(form) and not _is_one_word(form):
-            self.result.sums[index] = form
+            self.result.sums[index], self.result.centred[index] = form, centred
             self.result.order.append(index)
             return {(index,): Fraction(1)}
+        self.centred[index] = centred
         return form
+
+    def _product(self, left: int, right: int) -> Centred:
+        """Return the centred products of a product: of two words with numbers added, or of anything with a number."""
+        forms = self._form(left), self._form(right)
+        for form, other in zip(forms, (right, left), strict=True):
+            if not any(form):
+                return {pair: coefficient * form.get((), 0) for pair, coefficient in self._centred(other).items()}
+        # what is multiplied is a word each, scaled, with a number added
+        affine = [(word, form[word,], form.get((), Fraction(0))) for form in forms for key in form for word in key]
+        first, second = sorted(
+            ((word, added / scale) for word, scale, added in affine), key=lambda each: _order(each[0])
+        )
+        return {(first, second): affine[0][1] * affine[1][1]} if first[1] or second[1] else {}
 
     def is_table(self, index: int) -> bool:
         """Whether a node is a function that becomes a table, and not just a multiple of a word."""
@@ -255,11 +285,11 @@ def _summands(graph: Graph, node: int) -> set[int]:
     return {index for index in seen if graph.nodes[index].op is not Op.SUM}
 
 
-def _added(left: Form, right: Form) -> Form:
+def _added(left: dict[Key, Fraction], right: dict[Key, Fraction]) -> dict[Key, Fraction]:
     total = dict(left)
-    for monomial, coefficient in right.items():
-        total[monomial] = total.get(monomial, Fraction(0)) + coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+    for key, coefficient in right.items():
+        total[key] = total.get(key, Fraction(0)) + coefficient
+    return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
 def _multiplied(left: Form, right: Form) -> Form:
@@ -267,11 +297,15 @@ def _multiplied(left: Form, right: Form) -> Form:
     total: Form = {}
     for first, a in left.items():
         for second, b in right.items():
-            monomial = tuple(sorted((*first, *second), key=lambda word: (isinstance(word, str), word)))
+            monomial = tuple(sorted((*first, *second), key=_order))
             if len(monomial) > 2:
                 raise ArithmeticError(f"a product of more than two words: {monomial}")
             total[monomial] = total.get(monomial, Fraction(0)) + a * b
     return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _order(word: int | str) -> tuple[bool, int | str]:
+    return isinstance(word, str), word
 
 
 def _is_one_word(form: Form) -> bool:

@@ -5,14 +5,18 @@ import math
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, reference, rubbing_arm
+from random_cases import random_arm, random_function
 from sample_robots import LIMIT, joint
+from strategies import random_tree
 
 import bddtorque as bt
 from bddtorque.assurance import gappa_proof
@@ -23,7 +27,7 @@ from bddtorque.cli import main
 from bddtorque.compiler.draft import Draft
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan import ExactSum, Plan
 from bddtorque.plan.table import Table
 from bddtorque.robots import from_urdf
 
@@ -49,8 +53,6 @@ def test_the_two_joint_arm_is_proved(target: str) -> None:
 @pytest.mark.parametrize("target", ["float", "integer", "tables"])
 @pytest.mark.parametrize("arm", ARMS)
 def test_every_arm_is_proved(arm: str, target: str) -> None:
-    if target == "tables" and arm == "panda":
-        pytest.skip("its plan takes minutes to make again")
     bounds(prove_with_gappa(compiled(arm, bits=12, target=target)))
 
 
@@ -79,6 +81,60 @@ def test_functions() -> None:
         lambda x, y: x * y + 0.3 * x * x - y, inputs={"x": (8, 2.0), "y": (8, (0.0, 3.0))}, output=8
     )
     bounds(prove_with_gappa(model))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda q, x, y: (x * x - 0.7) * np.sin(q) + y,
+        lambda q, x, y: ((x - 0.2) * (y + 0.5) - 0.7) * np.sin(q),
+        lambda q, x, y: (3 * np.cos(2 * q) + 4 * np.sin(2 * q)) * x + y,
+    ],
+    ids=["square", "product", "twice the angle"],
+)
+def test_a_range_that_the_summands_do_not_show(function: Callable[..., Any]) -> None:
+    """The plan multiplies x·x out around the middle of its range, where its summands alone reach below 0."""
+    words = {name: (8, "angle" if name == "q" else (-0.3, 1.0)) for name in "qxy"}
+    bounds(prove_with_gappa(bt.compile_function(function, inputs=words, output=8, target="integer")))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "target"),
+    [("kinematics", "integer"), ("law", "float"), ("law", "integer"), ("law", "tables")],
+)
+def test_other_quantities(quantity: str, target: str) -> None:
+    """Outputs without any error, and sums of angles that are multiplied: the error of an angle in a control law."""
+    options = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"} if quantity == "law" else {}
+    bits = 9 if target != "tables" else 4
+    model = bt.compile("planar2r", quantity=quantity, bits=bits, target=target, workers=1, cache=None, **options)
+    bounds(prove_with_gappa(model))
+
+
+SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(3, 40))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_function_is_refused(seed: int) -> None:
+    bounds(prove_with_gappa(random_function(seed)))
+
+
+@pytest.mark.everything
+@pytest.mark.parametrize("seed", range(30))
+def test_no_arm_is_refused(seed: int) -> None:
+    bounds(prove_with_gappa(random_arm(seed)))
+
+
+@pytest.mark.parametrize(
+    "seed", [313, *(pytest.param(seed, marks=pytest.mark.everything) for seed in (304, 310, *range(322, 342)))]
+)
+def test_no_tree_is_refused(seed: int) -> None:
+    """Trees whose ranges are beside zero; those of the first three seeds were refused once."""
+    parents = [0, 1, 1 + seed % 2]
+    robot = random_tree(["prismatic", "revolute", "revolute"], parents, [0, 0, 0], seed, 0.0)
+    ranges = {"velocity": [(-1.0, 2.0)] * 3, "position": [(-0.5, 1.0), (-3.0, 3.0), (-3.0, 3.0)]}
+    bounds(
+        prove_with_gappa(bt.compile(robot, bits=7, target="integer", acceleration=3.0, workers=1, cache=None, **ranges))
+    )
 
 
 def changed_plan(monkeypatch: pytest.MonkeyPatch, change: object) -> None:
@@ -112,12 +168,33 @@ def test_rounded_factors_are_proved_and_not_taken(monkeypatch: pytest.MonkeyPatc
     assert "terms left out" in next(check.detail for check in proof.checks if check.name == "lemmas")
 
 
+def test_a_wrong_note_of_what_was_multiplied_out_costs_sharpness_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemmas take from the planner where to look, and no fact: every way to write a sum is an identity."""
+    words = {"q": (8, "angle"), "x": (8, (-0.3, 1.0))}
+    model = bt.compile_function(lambda q, x: (x * x - 0.7) * np.sin(q), inputs=words, output=8, target="integer")
+    (right,) = bounds(prove_with_gappa(model))
+    moved = Fraction(5, 3)
+
+    def elsewhere(each: ExactSum) -> ExactSum:
+        products = (replace(product, centres=(moved, -moved), factor=2 * product.factor) for product in each.centred)
+        return replace(each, centred=tuple(products))
+
+    changed_plan(monkeypatch, elsewhere)
+    wrong = prove_with_gappa(model)
+    assert [check.name for check in wrong.checks if not check.passed] == [bound.name for bound in wrong.bounds]
+    assert wrong.bounds[0].total > right
+
+
 def test_a_certificate_that_says_less_is_refused() -> None:
     model = compiled("planar2r", bits=12, target="float")
     first, *rest = model.certificate.outputs
     small = replace(first, parts=replace(first.parts, arithmetic=first.parts.arithmetic / 2))
     proof = prove_with_gappa(replace(model, certificate=replace(model.certificate, outputs=(small, *rest))))
     assert [check.name for check in proof.checks if not check.passed] == [first.name]
+
+
+def test_an_output_without_error_has_a_bound_of_0() -> None:
+    assert GappaBound("z", 0.0, 0.0, 0.0).holds and not GappaBound("z", 5e-324, 0.0, 0.0).holds
 
 
 def test_a_bound_is_rounded_up_by_no_more_than_a_float() -> None:

@@ -10,7 +10,7 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import GEOMETRIES, KINDS, placement, random_body
+from strategies import KINDS, random_tree
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -26,28 +26,6 @@ from bddtorque.robots.robot import Robot
 
 mp = mpmath.mp.clone()
 mp.dps = 60
-
-
-def random_tree(kinds: list[str], parents: list[int], follows: list[int], seed: int, noise: float) -> Robot:
-    """Return a tree; `parents` are taken modulo what is there, joints with `follows` above 0 follow the first."""
-    random = np.random.default_rng(seed)
-    joints, links, followers = [], [], []
-    for i, kind in enumerate(kinds):
-        R, p = placement(GEOMETRIES[seed % len(GEOMETRIES)], random)
-        R = R + noise * random.uniform(-1, 1, (3, 3)) * (R != 0)
-        parent = parents[i] % (i + 1) - 1
-        made = Joint(
-            f"j{i}", kind, tuple(map(tuple, R.tolist())), tuple(p.tolist()), rotor_inertia=random.uniform(0, 1),
-            parent=f"j{parent}" if parent >= 0 else "",
-        )  # fmt: skip
-        body = random_body(f"l{i}", random)
-        if i and follows[i] and kind == kinds[0]:
-            followers.append(Follower(made, body, "j0", float(follows[i]), float(random.uniform(-1, 1))))
-        else:
-            joints.append(made)
-            links.append(body)
-    gravity = tuple(random.uniform(-10, 10, 3).tolist())
-    return Robot("tree", tuple(joints), tuple(links), gravity, followers=tuple(followers))
 
 
 def exact_body(link: Link) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Random arms and functions with all that a specification can say: what the independent checker must not refuse.
+"""Random arms and functions with all that a specification can say: what no proof may refuse.
 
 Ranges are symmetric, uneven, or beside zero; words of different joints have different bits; joints turn, slide and rub.
 """
