@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
 
-LIMIT_MS = 20_000
-"""For one question; all that are answered take a second or two."""
+LIMIT = 100_000
+"""Steps of the solver for one question, as it counts them itself: no answer depends on the clock."""
 
 
 @dataclass(frozen=True)
@@ -249,8 +250,8 @@ class _Equivalence:
             both = [f"(bvadd {left} {right})", f"(bvsub {left} {right})"]
             self.owed += [(each, word_range(block.bits)) for each in both]
             squares = [self._looked_up(wire.block, [each]) for each in both]
-            self.assumed.append(f"(= (bvsub {squares[0]} {squares[1]}) {exact})")
-        elif isinstance(block, ProductBlock) and block.signed:
+            return f"(bvsub {squares[0]} {squares[1]})"
+        if isinstance(block, ProductBlock) and block.signed:
             looked_up = self._looked_up(wire.block, [left, right])
             self.assumed.append(f"(= {looked_up} {rounded(exact, block.shift)})")
         return exact
@@ -279,8 +280,8 @@ class _Equivalence:
 
         if sums:
             split = self.splits.question(word, sums, added([exact, half]), wire.shift, ends, meant)
-            if split is not None and self._holds(*split):
-                return True
+            if split is not None:
+                return self._holds(*split)
             last = sums[-1]
             x = low_bits(f"(bvadd x {half})", last.inside.bits)
             known = within(rounded("x", wire.shift), ends)
@@ -380,16 +381,22 @@ class _Equivalence:
         """Whether a condition holds whatever the words are; `free` declares more of them."""
         bitwuzla = self.bitwuzla
         manager, options = bitwuzla.TermManager(), bitwuzla.Options()
-        options.set(bitwuzla.Option.TIME_LIMIT_PER, LIMIT_MS)
         parser = bitwuzla.Parser(manager, options)
         text = "\n".join(
-            ["(set-logic QF_UFBV)", *self.declarations, *free, *(f"(assert {each})" for each in self._near([goal, *free]))]
+            [
+                "(set-logic QF_UFBV)",
+                *self.declarations,
+                *free,
+                *(f"(assert {each})" for each in self._near([goal, *free])),
+            ]
         )
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
             file.write(f"{text}\n(assert (not {goal}))\n")
             file.flush()
             parser.parse(file.name, True)
-        return bool(parser.bitwuzla().check_sat() == bitwuzla.Result.UNSAT)
+        solver, steps = parser.bitwuzla(), count()
+        solver.configure_terminator(lambda: next(steps) >= LIMIT)
+        return bool(solver.check_sat() == bitwuzla.Result.UNSAT)
 
     def _near(self, terms: Sequence[str]) -> list[str]:
         """Return what is known of the variables in some terms."""

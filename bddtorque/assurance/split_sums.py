@@ -88,48 +88,42 @@ class SplitSums:
     def question(
         self, word: Word, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
     ) -> tuple[str, list[str]] | None:
-        """Return what remains to be proved if C sums up what the plan does, with declarations; nothing if it does not.
+        """Return what remains to be proved, with declarations; nothing if the sums are not of products of words.
 
         `total` has its half already, and floor(total/2^shift) is known to be within `ends`; `meant` clamps, if C does.
-        `word` is made of the result of the last rounding. What the k-th is given is, modulo 2^bits, a polynomial of
-        words p_k plus multiples of results of those before. If roundings did nothing but divide, `word` would be a sum
-        of multiples of the p_k. This sum times 2^shift, and `total`, differ by a constant, which is checked exactly:
-        both times `scale` where C shifts to the left before it rounds. So what is to be proved of all words follows
-        from the same for all p_k in the ranges of these polynomials, where floor((their sum)/2^shift) is in `ends`.
+        What the k-th helper is given is, modulo 2^bits, a polynomial of words plus multiples of results before
+        (`_apart`). Call the polynomials p_k, each divided by a power of two that divides all its coefficients. Some sum
+        of multiples of them, and a constant, is `scale` times `total`: that is checked exactly, with w - c·h in the
+        place of low halves. So if C gives floor(that sum/(scale·2^shift)) for all numbers p_k in the ranges of these
+        polynomials for which this floor is within `ends`, then it does for all words. That is the question.
         """
         apart = self._apart(sums)
         meaning = polynomial(total, self.known)
         if apart is None or meaning is None:
             return None
-        weights = {sums[-1].result: Fraction(1 << shift)}
-        """What a change of a result by 1 would do to the total."""
-        for each, (_, carried) in zip(reversed(sums), reversed(apart), strict=True):
-            weight = weights.setdefault(each.result, Fraction(0)) / each.unit
-            for name, coefficient in carried.items():
-                weights[name] = weights.get(name, 0) + weight * coefficient
-        each_weight = [weights[each.result] / each.unit for each in sums]
-        scale = lcm(*(weight.denominator for weight in each_weight))
-        if scale & (scale - 1):
-            return None
-        rest, reach, terms, free = number(scale) * meaning, Range(0, 0), [], []
-        known = []
-        for k, (each, weight, (part, carried)) in enumerate(zip(sums, each_weight, apart, strict=True)):
-            factor, spread = int(weight * scale), part.range(self.known)
-            assert spread is not None  # all its variables are known
-            common = _power_of_two(part)
-            rest -= number(factor) * part
-            reach += spread * factor
-            terms.append(times(f"p_{k}", factor * common))
-            known.append(within(f"p_{k}", Range(spread.low // common, spread.high // common)))
-            given = [times(wide(Word(name, self.known[name].bits, True)), by) for name, by in carried.items()]
-            free.append(f"(declare-const p_{k} (_ BitVec {WIDE}))")
-            free += each.definitions(low_bits(added([times(f"p_{k}", common), *given]), each.inside.bits))
-        rest = rest.replace(self.lows)
+        weights = _weights(sums, [carried for _, carried in apart])
+        whole = sum((number(by) * part for by, (part, _) in zip(weights, apart, strict=True)), start=number(0))
+        whole = whole.replace(self.lows)
+        ratio = _ratio(meaning, whole)
+        scale = ratio.denominator
+        rest = number(scale) * meaning - number(ratio.numerator) * whole
+        if scale & (scale - 1) or not rest.coefficients.keys() <= {()}:
+            return "false", []  # C sums up something else
         constant = rest.coefficients.get((), 0)
-        if not rest.coefficients.keys() <= {()} or (reach + Range(constant, constant)).magnitude >> (WIDE - 2):
+        reach = Range(constant, constant)
+        terms, known, free = [literal(constant)], [], []
+        for k, (each, weight, (part, carried)) in enumerate(zip(sums, weights, apart, strict=True)):
+            p, common, spread = f"p_{k}", _power_of_two(part), part.range(self.known)
+            assert spread is not None  # `_apart` takes nothing else
+            reach += spread * (weight * ratio.numerator)
+            terms.append(times(p, weight * ratio.numerator * common))
+            known.append(within(p, Range(spread.low // common, spread.high // common)))
+            given = [times(wide(Word(name, self.known[name].bits, True)), by) for name, by in carried.items()]
+            free.append(f"(declare-const {p} (_ BitVec {WIDE}))")
+            free += each.definitions(low_bits(added([times(p, common), *given]), each.inside.bits))
+        if reach.magnitude >> (WIDE - 2):
             return None
-        places = shift + scale.bit_length() - 1
-        floor = f"(bvashr {added([*terms, literal(constant)])} {literal(places)})"
+        floor = f"(bvashr {added(terms)} {literal(shift + scale.bit_length() - 1)})"
         return f"(=> (and {' '.join(known)} {within(floor, ends)}) (= {wide(word)} {meant(floor)}))", free
 
     def _apart(self, sums: Sequence[Rounding]) -> list[tuple[Polynomial, dict[str, int]]] | None:
@@ -137,7 +131,7 @@ class SplitSums:
 
         A result may be a factor of a product, if its helper does not round and its sum fits: then it is that sum.
         """
-        results = {each.result for each in sums}
+        results = [each.result for each in sums]
         same: dict[str, Polynomial] = {}
         apart = []
         for each in sums:
@@ -151,10 +145,33 @@ class SplitSums:
             reach = part.range(self.known)
             if reach is None or any(name in results for names in part.coefficients for name in names):
                 return None
-            if each.unit == 1 and not carried and each.body.term == each.name and reach.within(word_range(each.body.bits)):
+            if (
+                each.unit == 1
+                and not carried
+                and each.body.term == each.name
+                and reach.within(word_range(each.body.bits))
+            ):
                 same[each.result] = part
             apart.append((part, carried))
         return apart
+
+
+def _weights(sums: Sequence[Rounding], carried: Sequence[dict[str, int]]) -> list[int]:
+    """Return in which proportions what each helper is given counts in the last result, were nothing rounded."""
+    results = {sums[-1].result: Fraction(1)}
+    for each, multiples in zip(reversed(sums), reversed(carried), strict=True):
+        for name, by in multiples.items():
+            results[name] = results.get(name, Fraction(0)) + results.get(each.result, Fraction(0)) / each.unit * by
+    weights = [results.get(each.result, Fraction(0)) / each.unit for each in sums]
+    return [int(weight * lcm(*(each.denominator for each in weights))) for weight in weights]
+
+
+def _ratio(meaning: Polynomial, whole: Polynomial) -> Fraction:
+    """Return what the second would have to be multiplied by to be the first and a constant."""
+    for names, coefficient in whole.coefficients.items():
+        if names:
+            return Fraction(meaning.coefficients.get(names, 0), coefficient)
+    return Fraction(1)
 
 
 def _power_of_two(whole: Polynomial) -> int:
