@@ -57,7 +57,10 @@ LIMIT = 100_000
 
 @dataclass(frozen=True)
 class ProvedWire:
-    """A wire or an output, by its name in the C code, and whether its C gives what the plan says for all inputs."""
+    """A wire or an output, by its name in the C code, and whether its C gives what the plan says for all inputs.
+
+    A helper that multiplies is listed only if it is not proved; then the others hold for a right one.
+    """
 
     name: str
     proved: bool
@@ -140,7 +143,9 @@ class _Equivalence:
         """What contracts of helpers need of the variable that is declared next: terms that must be within ranges."""
         self.found: list[ProvedWire] = []
         for name in ("product16", "scaled16"):
-            if name in self.execution.functions and self._multiplies(name):
+            if name in self.execution.functions:
+                if not self._multiplies(name):
+                    self._note(name, False)
                 self.execution.calls[name] = partial(self._product16, name)
 
     def prove(self, function: str) -> list[ProvedWire]:
