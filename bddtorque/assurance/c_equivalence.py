@@ -2,8 +2,8 @@
 
 Every variable `w12` of the exported function is wire 12 of the plan. One after the other, for all words that the wires
 before it can carry: the C of the wire and the meaning that the plan gives it are the same number. Then the variable is
-any word in the range of the wire, and the next one follows. The torques are the last. Sums beyond 32 bits, which C
-splits, are multiplied out first (`split_sums`).
+any word in the range of the wire, and the next one follows. The torques are the last. Sums of products, which C may
+split to fit 32 bits and may divide in steps, are multiplied out first (`split_sums`).
 
 What is taken for granted, and shown elsewhere:
 
@@ -52,7 +52,7 @@ from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
 
 LIMIT = 100_000
-"""Steps of the solver for one question, as it counts them itself: no answer depends on the clock."""
+"""Steps of the solver for one question, counted where it asks whether to go on: no answer depends on the clock."""
 
 
 @dataclass(frozen=True)
