@@ -2,8 +2,8 @@
 
 Every variable `w12` of the exported function is wire 12 of the plan. One after the other, for all words that the wires
 before it can carry: the C of the wire and the meaning that the plan gives it are the same number. Then the variable is
-any word in the range of the wire, and the next one follows. The torques are the last. Sums beyond 32 bits, which C
-splits, are multiplied out first (`split_sums`).
+any word in the range of the wire, and the next one follows. The torques are the last. Sums of products, which C may
+split to fit 32 bits and may divide in steps, are multiplied out first (`split_sums`).
 
 What is taken for granted, and shown elsewhere:
 
@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ from bddtorque.assurance.bit_vectors import (
     within,
 )
 from bddtorque.assurance.c_execution import CExecution, Word, plain_source
-from bddtorque.assurance.split_sums import Rounding, SplitSums, spelled_out
+from bddtorque.assurance.polynomials import Known
+from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.exporter import chip_of
 from bddtorque.model.model import Model
@@ -49,13 +51,16 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
 
-LIMIT_MS = 20_000
-"""For one question; all that are answered take a second or two."""
+LIMIT = 100_000
+"""Steps of the solver for one question, counted where it asks whether to go on: no answer depends on the clock."""
 
 
 @dataclass(frozen=True)
 class ProvedWire:
-    """A wire or an output, by its name in the C code, and whether its C gives what the plan says for all inputs."""
+    """A wire or an output, by its name in the C code, and whether its C gives what the plan says for all inputs.
+
+    A helper that multiplies is listed only if it is not proved; then the others hold for a right one.
+    """
 
     name: str
     proved: bool
@@ -117,13 +122,14 @@ class _Equivalence:
             self.execution.calls[f"block_{k}"] = self._table_call(k)
             if isinstance(block, ProductBlock) and not block.signed:
                 self.execution.calls[f"limbs_{k}"] = self._limbs_call(block)
-        for name in ("signed32", "floor32", "high16", "floor64"):
+        for name in ("signed32", "floor16", "floor32", "high16", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
         self.whole: dict[int, tuple[Word, Range]] = {}
         """By output: its word before it is clamped, and the range of that."""
         self.sums: list[Rounding] = []
-        """What helpers that round were given, since the last variable."""
+        """Calls of helpers that round, since the last variable."""
+        self.roundings = 0
         facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
         self.ranges = word_ranges(plan, facts)
         self.words: dict[int, str] = {}
@@ -133,11 +139,13 @@ class _Equivalence:
         """By input: the number that is given."""
         self.declarations: list[str] = []
         self.assumed: list[str] = []
-        self.owed: list[str] = []
-        """Conditions that contracts of helpers need, of the variable that is declared next."""
+        self.owed: list[tuple[str, Range]] = []
+        """What contracts of helpers need of the variable that is declared next: terms that must be within ranges."""
         self.found: list[ProvedWire] = []
         for name in ("product16", "scaled16"):
-            if name in self.execution.functions and self._multiplies(name):
+            if name in self.execution.functions:
+                if not self._multiplies(name):
+                    self._note(name, False)
                 self.execution.calls[name] = partial(self._product16, name)
 
     def prove(self, function: str) -> list[ProvedWire]:
@@ -167,9 +175,9 @@ class _Equivalence:
         """Prove a variable of the function equal to its wire, and make it any word of that wire."""
         place = re.fullmatch(r"w(\d+)|tau\[(\d+)\]", name)
         sums, self.sums = self.sums, []
-        word = spelled_out(word, sums[:-1])
+        defined = [line for each in sums for line in each.definitions(each.inside.term)]
         if place is None:
-            word = spelled_out(word, sums)
+            self.declarations += defined
             return self._half(name, word) if re.fullmatch(r"[hl]w\d+_\d+", name) else word
         if place[2] is not None:
             output = self.plan.outputs[int(place[2])]
@@ -183,18 +191,19 @@ class _Equivalence:
                 return self.whole[int(place[2])][0]
             self.owed[:] = owed
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
-            return spelled_out(word, sums)
+            self.declarations += defined
+            return word
         k = int(place[1])
         wire = self.plan.wires[k]
         meant = "" if isinstance(wire, Product | Sum) else self._meaning(k)
         angle = isinstance(wire, AngleSum) or (isinstance(wire, Input) and wire.wraps)
         if angle:  # any number whose low bits are the angle
             bits = wire.bits  # type: ignore[union-attr]
-            self._check(name, f"(= {low_bits(spelled_out(word, sums).term, bits)} {low_bits(meant, bits)})")
+            self._check(name, f"(= {low_bits(word.term, bits)} {low_bits(meant, bits)})", defined)
         elif isinstance(wire, Product | Sum):
             self._note(name, self._is_rounded(word, sums, wire, self.ranges[k], clamp=False))
         else:
-            self._check(name, f"(= {wide(spelled_out(word, sums))} {meant})")
+            self._check(name, f"(= {wide(word)} {meant})", defined)
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
         fresh = Word(name, word.bits, word.signed)
         if angle:
@@ -202,8 +211,8 @@ class _Equivalence:
         else:
             self.words[k] = wide(fresh)
             self.assumed.append(within(self.words[k], self.ranges[k]))
-            if (word.bits, word.signed) == (32, True):
-                self.splits.ranges[name] = self.ranges[k]
+            if word.signed:
+                self.splits.known[name] = Known(word.bits, self.ranges[k])
         return fresh
 
     def _half(self, name: str, word: Word) -> Word:
@@ -244,10 +253,10 @@ class _Equivalence:
         block = self.plan.blocks[wire.block] if wire.block >= 0 else None
         if isinstance(block, SquareBlock):
             both = [f"(bvadd {left} {right})", f"(bvsub {left} {right})"]
-            self.owed += [f"(= {low_word(each, block.bits)} {each})" for each in both]
+            self.owed += [(each, word_range(block.bits)) for each in both]
             squares = [self._looked_up(wire.block, [each]) for each in both]
-            self.assumed.append(f"(= (bvsub {squares[0]} {squares[1]}) {exact})")
-        elif isinstance(block, ProductBlock) and block.signed:
+            return f"(bvsub {squares[0]} {squares[1]})"
+        if isinstance(block, ProductBlock) and block.signed:
             looked_up = self._looked_up(wire.block, [left, right])
             self.assumed.append(f"(= {looked_up} {rounded(exact, block.shift)})")
         return exact
@@ -266,43 +275,49 @@ class _Equivalence:
         rounds its low bits to the same word. Where that does not do, both at once.
         """
         exact = self._product(wire) if isinstance(wire, Product) else self._total(wire)
-        owed = [*dict.fromkeys(self.owed)]
-        self.owed.clear()
+        half = literal(1 << wire.shift >> 1)
+        defined = [line for each in sums for line in each.definitions(each.inside.term)]
+        if not self._contracts_hold(defined):
+            return False
 
-        def meant(total: str) -> str:
-            term = rounded(total, wire.shift)
+        def meant(term: str) -> str:
             return clamped(term, Range(wire.low, wire.high)) if clamp else term
 
         if sums:
-            short, inside = sums[-1].name, sums[-1].inside
-            half = literal(1 << wire.shift >> 1)
-            total = added([exact, half])
-            split = self.splits.question(word, sums, total, wire.shift, ends, meant) if not owed else None
-            if split is not None and self._holds(*split):
-                return True
-            low = low_bits(total, inside.bits)
-            x = low_bits(f"(bvadd x {half})", inside.bits)
+            split = self.splits.question(word, sums, added([exact, half]), wire.shift, ends, meant)
+            if split is not None:
+                return self._holds(*split)
+            last = sums[-1]
+            x = low_bits(f"(bvadd x {half})", last.inside.bits)
             known = within(rounded("x", wire.shift), ends)
-            goal = f"(=> (and (= {short} {x}) {known}) (= {wide(word)} {meant('x')}))"
-            free = [f"(declare-const x (_ BitVec {WIDE}))", f"(declare-const {short} (_ BitVec {inside.bits}))"]
-            term = spelled_out(inside, sums[:-1]).term
-            if self._holds(goal, free) and self._holds(f"(and true (= {term} {low}) {' '.join(owed)})"):
+            goal = f"(=> {known} (= {wide(word)} {meant(rounded('x', wire.shift))}))"
+            low = f"(= {last.name} {low_bits(added([exact, half]), last.inside.bits)})"
+            free = [f"(declare-const x (_ BitVec {WIDE}))", *last.definitions(x)]
+            if self._holds(goal, [*defined[:-2], *free]) and self._holds(low, defined):
                 return True
         known = within(rounded(exact, wire.shift), ends)
-        same = f"(= {wide(spelled_out(word, sums))} {meant(exact)})"
-        return self._holds(f"(and true (=> {known} {same}) {' '.join(owed)})")
+        same = f"(= {wide(word)} {meant(rounded(exact, wire.shift))})"
+        return self._holds(f"(=> {known} {same})", defined)
+
+    def _contracts_hold(self, defined: Sequence[str]) -> bool:
+        """Whether what helpers need of a variable is so; then nothing is owed any more."""
+        goals = [within(*each) for each in dict.fromkeys(self.owed) if not self.splits.fits(*each)]
+        self.owed.clear()
+        return not goals or self._holds(f"(and true {' '.join(goals)})", defined)
 
     def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
-        body = self.execution.run
+        kind = {"floor16": (16, True), "floor64": (64, False)}.get(name, (32, False))
 
         def call(arguments: Sequence[Word]) -> Word:
-            kind = (64, False) if name == "floor64" else (32, False)
-            inside = arguments[0].as_type(*kind)
-            short = f"rounded_{len(self.sums)}"
-            result: Word = body(name, [Word(short, *kind), *arguments[1:]])
+            given = Word(f"rounded_{self.roundings}", *kind)
+            self.roundings += 1
+            body: Word = self.execution.run(name, [given, *arguments[1:]])
             unit = arguments[1].value if len(arguments) > 1 else 1 << 16 if name == "high16" else 1
-            self.sums.append(Rounding(short, inside, result.term, unit or 1))
-            return result
+            call = Rounding(arguments[0].as_type(*kind), given.term, body, unit or 1)
+            self.sums.append(call)
+            if body.signed:
+                self.splits.known[call.result] = Known(body.bits, word_range(body.bits))
+            return Word(call.result, body.bits, body.signed)
 
         return call
 
@@ -320,7 +335,7 @@ class _Equivalence:
         left, right = (each.as_type(32, True) for each in arguments)
         found = Word(f"(bvmul {left.term} {right.term})", 32, True)
         for each in (left, right, *([found] if name == "scaled16" else [])):
-            self.owed.append(within(wide(each), word_range(16)))
+            self.owed.append((wide(each), word_range(16)))
         return found
 
     def _looked_up(self, block: int, indices: Sequence[str]) -> str:
@@ -354,15 +369,13 @@ class _Equivalence:
                 assert pieces.value is not None
                 most = 1 << (block.widths[0] * pieces.value)
                 terms.append(wide(word.as_type(64, True)))
-                self.owed.append(within(terms[-1], Range(1 - most, most - 1)))
+                self.owed.append((terms[-1], Range(1 - most, most - 1)))
             return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
 
         return call
 
-    def _check(self, name: str, goal: str) -> None:
-        goals = [goal, *dict.fromkeys(self.owed)]
-        self.owed.clear()
-        self._note(name, self._holds(f"(and true {' '.join(goals)})"))
+    def _check(self, name: str, goal: str, defined: Sequence[str] = ()) -> None:
+        self._note(name, self._contracts_hold(defined) and self._holds(goal, defined))
 
     def _note(self, name: str, proved: bool) -> None:
         self.found.append(ProvedWire(name, proved))
@@ -373,18 +386,24 @@ class _Equivalence:
         """Whether a condition holds whatever the words are; `free` declares more of them."""
         bitwuzla = self.bitwuzla
         manager, options = bitwuzla.TermManager(), bitwuzla.Options()
-        options.set(bitwuzla.Option.TIME_LIMIT_PER, LIMIT_MS)
         parser = bitwuzla.Parser(manager, options)
         text = "\n".join(
-            ["(set-logic QF_UFBV)", *self.declarations, *free, *(f"(assert {each})" for each in self._near(goal))]
+            [
+                "(set-logic QF_UFBV)",
+                *self.declarations,
+                *free,
+                *(f"(assert {each})" for each in self._near([goal, *free])),
+            ]
         )
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
             file.write(f"{text}\n(assert (not {goal}))\n")
             file.flush()
             parser.parse(file.name, True)
-        return bool(parser.bitwuzla().check_sat() == bitwuzla.Result.UNSAT)
+        solver, steps = parser.bitwuzla(), count()
+        solver.configure_terminator(lambda: next(steps) >= LIMIT)
+        return bool(solver.check_sat() == bitwuzla.Result.UNSAT)
 
-    def _near(self, goal: str) -> list[str]:
-        """Return what is known of the variables in a condition."""
-        names = {*re.findall(r"w\d+", goal)}
+    def _near(self, terms: Sequence[str]) -> list[str]:
+        """Return what is known of the variables in some terms."""
+        names = {*re.findall(r"w\d+", " ".join(terms))}
         return [each for each in self.assumed if {*re.findall(r"w\d+", each)} <= names]

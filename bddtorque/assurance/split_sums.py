@@ -1,123 +1,183 @@
-"""Sums of products in C: compared with the plan's by multiplying out, even if C splits them to fit 32 bits.
+"""Sums of products in C: compared with the plan's by multiplying out, however C splits and rounds them.
 
-Then C computes floor(total/2^shift) as floor((p + floor(r/v))/u), where total = v·p + r. A factor w of a product may be
-split too, into its halves h = floor(w/c) and l = w - c·h; then p has a multiple of h·x, and r one of l·x. A bit-vector
-solver does not find in useful time that these add up to w·x. Here polynomials show it exactly. The solver proves the
-halves of each word once, and that C rounds p and r as the plan rounds the total, whatever they are.
+C computes floor(total/2^shift) in steps. A sum that does not fit 32 bits is v·p + r, and floor((p + floor(r/v))/u) is
+what C has; a chip of 8 bits divides by 2^11 as by 2^8 and 2^3, and takes the high half of a sum that is shifted before.
+A factor w of a product may be split too, into its halves h = floor(w/c) and l = w - c·h; then p has a multiple of h·x,
+and r one of l·x. A bit-vector solver does not find in useful time that these add up to w·x. Here polynomials show it
+exactly. The solver proves the halves of each word once, and that C rounds p and r as the plan rounds the total,
+whatever they are.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
 
-from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, rounded, times, wide, within
+from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, times, wide, within
 from bddtorque.assurance.c_execution import Word
-from bddtorque.assurance.polynomials import Polynomial, number, polynomial, variable
-from bddtorque.words.integer_range import INT32, Range
+from bddtorque.assurance.polynomials import Known, Polynomial, number, polynomial, variable
+from bddtorque.words.integer_range import Range, word_range
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """A call of a helper that rounds: a name for what it is given, that itself, its result, and what it divides by."""
+    """A call of a helper that rounds: what it is given, what that is called, what it returns then, and its divisor."""
 
-    name: str
     inside: Word
-    result: str
+    name: str
+    body: Word
     unit: int
 
+    @property
+    def result(self) -> str:
+        """What its result is called."""
+        return f"floor_of_{self.name}"
 
-def spelled_out(word: Word, sums: Sequence[Rounding]) -> Word:
-    """Return a term with names of sums replaced by what they stand for, the last one first."""
-    term = word.term
-    for each in reversed(sums):
-        term = re.sub(rf"\b{each.name}\b", lambda _, by=each.inside.term: by, term)  # type: ignore[misc]
-    return replace(word, term=term)
+    def definitions(self, inside: str) -> list[str]:
+        """Return what declares both names, for something in the place of what it is given."""
+        return [
+            f"(define-fun {self.name} () (_ BitVec {self.inside.bits}) {inside})",
+            f"(define-fun {self.result} () (_ BitVec {self.body.bits}) {self.body.term})",
+        ]
 
 
 @dataclass
 class SplitSums:
-    """What is known of the variables of split sums, all of type int32_t."""
+    """What is known of the variables of split sums, all signed."""
 
-    ranges: dict[str, Range] = field(default_factory=dict)
-    """By wire, and by half of a wire that is proved: the numbers that it can be."""
+    known: dict[str, Known] = field(default_factory=dict)
+    """By wire, half of a wire that is proved, and result of a helper."""
     lows: dict[str, Polynomial] = field(default_factory=dict)
     """By low half that is proved: w - c·h."""
-    declared: set[str] = field(default_factory=set)
+    declared: dict[str, Word] = field(default_factory=dict)
     """Halves that the code has, proved or not."""
 
     def lemma(self, name: str, word: Word) -> str | None:
         """Return what makes hw12_5 and lw12_5 the halves of w12 = 32·hw12_5 + lw12_5; nothing before both are there."""
-        if (word.bits, word.signed) == (32, True):
-            self.declared.add(name)
+        if word.signed:
+            self.declared[name] = Word(name, word.bits, True)
         wire, _, unit = _parts(name)
-        halves = self._halves(name)
-        if wire not in self.ranges or not self.declared.issuperset(halves):
+        if wire not in self.known or not self.declared.keys() >= self._halves(name).keys():
             return None
-        low, high = (f"((_ sign_extend 32) {each})" for each in halves)
-        goals = [within(term, ends) for term, ends in zip((low, high), halves.values(), strict=True)]
-        return f"(and (= ((_ sign_extend 32) {wire}) (bvadd {times(high, unit)} {low})) {' '.join(goals)})"
+        terms = [wide(self.declared[half]) for half in self._halves(name)]
+        goals = [within(term, ends) for term, ends in zip(terms, self._halves(name).values(), strict=True)]
+        whole = wide(Word(wire, self.known[wire].bits, True))
+        return f"(and (= {whole} (bvadd {times(terms[1], unit)} {terms[0]})) {' '.join(goals)})"
 
     def accept(self, name: str) -> None:
         """Take the halves of a word as proved."""
         wire, _, unit = _parts(name)
-        halves = self._halves(name)
-        low, high = halves
-        self.ranges |= halves
+        low, high = halves = self._halves(name)
+        self.known |= {half: Known(self.declared[half].bits, ends) for half, ends in halves.items()}
         self.lows[low] = variable(wire) - number(unit) * variable(high)
 
     def _halves(self, name: str) -> dict[str, Range]:
         """Return the ranges of the low and the high half that a name belongs to."""
         wire, cut, unit = _parts(name)
-        ends = self.ranges.get(wire, INT32)
-        return {f"l{wire}_{cut}": Range(0, unit - 1), f"h{wire}_{cut}": Range(ends.low >> cut, ends.high >> cut)}
+        low, high = self.known[wire].range if wire in self.known else (0, 0)
+        return {f"l{wire}_{cut}": Range(0, unit - 1), f"h{wire}_{cut}": Range(low >> cut, high >> cut)}
+
+    def fits(self, term: str, ends: Range) -> bool:
+        """Whether the ranges of the words in a term show that it is within a range, as a signed number."""
+        whole = polynomial(term, self.known)
+        reach = whole.range(self.known) if whole is not None else None
+        return reach is not None and reach.within(ends)
 
     def question(
         self, word: Word, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
     ) -> tuple[str, list[str]] | None:
-        """Return what remains to be proved if C sums up what the plan does, with declarations; nothing if it does not.
+        """Return what remains to be proved, with declarations; nothing if the sums are not of products of words.
 
-        C may leave out a common power of two, and bits of the constant that do not count. `total` has its half already;
-        `meant` is of numbers that do not have it.
+        `total` has its half already, and floor(total/2^shift) is known to be within `ends`; `meant` clamps, if C does.
+        What the k-th helper is given is, modulo 2^bits, a polynomial of words plus multiples of results before
+        (`_apart`). Call the polynomials p_k, each divided by a power of two that divides all its coefficients. Some sum
+        of multiples of them, and a constant, is `scale` times `total`: that is checked exactly, with w - c·h in the
+        place of low halves. So if C gives floor(that sum/(scale·2^shift)) for all numbers p_k in the ranges of these
+        polynomials for which this floor is within `ends`, then it does for all words. That is the question.
         """
-        outer, low, r = sums[-1], None, number(0)
-        values: dict[str, Polynomial] = {}
-        for each in sums[:-1]:
-            inside = polynomial(each.inside.term)
-            if inside is None or each.inside.bits != 32 or not self._fits(inside.replace(values), INT32):
-                return None
-            if each.result == each.name:  # not rounded, only brought to 32 bits
-                values[each.name] = inside.replace(values)
-            elif low is None and outer.inside.bits == 32:
-                low, r = each, inside.replace(values)
-            else:
-                return None
-        v = low.unit if low else 1
-        apart = polynomial(outer.inside.term.replace(low.result, "floor_of_r") if low else outer.inside.term)
-        meaning = polynomial(total)
-        if apart is None or meaning is None or (1 << shift) % (v * outer.unit):
+        apart = self._apart(sums)
+        meaning = polynomial(total, self.known)
+        if apart is None or meaning is None:
             return None
-        p = apart.replace(values) - (variable("floor_of_r") if low else number(0))
-        factor = (1 << shift) // (v * outer.unit)
-        most = Range(-((1 << 60) // (v * factor)), (1 << 60) // (v * factor))
-        rest = (meaning - number(factor) * (number(v) * p + r)).replace(self.lows)
-        if not self._fits(p, most) or not rest.coefficients.keys() <= {()}:
+        weights = _weights(sums, [carried for _, carried in apart])
+        whole = sum((number(by) * part for by, (part, _) in zip(weights, apart, strict=True)), start=number(0))
+        whole = whole.replace(self.lows)
+        ratio = _ratio(meaning, whole)
+        scale = ratio.denominator
+        rest = number(scale) * meaning - number(ratio.numerator) * whole
+        if scale & (scale - 1) or not rest.coefficients.keys() <= {()}:
+            return "false", []  # C sums up something else
+        constant = rest.coefficients.get((), 0)
+        reach = Range(constant, constant)
+        terms, known, free = [literal(constant)], [], []
+        for k, (each, weight, (part, carried)) in enumerate(zip(sums, weights, apart, strict=True)):
+            p, common, spread = f"p_{k}", _power_of_two(part), part.range(self.known)
+            assert spread is not None  # `_apart` takes nothing else
+            reach += spread * (weight * ratio.numerator)
+            terms.append(times(p, weight * ratio.numerator * common))
+            known.append(within(p, Range(spread.low // common, spread.high // common)))
+            given = [times(wide(Word(name, self.known[name].bits, True)), by) for name, by in carried.items()]
+            free.append(f"(declare-const {p} (_ BitVec {WIDE}))")
+            free += each.definitions(low_bits(added([times(p, common), *given]), each.inside.bits))
+        if reach.magnitude >> (WIDE - 2):
             return None
-        given, whole = low_bits("p", outer.inside.bits), times("p", v)
-        free = [f"(declare-const p (_ BitVec {WIDE}))", f"(declare-const {outer.name} (_ BitVec {outer.inside.bits}))"]
-        if low:
-            given, whole = f"(bvadd {given} {low.result})", f"(bvadd {whole} ((_ sign_extend 32) {low.name}))"
-            free.append(f"(declare-const {low.name} (_ BitVec 32))")
-        constant = rest.coefficients.get((), 0) - (1 << shift >> 1)
-        exact = added([times(whole, factor), literal(constant)])
-        known = [f"(= {outer.name} {given})", within("p", most), within(rounded(exact, shift), ends)]
-        return f"(=> (and {' '.join(known)}) (= {wide(word)} {meant(exact)}))", free
+        floor = f"(bvashr {added(terms)} {literal(shift + scale.bit_length() - 1)})"
+        return f"(=> (and {' '.join(known)} {within(floor, ends)}) (= {wide(word)} {meant(floor)}))", free
 
-    def _fits(self, whole: Polynomial, ends: Range) -> bool:
-        """Whether a polynomial is within a range, as far as the ranges of its variables show."""
-        reach = whole.range(self.ranges)
-        return reach is not None and reach.within(ends)
+    def _apart(self, sums: Sequence[Rounding]) -> list[tuple[Polynomial, dict[str, int]]] | None:
+        """Return what each is given as a polynomial of words and multiples of results before; nothing if it is not.
+
+        A result may be a factor of a product, if its helper does not round and its sum fits: then it is that sum.
+        """
+        results = [each.result for each in sums]
+        same: dict[str, Polynomial] = {}
+        apart = []
+        for each in sums:
+            inside = polynomial(each.inside.term, self.known)
+            if inside is None:
+                return None
+            inside = inside.replace(same)
+            carried = {name: inside.coefficients.get((name,), 0) for name in results}
+            carried = {name: coefficient for name, coefficient in carried.items() if coefficient}
+            part = inside - sum((number(by) * variable(name) for name, by in carried.items()), start=number(0))
+            reach = part.range(self.known)
+            if reach is None or any(name in results for names in part.coefficients for name in names):
+                return None
+            if (
+                each.unit == 1
+                and not carried
+                and each.body.term == each.name
+                and reach.within(word_range(each.body.bits))
+            ):
+                same[each.result] = part
+            apart.append((part, carried))
+        return apart
+
+
+def _weights(sums: Sequence[Rounding], carried: Sequence[dict[str, int]]) -> list[int]:
+    """Return in which proportions what each helper is given counts in the last result, were nothing rounded."""
+    results = {sums[-1].result: Fraction(1)}
+    for each, multiples in zip(reversed(sums), reversed(carried), strict=True):
+        for name, by in multiples.items():
+            results[name] = results.get(name, Fraction(0)) + results.get(each.result, Fraction(0)) / each.unit * by
+    weights = [results.get(each.result, Fraction(0)) / each.unit for each in sums]
+    return [int(weight * lcm(*(each.denominator for each in weights))) for weight in weights]
+
+
+def _ratio(meaning: Polynomial, whole: Polynomial) -> Fraction:
+    """Return what the second would have to be multiplied by to be the first and a constant."""
+    for names, coefficient in whole.coefficients.items():
+        if names:
+            return Fraction(meaning.coefficients.get(names, 0), coefficient)
+    return Fraction(1)
+
+
+def _power_of_two(whole: Polynomial) -> int:
+    """Return the largest power of two that divides every coefficient."""
+    every = gcd(*whole.coefficients.values())
+    return every & -every or 1
 
 
 def _parts(name: str) -> tuple[str, int, int]:

@@ -124,7 +124,7 @@ class SumWriter:
             return
         if narrow and result.within(INT32):
             first = max(1, total.bits - 32)
-            drafts = (self._split(terms, constant, shift, low, result) for low in range(first, shift + 1))
+            drafts = (self._split(terms, constant, shift, low, result) for low in range(first, min(shift, 30) + 1))
             yield from filter(None, drafts)
         yield self._wide(terms, constant, shift)
 
@@ -271,19 +271,29 @@ class SumWriter:
         return texts
 
     def _floor(self, draft: Draft, terms: list[str], shift: int, result: Range) -> Draft:
-        """Return the expression of a sum modulo 2^32, rounded down."""
+        """Return the expression of a sum modulo 2^32, rounded down.
+
+        From 31 bits on, all that is left of a number of 32 bits is its sign: -1 or 0. Since neither 2^31 nor, for 16
+        bits, 2^15 is a number of its type, these shifts are two divisions.
+        """
+        shift = min(shift, 31)
         first, last = "floor32(", f", {integer(1 << shift, 32)})"
         cost = self.costs.shift_by(shift)
         if shift == 0:
             first, last = "signed32(", ")"
         elif self.small and shift >= 16:
             first, last, cost = "high16(", ")", self.costs.shift[1]
-            if shift > 16:
+            if shift == 31:
+                first, last = f"floor16(floor16({first}", f"{last}, 16384), 2)"
+            elif shift > 16:
                 first, last = f"floor16({first}", f"{last}, {1 << (shift - 16)})"
+            if shift > 16:
                 cost += self.costs.shift_by(shift - 16, 16)
         elif self.small and shift > 12 and result.within(INT16):
             first, last = "high16((", f") << {16 - shift}u)"
             cost = self.costs.shift[1] + self.costs.shift_by(16 - shift)
+        elif shift == 31:
+            first, last = "floor32((uint32_t)floor32(", ", INT32_C(1073741824)), INT32_C(2))"
         elif self.small and shift > 8:
             first, last = "floor32((uint32_t)floor32(", f", INT32_C(256)), {integer(1 << (shift - 8), 32)})"
             cost = self.costs.shift[1] + self.costs.shift_by(shift - 8)

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.assurance.polynomials import Polynomial, number, polynomial, variable
+from bddtorque.assurance.polynomials import Known, Polynomial, number, polynomial, variable
 from bddtorque.words.integer_range import INT32, Range
 
 NAMES = ("w1", "w2", "hw1_3")
+KNOWN = {name: Known(32, INT32) for name in NAMES}
 WORDS = st.fixed_dictionaries({name: st.integers(INT32.low, INT32.high) for name in NAMES})
 
 
@@ -39,7 +40,7 @@ def value_of(whole: Polynomial, words: dict[str, int]) -> int:
 
 @given(TERMS, WORDS)
 def test_a_term_is_the_number_that_its_expression_gives(pair: tuple[str, str], words: dict[str, int]) -> None:
-    whole = polynomial(pair[1])
+    whole = polynomial(pair[1], KNOWN)
     assert whole is not None
     assert value_of(whole, words) == eval(pair[0], {}, words)
 
@@ -48,11 +49,11 @@ def test_a_term_is_the_number_that_its_expression_gives(pair: tuple[str, str], w
 def test_a_range_holds_every_number(
     pair: tuple[str, str], one: dict[str, int], other: dict[str, int], between: dict[str, int]
 ) -> None:
-    whole = polynomial(pair[1])
+    whole = polynomial(pair[1], KNOWN)
     assert whole is not None
     ends = {name: Range(min(one[name], other[name]), max(one[name], other[name])) for name in NAMES}
     words = {name: min(max(between[name], ends[name].low), ends[name].high) for name in NAMES}
-    reach = whole.range(ends)
+    reach = whole.range({name: Known(32, span) for name, span in ends.items()})
     assert reach is not None
     assert value_of(whole, words) in reach
 
@@ -61,9 +62,19 @@ def test_a_split_factor_multiplies_out() -> None:
     low = {"lw1_3": variable("w1") - number(8) * variable("hw1_3")}
     split = number(8) * variable("hw1_3") * variable("w2") + variable("lw1_3") * variable("w2")
     assert split.replace(low) == variable("w1") * variable("w2")
-    assert split.range({"w2": Range(0, 1), "hw1_3": Range(0, 1)}) is None
+    assert split.range({name: Known(32, Range(0, 1)) for name in ("w2", "hw1_3")}) is None
 
 
-@pytest.mark.parametrize("term", ["(bvand w1 w2)", "((_ sign_extend 16) w1)", "(bvadd w1 ((_ extract 31 0) w2))"])
+def test_low_bits_are_the_number_and_a_sign_is_extended_where_the_number_fits() -> None:
+    known = {"w1": Known(16, Range(-100, 100)), "w2": Known(32, Range(0, 1 << 20))}
+    product = "((_ sign_extend 16) (bvmul w1 (_ bv{} 16)))"
+    assert polynomial(product.format(327), known) == number(327) * variable("w1")
+    assert polynomial(product.format(328), known) is None  # 32,800
+    assert polynomial("((_ sign_extend 32) ((_ extract 31 0) w2))", known) == variable("w2")
+    assert polynomial("((_ sign_extend 16) ((_ extract 15 0) w2))", known) is None
+    assert polynomial("(bvshl (bvneg w2) (_ bv3 32))", known) == number(-8) * variable("w2")
+
+
+@pytest.mark.parametrize("term", ["(bvand w1 w2)", "w3", "((_ zero_extend 16) w1)", "((_ extract 31 1) w1)", "(f w1)"])
 def test_other_terms_are_no_polynomials(term: str) -> None:
-    assert polynomial(term) is None
+    assert polynomial(term, KNOWN) is None

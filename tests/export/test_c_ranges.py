@@ -122,6 +122,10 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
             terms.pop()
             total = sum((term.range for term in terms), start=Range(constant, constant))
         shift = int(rng.integers(max(total.bits - 31, 0), max(total.bits - 2, 1) + 1))
+        if k % 8 == 1:  # all that is left of 32 bits is the sign
+            shift = 31 + k // 8 % 4
+            constant -= 1 << (shift - 1)
+            total = total - Range(1 << (shift - 1), 1 << (shift - 1))
         before, draft = SumWriter(profile).sum(terms, constant, shift, total.rounded(shift), "a sum")
         kinds = [f"int{value.bits}_t" for value in values]
         taken = "\n".join(f"    const {kind} w{j} = ({kind})x[{j}];" for j, kind in enumerate(kinds))
