@@ -195,10 +195,12 @@ class _Search:
 
     def _gain(self, moves: Mapping[int, float]) -> float:
         """Return how much the factors spared by some moves are worth."""
-        touched = sorted({k for word in moves for k in self.of[word]})
-        return added(
-            self.equations[k].weight * ((abs(self._off(k, moves)) < NEAR) - (abs(self.offs[k]) < NEAR)) for k in touched
-        )
+        gain = 0.0
+        for k in sorted({k for word in moves for k in self.of[word]}):
+            spared = (abs(self._off(k, moves)) < NEAR) - (abs(self.offs[k]) < NEAR)
+            if spared:
+                gain += self.equations[k].weight * spared
+        return gain
 
 
 def _directions(rows: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
@@ -212,7 +214,8 @@ def _directions(rows: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float6
             continue
         rows[[top, top + below[0]]] = rows[[top + below[0], top]]
         rows[top] /= rows[top, column]
-        others = np.arange(len(rows)) != top
+        others = np.flatnonzero(rows[:, column])  # few: a row has the words of one product
+        others = others[others != top]
         rows[others] -= rows[others, column][:, None] * rows[top]
         pivots.append(column)
     for free in sorted(set(range(rows.shape[1])) - set(pivots)):
