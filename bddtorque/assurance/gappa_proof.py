@@ -76,7 +76,7 @@ def prove_with_gappa(
     progress
         Told of every closed lemma.
     coq
-        Whether to write the theorem for Coq too; of targets ``"integer"`` and ``"tables"``.
+        Whether to write the theorem for Coq too.
 
     Raises
     ------
@@ -90,8 +90,6 @@ def prove_with_gappa(
         raise BddTorqueError(
             "Gappa cannot prove this model: its words come from a function that the file does not hold"
         )
-    if coq and isinstance(plan, FloatPlan):
-        raise BddTorqueError("a theorem for Coq needs a plan in words: compile for target 'integer' or 'tables'")
     try:
         with within_floats(model.source.kind, model.name):
             draft, how = redraft(model)
@@ -119,7 +117,7 @@ def prove_with_gappa(
         detail = f"{bound.total:.4f} by Gappa, {bound.certificate:.4f} in the file"
         checks.append(Check(bound.name, bound.holds, detail))
     theorem = ""
-    if coq and isinstance(lemmas, WordLemmas):
+    if coq:
         theorem = coq_file(f"{one_line(model.name)}, {model.digest}", prover, lemmas.angles(), lemmas.output_errors())
     return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds), theorem)
 
